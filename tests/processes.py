@@ -369,7 +369,6 @@ def _use_what_is_imported() -> None:
 
     No function of the package keeps what it learnt of a folder or of the variables, so a fork knows nothing of this.
     """
-    from mdmem.cli import common
     from mdmem.cli.main import run
 
     with ExitStack() as stack:
@@ -380,8 +379,6 @@ def _use_what_is_imported() -> None:
         subprocess.run(["git", "init", "-q"], check=True)
         for command in _FIRST_COMMANDS:
             run(command.split())
-        # Else each fork would close at its end what these had opened, of which the last is kept to the end.
-        common._opened.clear()
         gc.unfreeze()
         gc.collect()
 

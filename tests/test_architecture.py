@@ -189,7 +189,7 @@ def test_what_is_printed_goes_through_one_door() -> None:
 def test_json_that_is_printed_goes_through_one_door() -> None:
     printing = [module for module in modules() if unit_of(module) in ("mdmem.cli", "mdmem.render")]
     found = {module for module in printing if "json.dumps" in calls(module)}
-    assert found == {"mdmem.render.characters"}
+    assert found == {"mdmem.render.text"}
 
 
 def test_no_module_is_long() -> None:

@@ -70,7 +70,7 @@ def test_last_day_of_the_calendar_crashes_no_check(tmp_path: Path) -> None:
 def test_servers_collect_garbage() -> None:
     """A connection that showed no token leaves a cycle behind, as does a file that changed; else they stay for ever."""
     program = (
-        "import gc, mdmem.mcp.http as h, mdmem.cli.server, mdmem.site.serve as s\n"
+        "import gc, mdmem.mcp.http as h, mdmem.cli.programs, mdmem.site.serve as s\n"
         "h.serve_http = s.SiteServer.serve_forever = lambda *a, **k: print('gc', gc.isenabled())\n"
         "from mdmem.cli.main import run\ngc.disable()\nrun(['site', 'serve', '--port', '0'])\n"
         "from mdmem.__main__ import main\nmain()\n"

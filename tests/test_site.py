@@ -229,7 +229,7 @@ def test_a_memory_without_git_has_pages(tmp_path: Path) -> None:
 
 
 def test_a_long_build_shows_how_far_it_is(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdmem.cli.common.StepProgress._WORTH_SAYING", 1)
+    monkeypatch.setattr("mdmem.cli.common.Progress._SHORTEST", 1)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     said = run_here(capsys, "site", "build", "--out", "site", cwd=decided(tmp_path)).err
     assert said.startswith("\rbuilding ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,9 @@ from mdmem.cli.common import (
     is_confirmed,
     open_workspace,
     print_text,
+    split_values,
 )
 from mdmem.cli.completion import complete_wing
-from mdmem.cli.filters import split_values
 from mdmem.model.access import Access
 from mdmem.render.agents import (
     ID_LENGTH,
@@ -46,8 +46,6 @@ from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import Saver, blocked_saves, save, save_with_learnings
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
-
-
 _ALL = "all"
 
 
@@ -96,7 +94,10 @@ def save_command(
         if dropped is not None:
             return _drop(given, dropped, is_sure=is_sure)
         raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
-    arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
+    record = _read(source)
+    is_whole = isinstance(record, dict) and kind in record
+    stated: dict[str, Any] = dict(record) if isinstance(record, dict) and is_whole else {kind: record}
+    arguments = stated | {name: value for name, value in options.items() if value is not None}
     if distinct_from:
         record = arguments[kind]
         if kind != "decision" or not isinstance(record, dict):
@@ -122,11 +123,6 @@ def _read(source: str) -> object:
         raise click.UsageError(f"{name} cannot be read as JSON: it is nested too deeply") from error
     except ValueError as error:
         raise click.UsageError(f"{name} is no JSON: {error}") from error
-
-
-def _arguments(kind: str, stated: object) -> dict[str, Any]:
-    is_whole = isinstance(stated, dict) and kind in stated
-    return dict(stated) if isinstance(stated, dict) and is_whole else {kind: stated}
 
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
@@ -192,22 +188,18 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     if bool(wings) == all_wings:
         raise click.UsageError("say what the token reads: --wing WING, as often as need be, or --all-wings")
     workspace = open_workspace(given)
-    readable = None if all_wings else frozenset(_wings(given, workspace, split_values(wings)))
+    named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
+    for wing in named:
+        # The first session that is saved makes a wing.
+        if wing not in workspace.catalog.wings:
+            given.remark(f"there is no wing `{wing}` yet")
+    readable = None if all_wings else frozenset(named)
     access = Access(name, readable, readable if may_write else frozenset())
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = BearerToken(access, digest_of_token(text), now)
     print_text(new_bearer_json(text, bearer) if form == "json" else new_bearer_text(text, bearer))
     return 0
-
-
-def _wings(given: Globals, workspace: Workspace, names: Sequence[str]) -> list[str]:
-    """Return the wings that names mean; a wing may come to be later, with its first session."""
-    found = [wing_of(workspace.catalog, name) for name in names]
-    for wing in found:
-        if wing not in workspace.catalog.wings:
-            given.remark(f"there is no wing `{wing}` yet")
-    return found
 
 
 @token_command.command("list")
@@ -226,9 +218,9 @@ def list_(given: Globals, form: str) -> int:
 @click.argument("name")
 @global_options
 def remove(given: Globals, name: str) -> int:
-    """End a bearer token: it is good no more, at once."""
+    """End a bearer token at once."""
     BearerTokens(open_workspace(given).state_folder).remove(name)
-    print_text(f"`{name}` is good no more")
+    print_text(f"`{name}` is no longer valid")
     return 0
 
 
@@ -261,30 +253,3 @@ def _drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     saver.drop(write.id)
     given.remark(f"{named} is given up")
     return 0
-
-
-@click.group("pending", invoke_without_command=True)
-@format_option("text", "json")
-@click.pass_context
-@global_options
-def pending_command(given: Globals, context: click.Context, form: str) -> int:
-    """List the saves that wait: the old name of `mdmem save --waiting`."""
-    return _list_waiting(given, form) if context.invoked_subcommand is None else 0
-
-
-@pending_command.command("retry")
-@click.argument("id_", metavar="[ID]", required=False)
-@format_option("text", "json")
-@global_options
-def retry(given: Globals, id_: str | None, form: str) -> int:
-    """Try the saves that wait again."""
-    return _retry(given, id_, form)
-
-
-@pending_command.command("drop")
-@click.argument("id_", metavar="ID")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
-@global_options
-def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
-    """Give up a save for good."""
-    return _drop(given, id_, is_sure=is_sure)

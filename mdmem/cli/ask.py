@@ -36,8 +36,11 @@ from mdmem.ask.show import (
 )
 from mdmem.cli.common import (
     Globals,
+    ShortHelp,
     at_option,
     columns,
+    filter_options,
+    filters_from,
     format_option,
     global_options,
     open_workspace,
@@ -45,13 +48,10 @@ from mdmem.cli.common import (
     repository_option,
 )
 from mdmem.cli.completion import complete_address, complete_code_path, complete_place
-from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import marked
 from mdmem.render.answers import answers_json, answers_markdown, answers_text
 from mdmem.render.basis import problems_text
-from mdmem.render.characters import one_line
 from mdmem.render.entries import (
     context_json,
     context_text,
@@ -69,6 +69,7 @@ from mdmem.render.entries import (
     titles_by_room,
 )
 from mdmem.render.json import dump, entries_json, search_json
+from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.remote_wings import aged_wings

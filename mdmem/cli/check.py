@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import AT_HELP, Globals, StepProgress, global_options, print_patch, print_text, workspace_at
+from mdmem.cli.common import (
+    AT_HELP,
+    Globals,
+    Progress,
+    global_options,
+    print_patch,
+    print_text,
+    split_values,
+    workspace_at,
+)
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
-from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
 from mdmem.render.ink import sent
-from mdmem.render.words import count
+from mdmem.render.text import count
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
@@ -81,7 +89,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
-    progress = StepProgress()
+    progress = Progress("checking {} files")
     try:
         request = _request(paths, options, None if given.quiet else progress)
         runs = [_run(given, workspace, request, options) for workspace in workspaces]
@@ -129,7 +137,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _request(paths: tuple[str, ...], options: dict[str, Any], progress: StepProgress | None = None) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress | None = None) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
 
     return CheckRequest(

@@ -1,31 +1,41 @@
-"""What commands share: the global options, the filters, opening the workspace, printing."""
+"""Share options, filters, opening a workspace and printing between commands."""
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import click
 from msgspec import Struct
 
-from mdmem.cli.completion import complete_code_path, complete_folder, complete_revision
+from mdmem.cli.completion import (
+    complete_code_path,
+    complete_folder,
+    complete_revision,
+    complete_room,
+    complete_status,
+    complete_type,
+    complete_wing,
+    values_of,
+)
+from mdmem.model.entry import EntryType, Status, WingKind
+from mdmem.render.ink import Ink, fitted, fitted_page, sent, sent_as_is
 
 if TYPE_CHECKING:
-    from mdmem.model.entry import WingKind
-    from mdmem.render.ink import Ink
     from mdmem.store.workspace.location import Location, Snapshot
+    from mdmem.store.workspace.scope import Filters
     from mdmem.store.workspace.workspace import Workspace
     from mdmem.write.write import WriteOptions, WriteResult
 
 Decorated = Callable[..., Any]
-# The one that was opened last lives on: the system takes its entries apart faster than Python, as the process ends.
-_opened: list[Workspace] = []
 
 
 class Globals(Struct, frozen=True):
@@ -38,27 +48,24 @@ class Globals(Struct, frozen=True):
 
     def ink(self) -> Ink:
         """Return colours if the user or the terminal wants them."""
-        from mdmem.render.ink import Ink
-
         wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return Ink(color=self.color == "always" or (self.color == "auto" and wanted))
 
     def remark(self, text: str) -> None:
-        """Say something on stderr, unless the user wants quiet."""
+        """Print a remark on stderr, unless the user wants quiet."""
         if not self.quiet:
             say(text)
 
 
 def global_options(command: Decorated) -> Decorated:
-    """Add the global options; the ones given after the command's name win."""
+    """Add the global options; a value after the command's name wins over one before it."""
 
+    @wraps(command)
     def with_globals(
         *arguments: Any, root: str | None, quiet: bool, color: str | None, no_pager: bool, **options: Any
     ) -> Any:
         context = click.get_current_context()
-        outer = (
-            context.parent.obj if context.parent is not None and isinstance(context.parent.obj, Globals) else Globals()
-        )
+        outer = (context.parent and context.parent.obj) or Globals()
         merged = Globals(
             root or outer.root, quiet or outer.quiet, color or outer.color, no_pager=no_pager or outer.no_pager
         )
@@ -67,18 +74,68 @@ def global_options(command: Decorated) -> Decorated:
         context.color = {"always": True, "never": False}.get(merged.color)
         return command(merged, *arguments, **options)
 
-    with_globals.__doc__ = command.__doc__
-    with_globals.__name__ = command.__name__
-    with_globals.__click_params__ = list(getattr(command, "__click_params__", ()))  # type: ignore[attr-defined]
-    decorated: Decorated = with_globals
-    for add in (
-        click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
-        click.option("--no-pager", is_flag=True, help="Never page by page; PAGER names the pager."),
-        click.option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
-        click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder that holds mdmem.toml."),
-    ):
-        decorated = add(decorated)
-    return decorated
+    return _with(
+        with_globals,
+        click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder of mdmem.toml."),
+        click.option("--quiet", "-q", is_flag=True, help="Print no remarks on stderr."),
+        click.option("--no-pager", is_flag=True, help="Do not use the pager (PAGER)."),
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Use colours; see NO_COLOR."),
+    )
+
+
+def _with(command: Decorated, *decorators: Decorated) -> Decorated:
+    """Apply decorators of options, so that the help shows them in this order."""
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command
+
+
+class SuggestingGroup(click.Group):
+    """A group whose commands stand in the order of a table, and that suggests a name for an unknown one."""
+
+    known: ClassVar[Mapping[str, str]] = {}
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(self.known)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; for an unknown name fail with the nearest one."""
+        name = args[0]
+        if name not in self.known and not name.startswith("-"):
+            path = ctx.command_path
+            close = [self.elsewhere[name]] if name in self.elsewhere else difflib.get_close_matches(name, self.known, 1)
+            hint = f"did you mean `{path} {close[0]}`?" if close else f"`{path} --help` lists them"
+            ctx.fail(f"there is no command `{f'{path} {name}'.removeprefix('mdmem ')}`; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+class ShortHelp(click.Command):
+    """A command whose help explains some options and only names the others, since agents read it first."""
+
+    def __init__(self, *arguments: Any, everyday: tuple[str, ...] = (), page: str = "asking", **options: Any) -> None:
+        """Take the names of the explained parameters in order, and the page of the guide on the others."""
+        super().__init__(*arguments, **options)
+        self._everyday, self._page = everyday, page
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the everyday options with their sentences, and the others as one paragraph of names."""
+        by_name = {one.name: one for one in self.get_params(ctx) if isinstance(one, click.Option)}
+        records = [by_name[name].get_help_record(ctx) for name in self._everyday]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+        with formatter.section(f"Other options (`mdmem guide {self._page}`)"):
+            formatter.write_text(" ".join(named(one) for name, one in by_name.items() if name not in self._everyday))
+
+
+def named(option: click.Option) -> str:
+    """Return an option as it is typed, with its argument."""
+    longest = max((*option.opts, *option.secondary_opts), key=len)
+    choices = "|".join(option.type.choices) if isinstance(option.type, click.Choice) else option.metavar
+    return longest if option.is_flag or not choices else f"{longest} {choices}"
 
 
 def at_option(command: Decorated) -> Decorated:
@@ -86,25 +143,20 @@ def at_option(command: Decorated) -> Decorated:
     return click.option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
 
 
+AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 weeks ago` (`mdmem guide asking`)."
+
+
 def repository_option(command: Decorated) -> Decorated:
     """Add `--repository NAME`: then `open_workspace` returns the hub's copy of that repository."""
+
+    def remember(context: click.Context, _: click.Parameter, name: str | None) -> None:
+        context.meta[_REPOSITORY] = name
+
     about = "Ask the hub's copy of a repository (MDMEM_HUB_DSN)."
-    return click.option("--repository", metavar="NAME", expose_value=False, callback=_remember_copy, help=about)(
-        command
-    )
+    return click.option("--repository", metavar="NAME", expose_value=False, callback=remember, help=about)(command)
 
 
-def _remember_copy(context: click.Context, _: click.Parameter, name: str | None) -> None:
-    context.meta[_COPY] = name
-
-
-_COPY = "mdmem.copy"
-AT_HELP = (
-    "Read the files of a commit, branch or tag; or, with 2026-01-31, 2026-01-31T12:00Z, `yesterday` or `2 weeks ago`, "
-    "what was binding then: the last commit by then on the default branch, a merge counting from its own day. A day "
-    "lasts until its end in UTC, so that it means the same everywhere; a time without an offset is UTC. What is both "
-    "is read as a branch or tag."
-)
+_REPOSITORY = "mdmem.repository"
 
 
 def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
@@ -114,25 +166,21 @@ def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
 
 def write_options(command: Decorated) -> Decorated:
     """Add `--dry-run`, `--commit` and `--format`."""
-    for add in (
-        format_option("text", "json"),
-        click.option(
-            "--commit/--no-commit", default=None, help="Commit what is written, and nothing else.  [default: settings]"
-        ),
+    return _with(
+        command,
         click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
-    ):
-        command = add(command)
-    return command
+        click.option("--commit/--no-commit", default=None, help="Commit the written files.  [default: settings]"),
+        format_option("text", "json"),
+    )
 
 
 def new_wing_options(command: Decorated) -> Decorated:
     """Add `--new-wing` and `--shared`."""
-    for add in (
+    return _with(
+        command,
+        click.option("--new-wing", is_flag=True, help="Make the wing, which does not exist yet, with a manifest."),
         click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
-        click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
-    ):
-        command = add(command)
-    return command
+    )
 
 
 def applies_to_option(command: Decorated) -> Decorated:
@@ -143,52 +191,112 @@ def applies_to_option(command: Decorated) -> Decorated:
         multiple=True,
         metavar="GLOB",
         shell_complete=complete_code_path,
-        help="Files of code that it is about, from the repository's top, as `src/pay/**`; any number of times.",
+        help="Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable.",
     )(command)
 
 
 def new_wing_from(options: dict[str, Any]) -> WingKind | None:
-    """Take out of a command's options the kind of the wing that it may make; None for none."""
-    from mdmem.model.entry import WingKind
-
+    """Pop the options of a new wing, and return its kind; None for no new wing."""
     is_new, is_shared = options.pop("new_wing"), options.pop("shared")
     if is_shared and not is_new:
-        raise click.UsageError("--shared says what --new-wing makes; give both, or neither")
+        raise click.UsageError("--shared needs --new-wing")
     return (WingKind.SHARED if is_shared else WingKind.PROJECT) if is_new else None
 
 
 def write_options_from(options: dict[str, Any]) -> WriteOptions:
-    """Take the options of a write out of a command's options."""
+    """Pop the options of a write."""
     from mdmem.write.write import WriteOptions
 
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
-def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
-    """Return the workspace of the root that the options, the working folder or files mean, at a revision or a date."""
+def filter_options(command: Decorated) -> Decorated:
+    """Add the filters."""
+    return _with(command, *_FILTERS)
+
+
+_FILTERS = (
+    *(
+        click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
+        for names, complete, about in (
+            (("--wing", "-w"), complete_wing, "Wings; the first is active."),
+            (("--room", "-r"), complete_room, "Rooms."),
+            (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
+            (("--status", "-s"), complete_status, "draft, active, under_review, deprecated."),
+            (("--label",), values_of("label"), "Labels."),
+            (("--tag",), values_of("tags"), "Tags."),
+            (("--focus",), values_of("focus"), "Focus areas."),
+            (("--owner",), values_of("owner"), "Owners."),
+        )
+    ),
+    click.option("--all-wings", is_flag=True, help="Read every wing."),
+    click.option("--include-deprecated", is_flag=True, help="Show deprecated entries, too."),
+    click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
+)
+
+
+def filters_from(options: dict[str, Any]) -> Filters:
+    """Pop the filters; values joined by commas count one by one."""
+    from mdmem.store.workspace.scope import Filters
+
+    return Filters(
+        wings=split_values(options.pop("wing")),
+        rooms=split_values(options.pop("room")),
+        types=tuple(_member(EntryType, "type", value) for value in split_values(options.pop("types"))),
+        statuses=tuple(_member(Status, "status", value) for value in split_values(options.pop("status"))),
+        labels=split_values(options.pop("label")),
+        tags=split_values(options.pop("tag")),
+        focuses=split_values(options.pop("focus")),
+        owners=split_values(options.pop("owner")),
+        all_wings=options.pop("all_wings"),
+        include_deprecated=options.pop("include_deprecated"),
+        include_drafts=options.pop("include_drafts"),
+    )
+
+
+def split_values(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values of a repeated option one by one, with those joined by commas apart."""
+    parts = (part.strip() for value in values for part in value.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def _member(closed_set: Any, name: str, value: str) -> Any:
+    allowed = [member.value for member in closed_set]
+    folded = value.casefold().replace("-", "_")
+    if folded in allowed:
+        return closed_set(folded)
+    close = difflib.get_close_matches(folded, allowed, n=1)
+    hint = f"did you mean `{close[0]}`?" if close else f"write one of {', '.join(allowed)}"
+    raise click.UsageError(f"there is no {name} `{value}`; {hint}")
+
+
+def open_workspace(
+    given: Globals, *, revision: str | None = None, files: Sequence[str] = (), repository: str | None = None
+) -> Workspace:
+    """Return the workspace at a revision or a date, or the hub's copy of a repository.
+
+    The root is that of `--root`, of the files, or of the working folder.
+    """
     from mdmem.store.workspace.location import Snapshot, locate
 
-    copied = click.get_current_context().meta.get(_COPY)
+    copied = repository or click.get_current_context().meta.get(_REPOSITORY)
     if copied is not None:
         workspace = _open_copy(given, copied, revision)
     else:
         workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
-    _opened[:] = [workspace]
     for remark in workspace.snapshot.remarks:
         given.remark(remark)
     return workspace
 
 
 def _open_copy(given: Globals, name: str, revision: str | None) -> Workspace:
-    """Return the hub's copy of a repository."""
     from mdmem.hub.connection import open_hub
     from mdmem.hub.copy import open_copy
 
     if revision is not None:
         raise click.UsageError("the hub has one commit of each repository; leave out --at, or --repository")
-    progress = None if given.quiet else _Progress()
     with open_hub(os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
-        return open_copy(connection, name, environment=os.environ, today=today(), progress=progress)
+        return open_copy(connection, name, environment=os.environ, today=today(), progress=_index_progress(given))
 
 
 def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Workspace:
@@ -201,12 +309,12 @@ def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Work
         cwd=Path.cwd(),
         today=today(),
         snapshot=snapshot,
-        progress=None if given.quiet else _Progress(),
+        progress=_index_progress(given),
     )
 
 
 def today() -> date:
-    """Return the day to judge by: `MDMEM_TODAY` (YYYY-MM-DD) where it is set, else the clock's."""
+    """Return the day of `MDMEM_TODAY` (YYYY-MM-DD), else of the clock."""
     stated = os.environ.get("MDMEM_TODAY")
     if not stated:
         return date.today()  # noqa: DTZ011  # the user's own day is meant
@@ -216,90 +324,76 @@ def today() -> date:
         raise click.UsageError(f"MDMEM_TODAY is `{stated}`; write a day as YYYY-MM-DD") from error
 
 
-class StepProgress:
-    """Shows on a terminal how far what takes long has come, and takes that away at the end; elsewhere nothing."""
+class Progress:
+    """Shows the progress of long work on a terminal, in one line."""
 
-    _WORTH_SAYING = 500
+    _SHORTEST = 500
 
-    def __init__(self, doing: str = "checking {} files") -> None:
-        """Start with nothing shown; `doing` has a place for the number of all."""
-        self._doing = doing
-        self._width = 0
-        self._said = -1
+    def __init__(self, doing: str, *, once: bool = False) -> None:
+        """Take the words for the work, with a place for the total; `once` also prints them where no terminal is."""
+        self._doing, self._once = doing, once
+        self._width, self._percent = 0, -1
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much is done."""
         percent = done * 100 // max(1, total)
-        if total < self._WORTH_SAYING or percent == self._said or not sys.stderr.isatty():
+        if total < self._SHORTEST or percent == self._percent:
             return
-        self._said = percent
-        said = f"{self._doing.format(total)}: {percent} %"
-        self._width = max(self._width, len(said))
-        _echo(f"\r{said}", err=True, nl=False)
+        is_first, self._percent = self._percent == -1, percent
+        text = self._doing.format(total)
+        if not sys.stderr.isatty():
+            if self._once and is_first:
+                say(text)
+            return
+        shown = f"{text}: {percent} %"
+        self._width = max(self._width, len(shown))
+        # The text is ours, and the carriage return is meant.
+        _echo(f"\r{shown}", err=True, nl=False)
+        if self._once and done == total:
+            self.clear()
 
     def clear(self) -> None:
-        """Take away what was shown."""
+        """Remove the line."""
         if self._width:
             _echo(f"\r{' ' * self._width}\r", err=True, nl=False)
 
 
-class _Progress:
-    """Shows on a terminal how far a long build has come; elsewhere it says once that one is under way."""
-
-    _WORTH_SAYING = 500
-
-    def __init__(self) -> None:
-        self._said = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        if total < self._WORTH_SAYING:
-            return
-        if not sys.stderr.isatty():
-            if not self._said:
-                say(f"indexing {total} entries, once")
-            self._said = 1
-            return
-        percent = done * 100 // total
-        if percent != self._said or done == total:
-            self._said = percent
-            # Nothing of a file is in it, and the carriage return is meant.
-            _echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
+def _index_progress(given: Globals) -> Progress | None:
+    return None if given.quiet else Progress("indexing {} entries, once", once=True)
 
 
 def _echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
-    """Print, or drop what nobody reads any more: what a command does, and its exit code, hang on no reader."""
+    """Print a text; if its reader has gone, the command still does its work and keeps its exit code."""
     try:
         click.echo(text, err=err, nl=nl, color=color)
     except BrokenPipeError:
-        drop_what_is_printed(sys.stderr if err else sys.stdout)
+        discard_output(sys.stderr if err else sys.stdout)
 
 
-def drop_what_is_printed(stream: TextIO) -> None:
-    """Let a stream whose reader has gone lead nowhere, with what it still holds: Python would complain at its end."""
+def discard_output(stream: TextIO) -> None:
+    """Send a stream whose reader has gone to nowhere; Python would complain when it flushes it at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    # A stream that is no file leads nowhere else.
+    # A stream that is no file has no number.
     with contextlib.suppress(OSError):
         os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def print_text(text: str, *, is_page: bool = False) -> None:
-    """Print a result, if there is one, with every control character in it but the colours of our ink written out.
+    """Print a result, if there is one, with control characters escaped, except for our colours.
 
-    A terminal gets what is meant for people broken at words, and page by page what is longer than its window.
-    `is_page` says that it is Markdown of ours, in which tables and code stay as they are.
+    On a terminal, lines of text for people are wrapped, and the pager shows a text that is longer than the window.
+    `is_page` marks our own Markdown, in which tables and code are not wrapped.
     """
     if not text:
         return
     if not sys.stdout.isatty():
-        _echo(_sent(text))
+        _echo(sent(text))
         return
-    from mdmem.render.ink import fitted, fitted_page
-
     window = shutil.get_terminal_size()
     context = click.get_current_context()
     is_prose = context.params.get("form", "text") in ("text", "concise", None)
-    shown = _sent((fitted_page if is_page else fitted)(text, window.columns) if is_prose else text)
+    shown = sent((fitted_page if is_page else fitted)(text, window.columns) if is_prose else text)
     is_long = shown.count("\n") >= window.lines - 1 and not context.obj.no_pager
     if is_long and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
         click.echo_via_pager(f"{shown}\n", color=context.color)
@@ -308,43 +402,28 @@ def print_text(text: str, *, is_page: bool = False) -> None:
 
 
 def columns() -> int | None:
-    """Return how wide the terminal is that a result goes to; None where it goes elsewhere."""
+    """Return the width of the terminal that shows a result; None for a pipe or a file."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_patch(text: str) -> None:
-    """Print a patch, if there is one: as it is for a program, and for a terminal as any other result."""
-    from mdmem.render.ink import sent_as_is
-
+    """Print a patch, if there is one, unchanged for a program, and for a terminal as any other result."""
     if text:
-        _echo(_sent(text) if sys.stdout.isatty() else sent_as_is(text))
-
-
-def print_and_end(context: click.Context, text: str) -> None:
-    """Print what is of no file, as the help, and end the command."""
-    _echo(text, color=context.color)
-    context.exit()
+        _echo(sent(text) if sys.stdout.isatty() else sent_as_is(text))
 
 
 def say(text: str) -> None:
-    """Say something on stderr, with every control character in it written out."""
-    _echo(_sent(text), err=True)
+    """Print a text on stderr, with control characters escaped."""
+    _echo(sent(text), err=True)
 
 
 def is_confirmed(question: str) -> bool:
-    """Ask on stderr and return the answer; the question is shown as all else that is said."""
-    return click.confirm(_sent(question), err=True)
-
-
-def _sent(text: str) -> str:
-    # The help prints nothing of this, and does without.
-    from mdmem.render.ink import sent
-
-    return sent(text)
+    """Ask on stderr and return the answer."""
+    return click.confirm(sent(question), err=True)
 
 
 def print_written(given: Globals, workspace: Workspace, written: WriteResult, form: str) -> int:
-    """Print what was written and return the exit code."""
+    """Print the result of a write and return the exit code."""
     from mdmem.render.writes import written_json
 
     if form == "json":
@@ -353,25 +432,19 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
     print_text(text_of_written(given, workspace, written))
     for remark in written.remarks:
         given.remark(remark)
-    is_open = workspace.location.repository is not None and written.commit is None and not written.is_dry
-    if is_open and (remark := _to_commit(written)):
-        given.remark(remark)
+    if workspace.location.repository is not None and written.commit is None and not written.is_dry:
+        if any(one.before is not None and one.path != one.to for one in written.changes):
+            given.remark("commit these files together, with `git add` of the new places: `git commit -a` loses them")
+        elif len(written.changes) > 1 and any(one.before is None for one in written.changes):
+            given.remark("commit these files together: some link to a file that git does not have yet")
     if not written.changes:
         given.remark("nothing to change: the files say so already")
     return 0
 
 
 def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
-    """Return what was written, its files as git takes them where the user stands; of a dry run the diff."""
+    """Return the changes of a write with paths from the working folder; for a dry run the diff."""
     from mdmem.render.writes import written_text
     from mdmem.store.workspace.addresses import from_here
 
     return written_text(written, given.ink(), show_path=from_here(workspace), under=workspace.location.under)
-
-
-def _to_commit(written: WriteResult) -> str:
-    """Return what to know where a commit of what git knows alone would break links, or lose what was moved."""
-    if any(one.before is not None and one.path != one.to for one in written.changes):
-        return "commit these files together, with `git add` of the new places: `git commit -a` alone loses them"
-    is_half_known = len(written.changes) > 1 and any(one.before is None for one in written.changes)
-    return "commit these files together: some name a file that git does not have yet" if is_half_known else ""

@@ -1,4 +1,4 @@
-"""What the shell completes: wings, rooms and addresses, from the names of files alone, and closed sets."""
+"""Complete wings, rooms and addresses from the names of files, and names from fixed lists."""
 
 from __future__ import annotations
 
@@ -14,46 +14,49 @@ import click
 from click.shell_completion import CompletionItem
 
 from mdmem.errors import MdmemError
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.fields import FIELDS
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from mdmem.store.workspace.location import Location
     from mdmem.store.workspace.workspace import Workspace
 
 
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
 def complete_wing(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the wings that begin with what is typed."""
+    """Complete the name of a wing."""
     return sorted({parts[0] for parts in _names(context) if parts[0].startswith(incomplete)})
 
 
 def complete_room(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the rooms that begin with what is typed."""
+    """Complete the name of a room."""
     return sorted({parts[1] for parts in _names(context) if parts[1].startswith(incomplete)})
 
 
 def complete_place(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the rooms, with their wing, that begin with what is typed."""
+    """Complete a room with its wing."""
     return sorted({place for parts in _names(context) if (place := f"{parts[0]}/{parts[1]}/").startswith(incomplete)})
 
 
 def complete_address(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the addresses that begin with what is typed; where none does, the short ones."""
+    """Complete an address; if none begins so, a short one."""
     return _addresses(_names(context), incomplete)
 
 
-def complete_in_force(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the addresses of what has not ended that begin with what is typed."""
+def complete_active(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the address of an entry that is not deprecated."""
     return _addresses(_names(context, passed=lambda status: status != "deprecated"), incomplete)
 
 
 def complete_draft(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the addresses of drafts that begin with what is typed."""
+    """Complete the address of a draft."""
     return _addresses(_names(context, passed=lambda status: status == "draft"), incomplete)
 
 
 def complete_conflict(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the addresses that a merge left to be decided and that begin with what is typed."""
+    """Complete the address of a conflict that a merge left."""
     from mdmem.change.conflicts import find_conflicts
 
     try:
@@ -64,8 +67,8 @@ def complete_conflict(context: click.Context, _: click.Parameter, incomplete: st
     return _addresses((one.path.removesuffix(".md").split("/") for one in found), incomplete)
 
 
-def values_of(name: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return what completes the values that entries give a field."""
+def values_of(name: str) -> Completer:
+    """Return a completer of the values of a field in the entries."""
 
     def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
         try:
@@ -81,7 +84,7 @@ def values_of(name: str) -> Callable[[click.Context, click.Parameter, str], list
 
 
 def complete_path(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the addresses that begin with what is typed, and leave the files to the shell, which knows them best."""
+    """Complete an address; the shell completes files."""
     found = _addresses(_names(context), incomplete)
     return [CompletionItem(incomplete, type="file"), *map(CompletionItem, found)]
 
@@ -96,17 +99,17 @@ def _addresses(names: Iterable[list[str]], incomplete: str) -> list[str]:
 
 
 def complete_code_path(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave the files to the shell, which knows them best."""
+    """Let the shell complete a file."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave the folders to the shell, which knows them best."""
+    """Let the shell complete a folder."""
     return [CompletionItem(incomplete, type="dir")]
 
 
 def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the branches and tags that begin with what is typed, behind the dots of a span too."""
+    """Complete a branch or a tag, also after the dots of a range."""
     from mdmem.store.git.discovery import find_repository
     from mdmem.store.git.status import list_names
 
@@ -119,43 +122,36 @@ def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) ->
     return [f"{before}{dots}{name}" for name in names if name.startswith(begun) and name.isprintable()]
 
 
-def complete_type(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the types that begin with what is typed, in order of authority."""
-    from mdmem.model.entry import EntryType
+def _one_of(get_names: Callable[[], Iterable[str]]) -> Completer:
+    """Return a completer of names from a fixed list."""
 
-    return [kind.value for kind in EntryType if kind.startswith(incomplete)]
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        return [str(name) for name in get_names() if name.startswith(incomplete)]
 
-
-def complete_status(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the statuses that begin with what is typed."""
-    from mdmem.model.entry import Status
-
-    return [status.value for status in Status if status.startswith(incomplete)]
+    return complete
 
 
-def complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the fields that begin with what is typed."""
-    from mdmem.model.fields import FIELDS
-
-    return [field.name for field in FIELDS if field.name.startswith(incomplete)]
-
-
-def complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the checks that begin with what is typed."""
+def _codes() -> Iterable[str]:
     from mdmem.checks.check import get_checks
 
-    return [code for code in get_checks() if code.startswith(incomplete)]
+    return get_checks()
+
+
+complete_type = _one_of(lambda: EntryType)
+complete_status = _one_of(lambda: Status)
+complete_field = _one_of(lambda: [field.name for field in FIELDS])
+complete_code = _one_of(_codes)
 
 
 def _names(context: click.Context, *, passed: Callable[[str], bool] | None = None) -> Iterator[list[str]]:
-    """Yield wing, room and id of each entry, of those only whose status passes where that is asked."""
+    """Yield wing, room and id of each entry whose status passes, from the names of the files."""
     location = _location(context)
     if location is None:
         return
     root = location.root
     for path in root.glob("*/*/*.md"):
         parts = path.relative_to(root).with_suffix("").parts
-        # A shell prints what it completes, and no name that holds an escape sequence can be typed.
+        # A shell prints what it completes, so no name with an escape sequence may be among it.
         is_shown = all(part.isprintable() and not part.startswith(".") for part in parts)
         if path.name != "README.md" and is_shown and (passed is None or passed(_status(path))):
             yield list(parts)
@@ -175,11 +171,11 @@ def _workspace(context: click.Context) -> Workspace | None:
     from mdmem.store.workspace.workspace import Workspace
 
     location = _location(context)
-    # What is completed depends on no day.
+    # No completion depends on the day.
     return Workspace(location=location, environment=os.environ, cwd=Path.cwd(), today=date.min) if location else None
 
 
-# Where a front matter says its status; a key further down is left to the command.
+# A status further down in the file is not found; the command itself reads all of it.
 _HEAD_BYTES = 2_048
 _STATUS = re.compile(rb"^status:[ \t]*['\"]?(\w+)", re.MULTILINE)
 

@@ -1,29 +1,36 @@
-"""The commands import and export."""
+"""The commands import, export and site."""
 
 from __future__ import annotations
 
+import gc
 import os
+from importlib.util import find_spec
 from typing import Any
 
 import click
 
 from mdmem.cli.common import (
+    Decorated,
     Globals,
+    Progress,
     at_option,
     global_options,
     open_workspace,
     print_text,
+    split_values,
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_place, complete_wing
+from mdmem.cli.completion import complete_place, complete_revision, complete_wing
+from mdmem.errors import UsageError
 from mdmem.exchange.export import ExportRequest, examine_export, export
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.exchange.memory_json import memory_document
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
-from mdmem.render.words import count
+from mdmem.render.text import count
+from mdmem.setup.installation import this_installation
 from mdmem.setup.seal import sealed
 from mdmem.store.workspace.addresses import from_here
 
@@ -110,3 +117,76 @@ def export_command(
     for remark in report.remarks:
         given.remark(remark)
     return 1 if check and report.changes else 0
+
+
+@click.group("site")
+@global_options
+def site_command(_: Globals) -> None:
+    """Show the memory as web pages: built into a folder, or served live."""
+
+
+def _page_options(command: Decorated) -> Decorated:
+    for add in (
+        click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add a page: changes since REV."),
+        click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]"),
+        click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="Repeatable."),
+    ):
+        command = add(command)
+    return command
+
+
+@site_command.command("build", short_help="Write the pages into a folder.")
+@click.option("--out", "-o", metavar="DIR", help="A folder for the site alone.  [default: site, kept out of git]")
+@_page_options
+@at_option
+@global_options
+def build(
+    given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None, revision: str | None
+) -> int:
+    """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search.
+
+    They need no server and load nothing from other servers. Only changed files are written again.
+    """
+    _require_extra()
+    from mdmem.site.build import SiteRequest
+    from mdmem.site.build import build as build_site
+
+    workspace = open_workspace(given, revision=revision)
+    folder = out if out is not None else "site"
+    request = SiteRequest(
+        out=workspace.cwd / folder, wings=split_values(wings), name=name, base=base, ignored=out is None
+    )
+    progress = Progress("building {} files of the site")
+    try:
+        result = build_site(workspace, request, progress=None if given.quiet else progress)
+    finally:
+        progress.clear()
+    gone = f", removed {len(result.removed)}" if result.removed else ""
+    print_text(f"{folder}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
+    return 0
+
+
+def _require_extra() -> None:
+    if find_spec("jinja2") is None or find_spec("markdown_it") is None:
+        raise UsageError(f"the pages need the extra `site`; type `{this_installation().line_for('site')}`")
+
+
+@site_command.command("serve", short_help="Serve the same pages live, to this machine alone.")
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@_page_options
+@global_options
+def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
+    """Serve the same pages live, to this machine alone: an open page follows the files."""
+    _require_extra()
+    from mdmem.site.build import SiteRequest
+    from mdmem.site.serve import LiveSite, SiteServer
+
+    workspace = open_workspace(given)
+    request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
+    with SiteServer(LiveSite(workspace, request), port) as server:
+        given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
+        # A server runs long, so garbage matters.
+        gc.freeze()
+        gc.enable()
+        server.serve_forever()
+    return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sys
 import traceback
@@ -13,26 +12,24 @@ from importlib import import_module
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, drop_what_is_printed, global_options, print_and_end, say
-from mdmem.cli.short_help import WithHelp, named
+from mdmem.cli.common import Globals, SuggestingGroup, discard_output, global_options, named, say
 from mdmem.disk import Written, count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
-# The names of the help and the sentences of the guide, here so that the help imports none of the commands.
+# The sentences of `mdmem guide commands`, here so that the help imports none of the commands.
 GROUPS = {
     "Start here": {
-        "init": "Start a memory: settings, a first wing, the hook, AGENTS.md.",
-        "status": "Show where the memory is, what it holds, and how it stands.",
-        "guide": "Print a page of the guide, or list its topics.",
+        "init": "Start a memory: settings, a first wing, git hooks, AGENTS.md.",
+        "status": "Show where the memory is, what is in it, and what is wrong with it.",
+        "guide": "Print a page of the guide, or list its pages.",
     },
     "Ask": {
-        "retrieve": "Answer what is binding here, now, in order, within a budget.",
-        "brief": "Say in a few lines what binds the files at hand.",
-        "search": "Find entries by words; what was superseded yields its heads.",
-        "context": "Compile what matters for a goal: a set to start work from.",
+        "retrieve": "Show the rules and notes that apply to a task or to files, within a budget.",
+        "search": "Find entries by words. A superseded entry leads to the current one.",
+        "context": "Collect what matters for a goal, in groups, before work on it starts.",
         "show": "Show entries in full.",
-        "list": "List entries, narrowed by filters.",
-        "why": "Show how an entry came to bind or was replaced.",
+        "list": "List entries; filters narrow the list.",
+        "why": "Show what an entry superseded, what superseded it, and the reasons.",
         "log": "Show the last changes, or the history of one entry.",
     },
     "Write": {
@@ -47,115 +44,71 @@ GROUPS = {
     },
     "Review": {
         "check": "Check every file and every link of the memory.",
-        "diff": "Show what a change does to what is believed.",
-        "resolve": "Show what a merge left to be decided; or decide it.",
+        "diff": "Show which rules a change adds, replaces or ends.",
+        "resolve": "List the conflicts that a merge left, or resolve one.",
     },
     "Team": {
-        "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
-        "site": "Show the memory as pages: a folder for any browser.",
-        "hub": "Ask all memories of an organisation: their copy on PostgreSQL.",
-        "hooks": "Guard commits, merges and pushes by git's own hooks.",
+        "sync": "Pull with rebase, check, push; or fetch wings of other repositories.",
+        "site": "Build the memory as web pages, or serve them.",
+        "hub": "Search all memories of an organisation in one PostgreSQL database.",
+        "hooks": "Check commits, merges and pushes with git hooks.",
     },
-    "Agents and editors": {
-        "mcp": "Serve the memory over the Model Context Protocol.",
-        "lsp": "Serve the memory to a text editor.",
-        "save": "Save an agent's record from JSON, compared first; list those that wait.",
-        "token": "Give tokens: for one write to a shared wing, for clients.",
+    "Agents": {
+        "save": "Save an agent's record from JSON, or list the saves that wait.",
+        "token": "Get a token for one write to a shared wing; manage the tokens of clients.",
     },
     "Exchange": {
-        "import": "Take in the records and instructions a project has.",
-        "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
+        "import": "Import records and instructions that a project already has.",
+        "export": "Write the memory in the form of another tool: MADR, AGENTS.md, …",
     },
     "Upkeep": {
-        "hygiene": "Show what needs maintenance: duplicates, what is old.",
-    },
-    "Plumbing": {
-        "hook-event": "Answer a client's hook; `init --hooks` sets it up.",
-        "merge-driver": "Merge an entry for git; `hooks install` sets it up.",
+        "hygiene": "Show what needs maintenance: duplicates, old entries, dead references.",
     },
 }
-COMMANDS = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
-# Commands that moved: the old names work for one version.
-_FORMER = {
+# Clients, editors and git call these, and a configuration written by `init` or `hooks install` names them.
+PROGRAMS = {
+    "mcp": "Serve the memory to an agent over the Model Context Protocol.",
+    "lsp": "Serve the memory to a text editor.",
+    "brief": "Print the rules for some files in a few lines.",
+    "hook-event": "Answer a hook of an agent's client.",
+    "merge-driver": "Merge an entry for git.",
+}
+COMMANDS = {name: sentence for group in (*GROUPS.values(), PROGRAMS) for name, sentence in group.items()}
+# The old names of commands work until version 0.3.
+_OLD_NAMES = {
     "audit": "status --audit",
     "fields": "guide fields",
     "index": "status --rebuild",
     "blame": "log --fields",
     "graph": "why --format svg",
     "review": "doubt",
+    "pending retry": "save --retry",
+    "pending drop": "save --drop",
     "pending": "save --waiting",
+    "hub retrieve": "retrieve --repository",
+    "hub list": "list --repository",
+    "hub why": "why --repository",
 }
-# What agents and newcomers need; of the rest the names will do, since this is read before anything else.
+# Agents read the help before anything else, so it explains these commands alone.
 _FIRST = (
-    ('mdmem retrieve -p FILE -p FILE "YOUR TASK"', "what binds before an edit"),
+    ('mdmem retrieve -p FILE -p FILE "YOUR TASK"', "the rules before an edit"),
     ('mdmem retrieve --ask "ONE?" --ask "TWO?"', "many questions, one call"),
-    ('mdmem show A B --about "FOR A" --about "FOR B"', "passages of entries"),
+    ('mdmem show A B --about "FOR A" --about "FOR B"', "excerpts of entries"),
     ('mdmem new note "TITLE" --body "TEXT"', "what you learned"),
     ("mdmem init", "a memory for this repository"),
     ("mdmem check", "what is wrong with it"),
 )
-
-
-# The module of each command; those that are not named here have a module of their own.
+# A command that is not here has a module of its own.
 _MODULES = {
-    "start": ("init", "status", "guide", "audit", "fields", "index"),
+    "start": ("init", "status", "guide", "sync", "hooks"),
     "ask": ("retrieve", "brief", "search", "context", "show", "list"),
-    "history": ("why", "log", "graph", "blame"),
     "write": ("new", "supersede", "approve", "doubt", "verify", "deprecate", "mv", "edit"),
-    "review": ("diff", "resolve", "hygiene"),
-    "team": ("sync", "hooks"),
-    "agents": ("save", "token", "pending"),
-    "server": ("mcp", "lsp"),
-    "exchange": ("import", "export"),
-    "plumbing": ("hook-event", "merge-driver"),
+    "review": ("diff", "resolve", "hygiene", "why", "log"),
+    "agents": ("save", "token"),
+    "programs": ("mcp", "lsp", "hook-event", "merge-driver"),
+    "exchange": ("import", "export", "site"),
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def load_command(name: str) -> click.Command:
-    """Import the module of a command and return the command."""
-    module = import_module(f"mdmem.cli.{_HOMES.get(name, name)}")
-    command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
-    return command
-
-
-class LazyGroup(WithHelp, click.Group):
-    """Imports a command's module only when that command is run."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command, or None where the table has none."""
-        if cmd_name in _FORMER:
-            if not ctx.resilient_parsing:
-                say(f"mdmem: `{cmd_name}` is now `mdmem {_FORMER[cmd_name]}`; the old name ends with the next version")
-            return load_command("doubt" if cmd_name == "review" else cmd_name)
-        if cmd_name not in COMMANDS:
-            return None
-        return load_command(cmd_name)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lines that most need, then the names of the commands, group by group, and of the options."""
-        with formatter.section("Most need"):
-            formatter.write_dl(_FIRST, col_max=60)
-        with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):
-            for title, rows in GROUPS.items():
-                formatter.write_text(f"{title}: {', '.join(rows)}")
-        with formatter.section("Options"):
-            formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command where there is none of the name."""
-        if args and args[0] not in COMMANDS and args[0] not in _FORMER and not args[0].startswith("-"):
-            ctx.fail(f"there is no command `{args[0]}`{_nearest(args[0])}")
-        return super().resolve_command(ctx, args)
-
-
-# What other tools call it.
+# The names that other tools have for a command.
 _ELSEWHERE = {
     "help": "--help",
     "add": "new",
@@ -182,29 +135,58 @@ _ELSEWHERE = {
 }
 
 
-def _nearest(name: str) -> str:
-    close = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, COMMANDS, n=1)
-    return f"; did you mean `mdmem {close[0]}`?" if close else "; `mdmem --help` lists them"
+def load_command(name: str) -> click.Command:
+    """Import the module of a command and return the command."""
+    home = next((module for module, names in _MODULES.items() if name in names), name)
+    command: click.Command = getattr(import_module(f"mdmem.cli.{home}"), f"{name.replace('-', '_')}_command")
+    return command
 
 
-def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # as click calls it
-    if value and not context.resilient_parsing:
-        print_and_end(context, f"mdmem {__version__}")
+class _Commands(SuggestingGroup):
+    """The commands of mdmem, whose modules are imported when they are run."""
+
+    known, elsewhere = COMMANDS, _ELSEWHERE
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command, or None if there is none of this name."""
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Replace the old name of a command by the new one."""
+        for length in (2, 1):
+            old = " ".join(args[:length])
+            if old in _OLD_NAMES:
+                new = _OLD_NAMES[old]
+                if not ctx.resilient_parsing:
+                    say(f"mdmem: `{old}` is now `mdmem {new}`; the old name ends with version 0.3")
+                name, *more = new.split()
+                rest = args[length:]
+                if more == ["--repository"]:
+                    # Without a name after it, this is an error: else the local memory would be asked.
+                    args = [name, *rest, *(more if "--repository" not in rest else [])]
+                else:
+                    args = [name, *more, *rest]
+                break
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the first commands with a remark each, then the names of all commands and options."""
+        with formatter.section("Most used"):
+            formatter.write_dl(_FIRST, col_max=60)
+        with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):
+            for title, rows in GROUPS.items():
+                formatter.write_text(f"{title}: {', '.join(rows)}")
+        with formatter.section("Options"):
+            formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.option(
-    "-V",
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and exit.",
-)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, "-V", "--version", message="mdmem %(version)s")
 @global_options
 def cli(_: Globals) -> None:
-    """Typed, scoped, reviewed memory as Markdown in git: what is binding here, now, and why."""
+    """Memory for coding agents as Markdown in git: the rules that apply here, now, and why."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -222,7 +204,6 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except MdmemError as error:
         refused = _fail(shown_message(str(error), arguments), error.exit_code)
-        # What somebody may do about it, below the sentence.
         for note in getattr(error, "__notes__", ()):
             say(note)
         return refused
@@ -239,14 +220,14 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
-        drop_what_is_printed(sys.stdout)
+        discard_output(sys.stdout)
     except SystemExit as error:
         # click leaves this way after a completion, and when the reader has gone: then it has replaced the stream.
         return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
         if error.filename is None:
             # Printing is what fails without a file; Python would try it once more as it ends, with a code of its own.
-            drop_what_is_printed(sys.stdout)
+            discard_output(sys.stdout)
             if written.count:
                 return _fail(_unprinted(written, error), AnswerLostError.exit_code)
         where = f" {error.filename}" if error.filename else ""
@@ -292,7 +273,7 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
         say(f"{command}: {sentence}")
     except OSError:
         # Where nothing can be printed at all, the exit code still tells.
-        drop_what_is_printed(sys.stderr)
+        discard_output(sys.stderr)
     return code
 
 

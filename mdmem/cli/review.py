@@ -1,4 +1,4 @@
-"""The commands diff, resolve and hygiene."""
+"""The commands diff, resolve, hygiene, why and log."""
 
 from __future__ import annotations
 
@@ -10,26 +10,41 @@ from msgspec.structs import replace
 
 from mdmem.change.conflicts import find_conflicts
 from mdmem.change.hygiene import HygieneRequest, run
+from mdmem.change.log import blame, log, recent_changes
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, page_url, review_change
-from mdmem.change.review_model import ReviewReport
+from mdmem.change.why import why
 from mdmem.cli.common import (
     Globals,
+    at_option,
     format_option,
     global_options,
     open_workspace,
     print_text,
     print_written,
+    repository_option,
+    split_values,
     write_options,
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_conflict, complete_revision, complete_wing
-from mdmem.cli.filters import split_values
+from mdmem.render.history import (
+    blame_json,
+    blame_text,
+    log_json,
+    log_text,
+    recent_json,
+    recent_text,
+    why_text,
+)
+from mdmem.render.json import dump, why_json
+from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.review import review_json, review_text
 from mdmem.render.review_markdown import diff_page, file_links, review_markdown
 from mdmem.render.upkeep import hygiene_json, hygiene_markdown, hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.addresses import resolve_names
+from mdmem.store.workspace.scope import get_wing
 
 
 @click.command("diff")
@@ -76,17 +91,14 @@ def diff_command(
     )
     workspace = open_workspace(given)
     report = review_change(workspace, request)
-    print_text(_rendered(report, form, given, workspace, request))
-    return int(exit_code and not report.is_empty)
-
-
-def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Workspace, request: ReviewRequest) -> str:
     if form == "json":
-        return review_json(report)
-    if form == "markdown":
+        print_text(review_json(report))
+    elif form == "markdown":
         links = file_links(os.environ, workspace.location.under)
-        return review_markdown(report, links, page=diff_page(page_url(workspace, request), os.environ))
-    return review_text(report, given.ink())
+        print_text(review_markdown(report, links, page=diff_page(page_url(workspace, request), os.environ)))
+    else:
+        print_text(review_text(report, given.ink()))
+    return int(exit_code and not report.is_empty)
 
 
 @click.command("resolve")
@@ -109,25 +121,20 @@ def resolve_command(given: Globals, address: str | None, form: str, **options: A
     wanted, workspace = write_options_from(options), open_workspace(given)
     chosen = [name for name in ("take", "behind", "split") if options[name]]
     if not chosen:
-        return _show(given, workspace, address, form)
+        conflicts = find_conflicts(workspace)
+        if address is not None:
+            conflicts = replace(conflicts, found=(find_conflict(workspace, address),))
+        if form == "json":
+            print_text(conflicts_json(conflicts))
+        elif conflicts.found:
+            print_text(conflicts_text(conflicts, given.ink()))
+        else:
+            for remark in ("no conflicts", *(f"then: {step}" for step in conflicts.then)):
+                given.remark(remark)
+        return 1 if conflicts.found else 0
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
     return print_written(given, workspace, resolve(workspace, address, ResolveRequest(**options), wanted), form)
-
-
-def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
-    conflicts = find_conflicts(workspace)
-    if address is not None:
-        conflicts = replace(conflicts, found=(find_conflict(workspace, address),))
-    if form == "json":
-        print_text(conflicts_json(conflicts))
-    elif conflicts.found:
-        print_text(conflicts_text(conflicts, given.ink()))
-    else:
-        given.remark("no conflicts")
-        for step in conflicts.then:
-            given.remark(f"then: {step}")
-    return 1 if conflicts.found else 0
 
 
 @click.command("hygiene")
@@ -173,4 +180,68 @@ def hygiene_command(
             given.remark(remark)
     else:
         print_text(hygiene_json(report) if form == "json" else hygiene_markdown(report, limit=limit))
+    return 0
+
+
+@click.command("why")
+@click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="Draw the relations of one wing.")
+@repository_option
+@at_option
+@format_option("text", "json", "mermaid", "svg")
+@global_options
+def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:
+    """Show what ADDRESS superseded and what superseded it, with reasons, dates and commits.
+
+    `--format svg` and `--format mermaid` draw it, also for several addresses, for a wing, or for the whole memory.
+    """
+    if form in ("mermaid", "svg"):
+        if addresses and wing is not None:
+            raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
+        workspace = open_workspace(given, revision=revision)
+        catalog, today = workspace.catalog, workspace.today
+        own = None if wing is None else get_wing(wing, catalog.wings)
+        asked = resolve_names(workspace, addresses)
+        graph = lineage_graph(catalog, asked, today=today) if asked else linked_graph(catalog, today=today, wing=own)
+        print_text((lineage_svg(graph) if form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
+        return 0
+    if wing is not None:
+        raise click.UsageError("--wing needs `--format svg` or `--format mermaid`")
+    if not addresses:
+        raise click.MissingParameter(param_hint="'ADDRESS'", param_type="argument")
+    if len(addresses) > 1:
+        raise click.UsageError(f"one address at a time ({addresses[1]}); `--format svg` draws several")
+    explained = why(open_workspace(given, revision=revision), addresses[0])
+    print_text(dump(why_json(explained)) if form == "json" else why_text(explained, given.ink()))
+    return 0
+
+
+@click.command("log")
+@click.argument("address", required=False, shell_complete=complete_address)
+@click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
+@at_option
+@format_option("text", "json")
+@global_options
+def log_command(
+    given: Globals, address: str | None, limit: int, form: str, revision: str | None, *, by_field: bool
+) -> int:
+    """Show the history of ADDRESS through its moves, or the last changes of the memory; the newest first.
+
+    An entry that was deleted has a history, too, by its full address.
+    """
+    if address is None and by_field:
+        raise click.UsageError("--fields is for one entry: name its address")
+    workspace = open_workspace(given, revision=revision)
+    if address is None:
+        changes = recent_changes(workspace, limit)
+        print_text(dump(recent_json(changes)) if form == "json" else recent_text(changes, given.ink()))
+        if not changes:
+            given.remark("no commit holds an entry of this memory yet")
+    elif by_field:
+        fields = blame(workspace, address)
+        print_text(dump(blame_json(fields)) if form == "json" else blame_text(fields, given.ink()))
+    else:
+        found = log(workspace, address)
+        print_text(dump(log_json(found)) if form == "json" else log_text(found, given.ink()))
     return 0

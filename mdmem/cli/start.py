@@ -1,25 +1,50 @@
-"""The commands init, status and guide, with the former audit, fields and index."""
+"""The commands init, status, guide, sync and hooks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
+from mdmem.change.sync import sync
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
-from mdmem.cli.completion import complete_field
+from mdmem.cli.completion import complete_field, complete_wing
+from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
 from mdmem.render.agents import audit_json, audit_text
-from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
+from mdmem.render.fields import field_text, fields_json, fields_markdown
 from mdmem.render.json import dump, status_json
-from mdmem.render.upkeep import status_text
-from mdmem.render.words import count
+from mdmem.render.text import count
+from mdmem.render.upkeep import (
+    driver_text,
+    hooks_json,
+    hooks_text,
+    status_text,
+    steps_text,
+    sync_remarks,
+    synced_json,
+    synced_text,
+    wings_json,
+    wings_text,
+)
+from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.init import init
+from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import Repository
 from mdmem.store.state.journal import read_audit
+
+_CLIENTS = (
+    *("claude-code", "cursor", "vscode", "codex", "gemini"),
+    *("opencode", "copilot", "qwen", "continue", "generic"),
+)
 
 
 @click.command("init")
@@ -30,12 +55,7 @@ from mdmem.store.state.journal import read_audit
     "--client",
     "clients",
     multiple=True,
-    type=click.Choice(
-        [
-            *("claude-code", "cursor", "vscode", "codex", "gemini"),
-            *("opencode", "copilot", "qwen", "continue", "generic"),
-        ]
-    ),
+    type=click.Choice(_CLIENTS),
     help="Add the MCP server to this client's configuration in the project; repeatable.",
 )
 @click.option(
@@ -98,31 +118,22 @@ def status_command(
         raise click.UsageError("give --audit or --rebuild, not both")
     if revision is not None and (is_audit or rebuild):
         raise click.UsageError("--at is for neither --audit nor --rebuild")
+    workspace = open_workspace(given, revision=revision)
     if is_audit:
-        return _print_audit(given, limit, form)
-    if rebuild:
-        return _refresh_index(given, form, rebuild=True)
-    report = report_status(open_workspace(given, revision=revision))
-    print_text(dump(status_json(report)) if form == "json" else status_text(report, given.ink()))
-    return 0
-
-
-@click.command("audit")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, the newest ones.")
-@format_option("text", "json")
-@global_options
-def audit_command(given: Globals, limit: int, form: str) -> int:
-    """List the context packs that were compiled, the oldest of them first; the log is this machine's own."""
-    return _print_audit(given, limit, form)
-
-
-def _print_audit(given: Globals, limit: int, form: str) -> int:
-    lines = list(read_audit(open_workspace(given).state_folder))
-    print_text(audit_json(lines[-limit:], len(lines)) if form == "json" else audit_text(lines[-limit:]))
-    if not lines:
-        given.remark("no context pack was asked for yet")
-    elif len(lines) > limit:
-        given.remark(f"{len(lines) - limit} older ones; --limit shows more")
+        lines = list(read_audit(workspace.state_folder))
+        print_text(audit_json(lines[-limit:], len(lines)) if form == "json" else audit_text(lines[-limit:]))
+        if not lines:
+            given.remark("nobody asked for a context pack yet")
+        elif len(lines) > limit:
+            given.remark(f"{len(lines) - limit} older ones; --limit shows more")
+    elif rebuild:
+        done = refresh_index(workspace, rebuild=True)
+        counts = {"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}
+        text = f"the index is built again: {count(done.total, 'entry', 'entries')}"
+        print_text(dump(counts) if form == "json" else text)
+    else:
+        report = report_status(workspace)
+        print_text(dump(status_json(report)) if form == "json" else status_text(report, given.ink()))
     return 0
 
 
@@ -136,9 +147,16 @@ def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[C
 @format_option("text", "json", "markdown")
 @global_options
 def guide_command(given: Globals, topic: str | None, field: str | None, form: str) -> int:
-    """Print the page of TOPIC, or list the topics; `guide fields FIELD` shows one field of a front matter in full."""
+    """Print the page TOPIC, or list the pages; `guide fields FIELD` shows one field of the front matter in full."""
     if topic == "fields" and (field is not None or form != "text"):
-        return _print_fields(given, field, form)
+        fields = FIELDS if field is None else (get_field(field),)
+        if form == "json":
+            print_text(fields_json(fields))
+        elif form == "markdown":
+            print_text(fields_markdown(fields))
+        else:
+            print_text(field_text(fields[0], given.ink()))
+        return 0
     if field is not None or form == "json":
         raise click.UsageError("only `mdmem guide fields` takes a name or prints JSON")
     if topic is None:
@@ -149,43 +167,142 @@ def guide_command(given: Globals, topic: str | None, field: str | None, form: st
     return 0
 
 
-@click.command("fields")
-@click.argument("name", required=False, shell_complete=complete_field)
-@format_option("text", "json", "markdown")
-@global_options
-def fields_command(given: Globals, name: str | None, form: str) -> int:
-    """List the fields of a front matter, or show all there is to know of the field NAME."""
-    return _print_fields(given, name, form)
-
-
-def _print_fields(given: Globals, name: str | None, form: str) -> int:
-    fields = FIELDS if name is None else (get_field(name),)
-    if form == "text":
-        print_text(fields_text(fields, given.ink()) if name is None else field_text(fields[0], given.ink()))
-    else:
-        print_text(fields_json(fields) if form == "json" else fields_markdown(fields))
-    return 0
-
-
-@click.command("index")
-@click.option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
+@click.command("sync")
+@click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete_wing)
+@click.option(
+    "--wings",
+    "is_for_wings",
+    is_flag=True,
+    help="Fetch the wings of other repositories, and pin them to their newest commits.",
+)
+@click.option("--pinned", is_flag=True, help="With --wings: fetch the pinned commits, write nothing.")
+@click.option(
+    "--commit/--no-commit", default=None, help="With --wings: commit the pins, and nothing else.  [default: settings]"
+)
 @format_option("text", "json")
 @global_options
-def index_command(given: Globals, form: str, *, rebuild: bool) -> int:
-    """Bring the full-text index up to date.
+def sync_command(
+    given: Globals, wings: tuple[str, ...], form: str, *, is_for_wings: bool, pinned: bool, commit: bool | None
+) -> int:
+    """Pull with rebase, check the result, and push it if it has no new errors.
 
-    Nobody needs to: every question sees the files as they are. It saves the next question the work.
+    Nothing here changes before git has merged and the checks have passed; uncommitted files stay as they are. If others
+    push first, the sync is tried again.
+
+    With --wings nothing is pulled or pushed: the wings of other repositories, or those given as WING, are fetched and
+    pinned to their newest commits. No other command fetches anything.
     """
-    return _refresh_index(given, form, rebuild=rebuild)
+    if not is_for_wings:
+        if wings or pinned or commit is not None:
+            raise click.UsageError("names of wings, --pinned and --commit need --wings")
+        return _sync(given, form)
+    workspace = open_workspace(given)
+    fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
+    print_text(wings_json(fetched) if form == "json" else wings_text(fetched, given.ink()))
+    if not fetched.wings:
+        given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
+    if fetched.is_written and fetched.commit is None:
+        then = ": see `mdmem diff`, then commit it" if workspace.location.repository else ""
+        given.remark(f"mdmem.toml has the new commits{then}")
+    if any(wing.fault is not None for wing in fetched.wings):
+        return 3
+    return 1 if fetched.faults else 0
 
 
-def _refresh_index(given: Globals, form: str, *, rebuild: bool) -> int:
-    done = refresh_index(open_workspace(given), rebuild=rebuild)
-    if form == "json":
-        print_text(dump({"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}))
-    else:
-        how = ", built anew" if done.rebuilt else ""
-        print_text(
-            f"{count(done.total, 'entry', 'entries')} in the index: {done.added} taken in, {done.removed} dropped{how}"
-        )
+def _sync(given: Globals, form: str) -> int:
+    synced = sync(open_workspace(given))
+    print_text(synced_json(synced) if form == "json" else synced_text(synced))
+    for remark in sync_remarks(synced):
+        given.remark(remark)
     return 0
+
+
+def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only these hooks; else all three."
+    )(command)
+
+
+@click.group("hooks", invoke_without_command=True)
+@click.pass_context
+@global_options
+def hooks_command(given: Globals, context: click.Context) -> int:
+    """Check commits, merges and pushes with git hooks.
+
+    With pre-commit or prek, add the hook `mdmem-check` to their configuration instead.
+    Without a command: `status`.
+    """
+    return 0 if context.invoked_subcommand else _show_status(given, "text")
+
+
+@hooks_command.command("install", short_help="Write the hooks, and set up the merge driver.")
+@_stage_option
+@click.option(
+    "--driver-only", is_flag=True, help="No hook, only the merge driver, for those whose hooks a framework runs."
+)
+@global_options
+def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
+    """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
+
+    A hook of somebody else stays as it is: the output has the line to add, and nothing is written (exit code 2).
+    The hooks call the mdmem that wrote them, else the one on the PATH. Hooks in the work tree, which others share by
+    a commit, only call the one on the PATH.
+    The merge driver merges entries key by key where git would see a conflict. It is set up in git's own folder, for
+    this repository only; with --stage it is not changed.
+    """
+    repository = _repository(given)
+    steps = () if driver_only else install_hooks(repository, stages or STAGES)
+    print_text(steps_text(steps))
+    driver = find_driver(repository) if driver_only or not stages else None
+    if driver is not None:
+        print_text(driver_text(driver, install_driver(repository, driver)))
+    elif driver_only:
+        given.remark("no memory here: `mdmem init` makes one")
+    if any(step.hook.where is HookPlace.WORK_TREE for step in steps):
+        given.remark("they are in the work tree: commit them to share them; they use the `mdmem` on the PATH")
+    return 0
+
+
+@hooks_command.command("uninstall", short_help="Remove the hooks that mdmem wrote.")
+@_stage_option
+@click.option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
+@global_options
+def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
+    """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since stays.
+
+    A hook that pre-commit or prek moved to `.legacy` is removed, too. If such a framework runs mdmem, the merge driver
+    stays; --driver-only removes it.
+    """
+    repository = _repository(given)
+    steps = () if driver_only else uninstall_hooks(repository, stages or STAGES)
+    print_text(steps_text(steps))
+    driver = find_driver(repository) if driver_only or not stages else None
+    if driver is not None:
+        is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
+        is_left = is_used and driver.state in (DriverState.CURRENT, DriverState.FORMER)
+        print_text(driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
+    return 0
+
+
+@hooks_command.command("status", short_help="Show the hook of each stage, and who runs it.")
+@format_option("text", "json")
+@global_options
+def status(given: Globals, form: str) -> int:
+    """Show the hook of each stage, which framework runs it, and whether git merges entries with mdmem."""
+    return _show_status(given, form)
+
+
+def _show_status(given: Globals, form: str) -> int:
+    repository = _repository(given)
+    hooks, driver = find_hooks(repository), find_driver(repository)
+    print_text(hooks_json(hooks, driver) if form == "json" else hooks_text(hooks, driver))
+    return 0
+
+
+def _repository(given: Globals) -> Repository:
+    repository = find_repository(Path(given.root) if given.root else Path.cwd())
+    if repository is None:
+        raise EnvironmentFaultError(
+            "not in the work tree of a git repository, so there is no hook; `git init` makes one"
+        )
+    return repository

@@ -12,6 +12,7 @@ import click
 
 from mdmem.cli.common import (
     Globals,
+    ShortHelp,
     applies_to_option,
     global_options,
     new_wing_from,
@@ -24,9 +25,8 @@ from mdmem.cli.common import (
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_address, complete_draft, complete_in_force, complete_place
+from mdmem.cli.completion import complete_active, complete_address, complete_draft, complete_place
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
-from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.spelling import meant_value
@@ -156,7 +156,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
 
 
 @click.command("supersede")
-@click.argument("address", metavar="OLD", shell_complete=complete_in_force)
+@click.argument("address", metavar="OLD", shell_complete=complete_active)
 @click.option(
     "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its own reason will do."
 )
@@ -254,7 +254,7 @@ def approve_command(
 
 
 @click.command("doubt")
-@click.argument("address", shell_complete=complete_in_force)
+@click.argument("address", shell_complete=complete_active)
 @click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry keeps it while the review lasts.")
 @click.option("--done", is_flag=True, help="The entry is right: end its review.")
 @write_options
@@ -272,7 +272,7 @@ def doubt_command(
 
 
 @click.command("verify")
-@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_in_force)
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_active)
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
 @global_options
@@ -290,7 +290,7 @@ def verify_command(
 
 
 @click.command("deprecate")
-@click.argument("address", shell_complete=complete_in_force)
+@click.argument("address", shell_complete=complete_active)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
 @global_options

@@ -17,7 +17,7 @@ from mdmem.lsp.server import Server
 from mdmem.lsp.show import SHOW, plain_line, reason_of, state_word
 from mdmem.model.entry import EntryType
 from mdmem.model.finding import Severity
-from mdmem.render.words import count
+from mdmem.render.text import count
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft, address_of, compose, create, place_of, refuse_taken, require_wing
 

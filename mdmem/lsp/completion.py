@@ -20,7 +20,7 @@ from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.model.kinds import Field, Holder, Kind
 from mdmem.model.templates import BODIES
-from mdmem.render.words import count
+from mdmem.render.text import count
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.workspace.scope import shared_of
 

@@ -25,8 +25,8 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
 from mdmem.render.findings.text import explanation
-from mdmem.render.lineage_graph import BoxState, state_of
-from mdmem.render.words import count, entries
+from mdmem.render.lineage import BoxState, state_of
+from mdmem.render.text import count, entries
 from mdmem.store.workspace.remarks import age_of
 
 SHOW = "mdmem.show"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from mdmem.model.text import visible_text
-from mdmem.render.characters import escaped
+from mdmem.render.text import escaped
 
 # The strictest clients take no more characters of one answer, resource or prompt.
 LARGEST = 40_000

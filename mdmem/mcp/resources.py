@@ -27,9 +27,8 @@ from mdmem.model.fields import front_matter_schema
 from mdmem.model.lineage import marked
 from mdmem.model.text import visible
 from mdmem.render.basis import problems_text
-from mdmem.render.lineage_graph import lineage_graph
-from mdmem.render.mermaid import MOST, lineage_flowchart
-from mdmem.render.words import count
+from mdmem.render.lineage import MOST_IN_CHART, lineage_flowchart, lineage_graph
+from mdmem.render.text import count
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.proposals import view_of
@@ -259,7 +258,7 @@ def _lineage_text(workspace: Workspace, named: str) -> str:
     catalog = view_of(workspace).effective.catalog
     # An entry that is hidden as a mere proposal has a lineage in the files alone.
     known = catalog if address in catalog.entries else workspace.catalog
-    return lineage_flowchart(lineage_graph(known, (address,), today=workspace.today, most=MOST))
+    return lineage_flowchart(lineage_graph(known, (address,), today=workspace.today, most=MOST_IN_CHART))
 
 
 def _code(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mdmem.model.text import visible
 from mdmem.render.json import dump, record_json
-from mdmem.render.words import count, entries
+from mdmem.render.text import count, entries
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.state.tokens import ApprovalToken, BearerToken
 from mdmem.write.results import BatchSaveResult, SaveResult, blocked_fields

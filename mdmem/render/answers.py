@@ -14,10 +14,9 @@ from mdmem.markdown.text import is_title_alone, quoted
 from mdmem.model.entry import Entry, Status
 from mdmem.model.lineage import marked
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
-from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
-from mdmem.render.words import count, entries, indent, unheld
+from mdmem.render.text import count, entries, indent, one_line, unheld
 from mdmem.store.workspace.scope import Filters
 
 TITLE_ALONE = "no text beyond its title"

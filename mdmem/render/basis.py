@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from mdmem.ask.answer import RELATIONS, AnswerBasis, Contradiction, Item
 from mdmem.model.entry import Entry, day_of
 from mdmem.model.finding import Finding
-from mdmem.render.characters import one_line
-from mdmem.render.words import UNREPLACED
+from mdmem.render.text import UNREPLACED, one_line
 
 # The rest of a reason stands in the entry.
 _LONGEST = 160

@@ -15,10 +15,9 @@ from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.lineage import Standing, marked
 from mdmem.render.answers import TITLE_ALONE, mention_line
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text, relations_text
-from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, mentions_json
-from mdmem.render.words import UNREPLACED, count, indent
+from mdmem.render.text import UNREPLACED, count, indent, one_line
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import Item as Result

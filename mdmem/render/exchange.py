@@ -14,7 +14,7 @@ from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.words import count
+from mdmem.render.text import count
 
 # So many errors, and so many rules, are listed.
 _LISTED = 20

@@ -1,4 +1,4 @@
-"""The table of fields: all of it in columns, one row in full, as JSON, and as the guide's table."""
+"""Render the fields of the front matter: one in full, and all as JSON and as the guide's table."""
 
 from __future__ import annotations
 
@@ -32,15 +32,6 @@ _SEARCHED = {
     Searched.WHOLE: "as a whole",
     Searched.DATE: "as a date",
 }
-_SHORT = {Kind.TYPE: "one of four", Kind.STATUS: "one of four", Kind.PAIRS: "mapping", Kind.RELATIONS: "list"}
-
-
-def fields_text(fields: Sequence[Field], ink: Ink) -> str:
-    """Return one line a field: its name, what it holds, where it stands, what it means."""
-    rows = [(field.name, _SHORT.get(field.kind, _KINDS[field.kind]), field.holder.words) for field in fields]
-    name, kind, holder = (max(map(len, column)) for column in zip(*rows, strict=True))
-    heads = [f"{ink.bold(f'{row[0]:<{name}}')}  {row[1]:<{kind}}  {row[2]:<{holder}}" for row in rows]
-    return "\n".join(f"{head}  {field.meaning}" for head, field in zip(heads, fields, strict=True))
 
 
 def field_text(field: Field, ink: Ink) -> str:

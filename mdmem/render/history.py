@@ -10,9 +10,9 @@ from mdmem.change.why import ChainLink, WhyReport
 from mdmem.model.entry import Entry, day_of
 from mdmem.model.lineage import standing_json
 from mdmem.model.text import visible
-from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
+from mdmem.render.text import one_line
 from mdmem.store.git.history import Commit, FileRevision
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"

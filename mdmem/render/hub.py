@@ -14,10 +14,9 @@ from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.search import HubEntry, HubSearchResult, Pin, iter_repositories
 from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
 from mdmem.hub.who import OwnedEntry, WhoReport
-from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
-from mdmem.render.words import count, entries
+from mdmem.render.text import count, entries, one_line
 
 _LISTED = 5
 

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from mdmem.ask.answer import VIA_NAMED, Answer, AnswerBasis, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
 from mdmem.model.lineage import standing_json
-from mdmem.render.characters import json_text
+from mdmem.render.text import json_text
 
 if TYPE_CHECKING:
     from mdmem.change.status import StatusReport

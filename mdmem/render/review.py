@@ -34,8 +34,8 @@ from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.mermaid import label
-from mdmem.render.words import count, entries
+from mdmem.render.lineage import chart_label
+from mdmem.render.text import count, entries
 
 # `code`: an address, a path or a value. `quoted`: words of a file. `strong` and `dim`: words of ours.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
@@ -451,7 +451,7 @@ def mermaid(graph: Graph) -> str:
     rows = ["flowchart LR"]
     for node in graph.nodes:
         state = "gone" if node.is_gone else "binds" if node.is_current else "ended"
-        text = f"{label(node.entry.address)}<br/>{label(node.entry.title)}"
+        text = f"{chart_label(node.entry.address)}<br/>{chart_label(node.entry.title)}"
         rows.append(f'  {ids[node.entry.address]}["{text}"]:::{state}')
     rows += [f"  {ids[edge.old]} {_ARROWS[edge.change]} {ids[edge.new]}" for edge in graph.edges]
     return "\n".join([*rows, *(f"  {style}" for style in _STYLES)])

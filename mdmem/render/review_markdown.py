@@ -11,9 +11,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from mdmem.change.review_model import ReviewReport, RuleText, Wording
-from mdmem.render.markdown import code, fenced, html_code, prose
 from mdmem.render.review import Kind, Line, ReviewSection, clipped, headline, sections
-from mdmem.render.words import count
+from mdmem.render.text import code, count, fenced, html_code, prose
 
 MARKER = "<!-- mdmem diff -->"
 """The first line of a comment, by which CI finds the comment to update it."""

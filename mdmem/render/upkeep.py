@@ -19,8 +19,7 @@ from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.markdown import code, prose
-from mdmem.render.words import count, entries
+from mdmem.render.text import code, count, entries, prose
 from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
 from mdmem.store.state.pending_writes import Blocked, PendingWrite

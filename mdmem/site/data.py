@@ -12,7 +12,7 @@ from jinja2 import Environment
 
 from mdmem.model.globs import script_pattern
 from mdmem.model.text import visible
-from mdmem.render.words import count
+from mdmem.render.text import count
 from mdmem.site.facts import SiteFacts, without_title
 from mdmem.site.paths import page_of
 

@@ -19,7 +19,7 @@ from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Severity
 from mdmem.model.globs import all_matches, fixed_part
 from mdmem.model.text import visible
-from mdmem.render.lineage_graph import Bearings, BoxState, state_of
+from mdmem.render.lineage import BoxState, Relations, state_of
 from mdmem.site.markup import addresses_in
 from mdmem.site.paths import page_of, quoted
 from mdmem.store.catalog import Catalog
@@ -140,9 +140,9 @@ class SiteFacts(Struct, frozen=True, dict=True):
         return tuple(entry for entry in self.entries if self.catalog.lineage.is_current(entry.address))
 
     @cached_property
-    def bearings(self) -> Bearings:
+    def relations(self) -> Relations:
         """Return the arrows of the pictures besides supersessions."""
-        return Bearings(self.catalog)
+        return Relations(self.catalog)
 
     def body(self, address: str) -> str:
         """Return the body of an entry, empty where its file went away meanwhile."""

@@ -17,10 +17,9 @@ from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.text import visible
-from mdmem.render.lineage_graph import LineageGraph, lineage_graph
+from mdmem.render.lineage import LineageGraph, lineage_graph, lineage_svg
 from mdmem.render.review import Kind, headline, sections
-from mdmem.render.svg import lineage_svg
-from mdmem.render.words import count
+from mdmem.render.text import count
 from mdmem.site.facts import Row, SiteFacts, with_code
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.merge import merge_base

@@ -16,9 +16,8 @@ from msgspec import Struct
 from mdmem.model.entry import Entry, EntryType, Wing
 from mdmem.model.fields import FIELDS, LINK_FIELDS
 from mdmem.model.text import visible
-from mdmem.render.lineage_graph import LineageGraph, lineage_graph, linked_graph
-from mdmem.render.svg import lineage_svg
-from mdmem.render.words import UNREPLACED, count, entries
+from mdmem.render.lineage import LineageGraph, lineage_graph, lineage_svg, linked_graph
+from mdmem.render.text import UNREPLACED, count, entries
 from mdmem.site.data import data_files
 from mdmem.site.facts import STATES, SiteFacts, shown_reason, with_code, without_title
 from mdmem.site.markup import render_markdown
@@ -133,9 +132,9 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _lineage(self) -> Mapping[str, Any]:
         facts = self.facts
-        graph = linked_graph(facts.catalog, today=facts.workspace.today, bearings=facts.bearings)
+        graph = linked_graph(facts.catalog, today=facts.workspace.today, relations=facts.relations)
         drawn = {node.entry.address for node in graph.nodes}
-        others = [group for group in facts.bearings.groups if drawn.isdisjoint(group)]
+        others = [group for group in facts.relations.groups if drawn.isdisjoint(group)]
         return {
             "picture": self._picture(graph, LINEAGE) if graph.nodes else None,
             "others": [facts.rows[group[-1]] for group in others[:_MOST_GROUPS]],
@@ -207,10 +206,10 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _entry_picture(self, entry: Entry, page: str) -> Markup | None:
         facts = self.facts
-        if not facts.bearings.joins(entry.address):
+        if not facts.relations.has_any(entry.address):
             return None
         today = facts.workspace.today
-        graph = lineage_graph(facts.catalog, (entry.address,), today=today, bearings=facts.bearings)
+        graph = lineage_graph(facts.catalog, (entry.address,), today=today, relations=facts.relations)
         return self._picture(graph, page)
 
     def _picture(self, graph: LineageGraph, page: str) -> Markup:

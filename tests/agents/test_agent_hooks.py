@@ -24,8 +24,8 @@ RULE, ALWAYS = "Amounts are integers in minor units", "Nobody guesses"
 # What reaches the model is asked here, not how fast: where much else runs, two seconds may not do.
 PATIENT = f"""#!{sys.executable}
 import sys
-from mdmem.cli import main, plumbing
-plumbing._SECONDS = 4.5
+from mdmem.cli import main, programs
+programs._SECONDS = 4.5
 sys.exit(main.run(sys.argv[1:]))
 """
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mdmem.cli.common import StepProgress
+from mdmem.cli.common import Progress
 
 Capture = pytest.CaptureFixture[str]
 
@@ -21,7 +21,7 @@ Capture = pytest.CaptureFixture[str]
 )
 def test_progress(is_terminal: bool, files: int, said: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
-    progress = StepProgress()
+    progress = Progress("checking {} files")
     for done in (0, files // 2, files // 2 + 1):
         progress(done, files)
     progress.clear()

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from builders import run_here
 
-from mdmem.model.fields import FIELDS
-
 Capture = pytest.CaptureFixture[str]
 APPROVED_BY = """\
 approved_by: who made it active, as name and email
@@ -19,13 +17,6 @@ approved_by: who made it active, as name and email
   searched  no
   example   approved_by: Navigation Team <navigation@example.com>
 """
-
-
-def test_every_field_is_one_line_without_a_memory(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "fields", cwd=tmp_path)
-    assert ran.code == 0
-    assert [line.split()[0] for line in ran.out.splitlines()] == [field.name for field in FIELDS]
-    assert "trigger text patterns when the pattern applies" in [" ".join(line.split()) for line in ran.out.splitlines()]
 
 
 def test_one_field_is_shown_whole(tmp_path: Path, capsys: Capture) -> None:

@@ -13,7 +13,7 @@ from builders import commit_all, environment, make_repository, make_root, run_md
 from processes import python
 
 # A machine may have much else to do.
-PATIENT = "from mdmem.cli import plumbing\nplumbing._SECONDS = 60\n"
+PATIENT = "from mdmem.cli import programs\nprograms._SECONDS = 60\n"
 
 
 @pytest.fixture(scope="module")

@@ -356,7 +356,7 @@ def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> Non
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
     commit_all(folder)
-    together = "commit these files together, with `git add` of the new places: `git commit -a` alone loses them\n"
+    together = "commit these files together, with `git add` of the new places: `git commit -a` loses them\n"
     ran = run_here(capsys, "mv", OLD, NEW, cwd=folder)
     assert ran.out == (
         f"changed memory/nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved memory/{OLD}.md → memory/{NEW}.md\n"

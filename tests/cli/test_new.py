@@ -339,7 +339,7 @@ def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, 
 
 def test_shared_says_what_new_wing_makes(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--shared", cwd=memory(tmp_path))
-    assert (ran.code, "--shared says what --new-wing makes" in ran.err) == (2, True)
+    assert (ran.code, "--shared needs --new-wing" in ran.err) == (2, True)
 
 
 def test_room_that_is_new_is_said_with_the_nearest(tmp_path: Path, capsys: Capture) -> None:

@@ -44,7 +44,7 @@ def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, capsys: Cap
     root = two_entries(tmp_path)
     ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
     assert ran.out.startswith(f"created {FOUR}.md\nchanged {OLD}.md\n  status: active → deprecated\n")
-    together = "commit these files together: some name a file that git does not have yet\n"
+    together = "commit these files together: some link to a file that git does not have yet\n"
     assert ran.err == f"{together}{FOUR} is only proposed until a commit of the default branch has it\n"
 
 

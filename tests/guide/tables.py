@@ -10,7 +10,7 @@ from typing import Any
 import mdmem.guide
 from mdmem.ask.context.facets import facet_table
 from mdmem.checks.check import get_checks
-from mdmem.cli.main import GROUPS
+from mdmem.cli.main import GROUPS, PROGRAMS
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.render.fields import guide_table
@@ -36,7 +36,7 @@ def _former_codes() -> Iterator[str]:
 
 def _commands() -> Iterator[str]:
     yield from ("| command | what |", "| --- | --- |")
-    for title, rows in GROUPS.items():
+    for title, rows in (*GROUPS.items(), ("Started by programs", PROGRAMS)):
         yield f"| **{title}** | |"
         yield from (f"| `{name}` | {sentence} |" for name, sentence in rows.items())
 

@@ -185,7 +185,7 @@ def test_a_token_is_made_granted_rotated_revoked_and_dropped(typed: Typed) -> No
     assert typed("grants", role="guest", token=other).out == f"you: pushes acme/{SECRET}; reads acme/shop\n"
     assert typed("revoke", "robot", "acme/shop").out == f"robot (token): pushes acme/{SECRET}\n"
     assert typed("revoke", "robot").out == "robot (token): nothing\n"
-    assert typed("token", "robot", "--drop").out == "`robot` is good no more\n"
+    assert typed("token", "robot", "--drop").out == "`robot` is no longer valid\n"
     assert typed("grants", role="guest", token=other).err == (
         "mdmem: the hub does not know this token; its owner makes one with `mdmem hub token NAME`\n"
     )
@@ -218,8 +218,8 @@ def test_who_sees_every_repository_sees_those_to_come(typed: Typed, other: str) 
 
 
 SLIPS = (
-    (("grant", "guest"), 2, "say what is granted"),
-    (("grant", "guest", "--all", "--push"), 2, "say what is granted"),
+    (("grant", "guest"), 2, "name what is granted"),
+    (("grant", "guest", "--all", "--push"), 2, "name what is granted"),
     (("grant", "gust", "acme/shop"), 1, "no token and no database role `gust`"),
     (("grant", "guest", "acme/shap"), 1, "no repository `acme/shap`; did you mean `acme/shop`?"),
     (("grant", "guest", "acme/shop/pya"), 1, "no wing `pya` of acme/shop; did you mean `pay`?"),
@@ -250,7 +250,7 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
             "mdmem: only the hub's owner, or a member of that role, says who sees what; connect as one\n",
         )
     assert "whatever token it shows: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
-    assert "with a token in MDMEM_HUB_TOKEN another asks" in typed("status", role="guest").err
+    assert "this database role has no grants" in typed("status", role="guest").err
     assert typed("status", role="guest", token=token).err == ""
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mdmem.model.finding import Place, Severity
-from mdmem.render.markdown import code, prose
+from mdmem.render.text import code, prose
 from render.reports import RULE, checked, edit, finding, fix, rendered
 
 

@@ -9,8 +9,7 @@ from builders import make_root, open_root, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.lineage_graph import LineageGraph, lineage_graph
-from mdmem.render.mermaid import MOST, escaped, lineage_flowchart
+from mdmem.render.lineage import MOST_IN_CHART, LineageGraph, chart_text, lineage_flowchart, lineage_graph
 
 
 def drawing(root: Path, address: str, **options: int) -> LineageGraph:
@@ -19,7 +18,7 @@ def drawing(root: Path, address: str, **options: int) -> LineageGraph:
 
 
 def chart(root: Path, address: str, **options: int) -> list[str]:
-    graph = drawing(root, address, **{"most": MOST, **options})
+    graph = drawing(root, address, **{"most": MOST_IN_CHART, **options})
     return [line.strip() for line in lineage_flowchart(graph).splitlines()]
 
 
@@ -76,11 +75,11 @@ def test_a_hundred_entries_stay_below_what_a_client_takes(tmp_path: Path) -> Non
     for number in range(120):
         before = [f"nav/a/{'x' * 60}{number - 1:03}"] if number else None
         write_entry(root, f"nav/a/{'x' * 60}{number:03}", title=f"'{'#' * 200}'", supersedes=before)
-    text = lineage_flowchart(drawing(root, f"nav/a/{'x' * 60}060", most=MOST))
+    text = lineage_flowchart(drawing(root, f"nav/a/{'x' * 60}060", most=MOST_IN_CHART))
     assert (len(text) <= 80_000, text.count(":::")) == (True, 100)
 
 
 @given(st.text(max_size=40))
 def test_label_holds_nothing_that_mermaid_reads(text: str) -> None:
-    rest = re.sub(r"#\d+;", "", escaped(text))
+    rest = re.sub(r"#\d+;", "", chart_text(text))
     assert re.search(r'["`#<>\[\]{}|;&\\\n]', rest) is None

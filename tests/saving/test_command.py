@@ -238,11 +238,11 @@ def test_drop_asks_first(tmp_path: Path, typed: str, code: int, left: int) -> No
 def test_old_name_lists_and_retries_and_names_the_new_one(tmp_path: Path, capsys: Capture) -> None:
     root = project(tmp_path)
     (id_,) = waiting(root, "Set up")
-    told = "mdmem: `pending` is now `mdmem save --waiting`; the old name ends with the next version\n"
+    told = "mdmem: `pending{}` is now `mdmem save --{}`; the old name ends with version 0.3\n"
     ran = run_here(capsys, "pending", cwd=root)
-    assert (ran.code, ran.out[:12], ran.err) == (0, id_[:12], told)
+    assert (ran.code, ran.out[:12], ran.err) == (0, id_[:12], told.format("", "waiting"))
     ran = run_here(capsys, "pending", "retry", cwd=root)
-    assert (ran.code, ran.out.startswith(f"{id_[:12]}  saved"), ran.err) == (0, True, told)
+    assert (ran.code, ran.out.startswith(f"{id_[:12]}  saved"), ran.err) == (0, True, told.format(" retry", "retry"))
 
 
 def test_save_without_a_record_says_what_to_give(tmp_path: Path, capsys: Capture) -> None:

@@ -131,7 +131,7 @@ def test_remove_ends_a_token(tmp_path: Path, capsys: Capture) -> None:
     folder = root(tmp_path)
     text = run_here(capsys, "token", "add", "ci", "--all-wings", cwd=folder).out.splitlines()[0]
     ran = run_here(capsys, "token", "remove", "ci", cwd=folder)
-    assert (ran.code, ran.out) == (0, "`ci` is good no more\n")
+    assert (ran.code, ran.out) == (0, "`ci` is no longer valid\n")
     assert BearerTokens(tmp_path / ".git/mdmem/state/memory").find(text) is None
     ran = run_here(capsys, "token", "list", cwd=folder)
     assert (ran.code, ran.out) == (0, "")

@@ -56,7 +56,7 @@ def state(folder: Path) -> Path:
         ),
         (("token", "list"), "reader: reads nav, writes nothing, since 2026-11-21\n"),
         (("check",), "3 entries checked in the working tree: no findings\n"),
-        (("status", "--rebuild"), "3 entries in the index"),
+        (("status", "--rebuild"), "the index is built again: 3 entries\n"),
     ],
 )
 def test_command_answers_over_what_was_left(

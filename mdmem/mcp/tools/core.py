@@ -21,10 +21,10 @@ from mdmem.mcp.arguments import Focus, Listed, Paths, Prose, Text, Texts, Type, 
 from mdmem.mcp.tools.shape import Facts, Shown, ToolResult, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import answers_json, answers_markdown
-from mdmem.render.characters import one_line
 from mdmem.render.entries import excerpts_json, excerpts_markdown, search_text, standing
 from mdmem.render.ink import Ink
 from mdmem.render.json import agents_json, entries_json, search_json
+from mdmem.render.text import one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 from mdmem.model.finding import Severity
 from mdmem.model.text import visible
-from mdmem.render.characters import for_xml, json_text, replace_surrogates
 from mdmem.render.findings.report import (
     CheckedRoot,
     Look,
@@ -24,8 +23,7 @@ from mdmem.render.findings.report import (
     summary_line,
 )
 from mdmem.render.findings.text import concise_line
-from mdmem.render.markdown import code, prose
-from mdmem.render.words import count
+from mdmem.render.text import code, count, for_xml, json_text, prose, replace_surrogates
 
 # GitHub shows ten annotations of each level for one step; more would vanish unseen.
 _ANNOTATIONS = 10

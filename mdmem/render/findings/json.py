@@ -7,9 +7,9 @@ from typing import Any
 
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Fix, totals
-from mdmem.render.characters import json_text
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fixed, reported
 from mdmem.render.json import SCHEMA, dump
+from mdmem.render.text import json_text
 
 
 def document(roots: Sequence[CheckedRoot], _: Look) -> str:

@@ -12,9 +12,8 @@ from msgspec import Struct, field
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity, totals
 from mdmem.model.text import visible_text
-from mdmem.render.characters import replace_surrogates
 from mdmem.render.ink import Ink
-from mdmem.render.words import count, entries
+from mdmem.render.text import count, entries, replace_surrogates
 
 _BOM = b"\xef\xbb\xbf"
 

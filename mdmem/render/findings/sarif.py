@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from mdmem.checks.check import find_check
 from mdmem.model.finding import Edit, Place, Severity
-from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.report import (
     CheckedRoot,
     Look,
@@ -26,6 +25,7 @@ from mdmem.render.findings.report import (
     safe_text,
 )
 from mdmem.render.findings.text import concise_line
+from mdmem.render.text import json_text, replace_surrogates
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 Artifact = Callable[[str], dict[str, Any]]

@@ -11,7 +11,7 @@ from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_line, reported, summary
 from mdmem.render.ink import Ink
-from mdmem.render.words import count
+from mdmem.render.text import count
 
 # More findings than this nobody reads one by one.
 _READABLE = 50

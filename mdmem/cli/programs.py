@@ -1,0 +1,222 @@
+"""The commands that other programs start: mcp, lsp, hook-event and merge-driver."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.change.driver import MergeDriverRequest, drive
+from mdmem.cli.common import Globals, global_options, print_text, say, split_values, today
+from mdmem.cli.completion import complete_wing
+from mdmem.errors import MdmemError
+from mdmem.markdown.merge import Sides
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.setup.event_limit import limited
+from mdmem.setup.installation import this_installation
+
+if TYPE_CHECKING:
+    from mdmem.mcp.workspaces import Provider
+
+_EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
+
+
+@click.command("mcp")
+@click.option(
+    "--profile",
+    type=click.Choice(["core", "sessions", "research", "test", "graphbase", "sibyl", "all"]),
+    metavar="PROFILE",
+    help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
+)
+@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="Only these wings.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
+@click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")
+@global_options
+def mcp_command(
+    given: Globals,
+    profile: str | None,
+    wings: tuple[str, ...],
+    *,
+    address: str | None,
+    has_hub: bool,
+    names: tuple[str, ...],
+) -> int:
+    """Serve the memory to an agent over standard input and output; the agent's client starts this.
+
+    With --wing the agent reads and writes these wings alone. With --http it serves many clients, each with a token of
+    `mdmem token add`; without tokens, only those of this machine. With --hub the reading tools take a repository; the
+    variables MDMEM_HUB_DSN and MDMEM_HUB_TOKEN are the database and the caller's token.
+    """
+    dsn = os.environ.get("MDMEM_HUB_DSN") if has_hub else ""
+    if has_hub and not dsn:
+        raise click.UsageError("--hub needs the variable MDMEM_HUB_DSN, such as `postgresql://USER@HOST/DATABASE`")
+    if address is None:
+        _require_streams("an MCP client")
+        if sys.stdin.isatty():
+            given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
+    # `main` turned collection off. What is loaded by now never becomes garbage.
+    gc.freeze()
+    gc.set_threshold(50_000)
+    gc.enable()
+    from mdmem.mcp.workspaces import Provider
+
+    named = split_values(wings)
+    access = Access.to_wings(named) if named else EVERYTHING
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    try:
+        _serve(provider, profile, access, address=address, names=split_values(names), dsn=dsn)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in _EXTRA:
+            raise
+        line = this_installation().line_for("mcp")
+        raise click.UsageError(f"the server needs the extra `mcp`; type `{line}`") from error
+    return 0
+
+
+def _require_streams(caller: str) -> None:
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError(f"standard input or output is closed; {caller} keeps both open")
+
+
+def _serve(
+    provider: Provider,
+    profile: str | None,
+    access: Access,
+    *,
+    address: str | None,
+    names: tuple[str, ...],
+    dsn: str | None,
+) -> None:
+    from mdmem.mcp.calls import Session
+    from mdmem.mcp.hub import HubAnswers
+    from mdmem.mcp.server import MemoryServer
+
+    token = os.environ.get("MDMEM_HUB_TOKEN")
+    hub = HubAnswers(dsn, token, environment=os.environ, today=today) if dsn else None
+    if address is None:
+        from mdmem.mcp.stdio import serve
+
+        session = Session()
+        serve(MemoryServer(provider, profile=profile, access=lambda: access, is_warming=True, session=session, hub=hub))
+        return
+    from mdmem.mcp.http import caller, parse_address, serve_http
+    from mdmem.store.state.tokens import BearerTokens
+
+    listening = parse_address(address, names=names)
+    bearers = BearerTokens(provider.workspace().state_folder)
+    server = MemoryServer(provider, profile=profile, access=caller, is_warming=True, hub=hub)
+    serve_http(server, bearers, listening, say=say, open_access=access)
+
+
+@click.command("lsp")
+@global_options
+def lsp_command(given: Globals) -> int:
+    """Serve the memory to a text editor over standard input and output; the editor starts this.
+
+    It has findings as you type, completion, hover, links and actions in the files of a memory, and the rules for code.
+    `mdmem guide editors` has the lines for each editor.
+    """
+    if find_spec("pygls") is None or find_spec("lsprotocol") is None:
+        line = this_installation().line_for("lsp")
+        raise click.UsageError(f"the server for editors needs the extra `lsp`; type `{line}`")
+    _require_streams("an editor")
+    if sys.stdin.isatty():
+        given.remark("waiting for an editor on standard input; Ctrl-C ends this")
+    from mdmem.lsp.serve import serve
+
+    environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ
+    # A server runs long, so garbage matters.
+    gc.enable()
+    serve(environment, today)
+    return 0
+
+
+# Clients wait for two seconds, and Python has to start first.
+_SECONDS = 1.6
+# The event of an edit has the new text of the file.
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+@click.command("hook-event")
+@click.argument("client")
+@click.option("--unlimited", is_flag=True, hidden=True, help="Do the work in this process, however long it takes.")
+@global_options
+def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
+    """Read an event of CLIENT from standard input and print context for its model, in the client's form.
+
+    At the start of a session these are the rules that always apply, at an edit those for the file, each rule once. On
+    any error nothing is printed, and the exit code is 0.
+    """
+    if unlimited:
+        _answer_event(given, client)
+    elif not os.isatty(0):
+        # -P: no module is imported from the folder in which the client works.
+        mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
+        root = ["--root", given.root] if given.root else []
+        print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
+    return 0
+
+
+def _answer_event(given: Globals, client: str) -> None:
+    # Late: the merge driver runs once for each file and needs no search.
+    from mdmem.setup.events import answer_event
+
+    content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        # The rest is read, so that the writing to this process does not fail.
+        while sys.stdin.buffer.read(_MOST_BYTES):
+            pass
+        return
+
+    def send(text: str) -> None:
+        print_text(text)
+        sys.stdout.flush()
+
+    answer_event(client, content, send, environment=os.environ, root=given.root, today=today())
+
+
+# Above 128 git treats the file as one that cannot be merged, and keeps ours.
+_CANNOT = 129
+
+
+@click.command("merge-driver")
+@click.argument("ancestor", metavar="%O")
+@click.argument("ours", metavar="%A")
+@click.argument("theirs", metavar="%B")
+@click.argument("width", metavar="%L", default="7")
+@click.argument("path", metavar="%P", default="")
+@click.argument("our_label", metavar="%X", default="")
+@click.argument("their_label", metavar="%Y", default="")
+@global_options
+def merge_driver_command(
+    given: Globals, ancestor: str, ours: str, theirs: str, width: str, path: str, our_label: str, their_label: str
+) -> int:
+    """Merge an entry for git, key by key; `mdmem hooks install` sets it up, and nobody types it.
+
+    The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: it cannot be.
+    """
+    labels = (_label(our_label, "ours"), _label(their_label, "theirs"))
+    files = Sides(Path(ancestor), Path(ours), Path(theirs))
+    request = MergeDriverRequest(
+        files=files, path=path or ours, width=int(width) if width.isdecimal() else 7, labels=labels
+    )
+    try:
+        outcome = drive(request, Path.cwd())
+    except MdmemError as error:
+        given.remark(f"mdmem: {error}")
+        return _CANNOT
+    if outcome.torn:
+        where = " and ".join(f"`{name}`" for name in outcome.torn)
+        given.remark(f"mdmem: both sides changed {where} of {path or ours}, and neither is taken: `mdmem resolve`")
+    return 1 if outcome.torn else 0
+
+
+def _label(given: str, side: str) -> str:
+    """Return the name of a side; a git that is too old for a placeholder passes the placeholder itself."""
+    return side if not given or given.startswith("%") else f"{side} ({given})"

@@ -1,0 +1,460 @@
+"""Draw the supersessions, drafts, amendments, overrides and contradictions of entries as SVG or Mermaid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from enum import StrEnum
+from functools import cached_property
+from html import escape
+from textwrap import wrap
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.text import visible
+from mdmem.store.catalog import Catalog
+
+# A larger picture is hard to read.
+MOST = 60
+# The text of a larger chart is longer than the 40,000 characters that a client accepts.
+MOST_IN_CHART = 100
+
+
+class Relation(StrEnum):
+    """The relation of two entries, as the label of an arrow."""
+
+    SUPERSEDED = "superseded by"
+    CLAIMED = "claimed by"
+    PROPOSED = "may be superseded by"
+    OVERRIDES = "overrides"
+    AMENDS = "amends"
+    CONFLICTS = "conflicts with"
+
+
+# Relations from the older entry to the newer one.
+_FORWARD = frozenset({Relation.SUPERSEDED, Relation.CLAIMED, Relation.PROPOSED})
+
+
+class BoxState(StrEnum):
+    """Whether an entry is current, no longer current, or a draft."""
+
+    CURRENT = "current"
+    REVIEWED = "under review"
+    ENDED = "not current"
+    DRAFT = "draft"
+
+
+class Arrow(Struct, frozen=True, order=True):
+    """An arrow between two addresses."""
+
+    start: str
+    end: str
+    kind: Relation
+
+    @property
+    def forward(self) -> tuple[str, str]:
+        """Return both ends from left to right: an amending or overriding entry is right of the other one."""
+        return (self.start, self.end) if self.kind in _FORWARD else (self.end, self.start)
+
+
+class Box(Struct, frozen=True):
+    """An entry to draw; `is_asked` if the graph is about it."""
+
+    entry: Entry
+    state: BoxState
+    is_asked: bool = False
+
+    @property
+    def days(self) -> str:
+        """Return the first day of the entry, with the last day if it is not current; empty without a date."""
+        begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
+        if self.state is not BoxState.ENDED or not (begin or end):
+            return begin
+        return f"{begin or '?'} – {end or '?'}"
+
+    @property
+    def reasons(self) -> str:
+        """Return the stated reasons of the entry and of its deprecation."""
+        entry = self.entry
+        deprecated = f"deprecated: {entry.deprecated_reason}" if entry.deprecated_reason else None
+        return "; ".join(filter(None, (entry.reason, deprecated)))
+
+
+class LineageGraph(Struct, frozen=True):
+    """The entries to draw, the oldest of a chain first, and the number of hidden ones."""
+
+    nodes: tuple[Box, ...]
+    edges: tuple[Arrow, ...]
+    hidden: int = 0
+
+
+class Relations(Struct, frozen=True, dict=True):
+    """The relations of all entries of a catalog."""
+
+    catalog: Catalog
+
+    @cached_property
+    def arrows(self) -> Mapping[str, Sequence[Arrow]]:
+        """Return the arrows at each address."""
+        found: dict[str, list[Arrow]] = {}
+        for arrow in self._iter_arrows():
+            found.setdefault(arrow.start, []).append(arrow)
+            found.setdefault(arrow.end, []).append(arrow)
+        return found
+
+    def _iter_arrows(self) -> Iterator[Arrow]:
+        entries, lineage = self.catalog.entries, self.catalog.lineage
+        for address, one in entries.items():
+            yield from (Arrow(address, new, Relation.SUPERSEDED) for new in lineage.successors.get(address, ()))
+            yield from (Arrow(address, new, Relation.CLAIMED) for new in lineage.claimants_of(address))
+            if one.status is Status.DRAFT:
+                yield from (Arrow(old, address, Relation.PROPOSED) for old in one.supersedes if old in entries)
+            for kind, linked in (
+                (Relation.OVERRIDES, one.overrides),
+                (Relation.AMENDS, one.amends),
+                (Relation.CONFLICTS, one.contradicts),
+            ):
+                yield from (Arrow(address, other, kind) for other in linked if other in entries and other != address)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Return the groups of connected entries, the largest first, each with the oldest of a chain first."""
+        linked: dict[str, list[str]] = {}
+        lineage = self.catalog.lineage
+        pairs = [(old, new) for old, newer in lineage.said.items() for new in newer]
+        pairs += [(arrow.start, arrow.end) for arrows in self.arrows.values() for arrow in arrows]
+        for one, other in pairs:
+            linked.setdefault(one, []).append(other)
+            linked.setdefault(other, []).append(one)
+        found, seen = [], set[str]()
+        for one in sorted(linked):
+            if one not in seen:
+                members = sorted(_reachable([one], linked))
+                seen.update(members)
+                found.append(tuple(dict.fromkeys(it for member in members for it in lineage.chain(member))))
+        return tuple(sorted(found, key=lambda group: (-len(group), group)))
+
+    def has_any(self, address: str) -> bool:
+        """Say whether an arrow connects an entry with another one."""
+        return address in self._connected
+
+    @cached_property
+    def _connected(self) -> frozenset[str]:
+        return frozenset(one for group in self.groups for one in group)
+
+
+def _reachable(starts: Iterable[str], linked: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return all entries that links lead to, the nearest first, then by address."""
+    found = list(dict.fromkeys(starts))
+    seen = set(found)
+    for one in found:
+        new = sorted(set(linked.get(one, ())) - seen)
+        found += new
+        seen.update(new)
+    return found
+
+
+def lineage_graph(
+    catalog: Catalog, addresses: Sequence[str], *, today: date, most: int = MOST, relations: Relations | None = None
+) -> LineageGraph:
+    """Return the graph of the chains of some entries, with their other relations.
+
+    Of more than `most` entries it has the nearest. For many graphs, pass the `relations` of the catalog.
+    """
+    relations = relations or Relations(catalog)
+    chains = {catalog.lineage.chain(address) for address in addresses}
+    edges = sorted(
+        {
+            arrow
+            for chain in chains
+            for one in chain
+            for arrow in relations.arrows.get(one, ())
+            # A draft is drawn with the entry that it may supersede.
+            if arrow.kind is not Relation.PROPOSED or arrow.start in chain
+        }
+    )
+    linked: dict[str, list[str]] = {}
+    for edge in edges:
+        linked.setdefault(edge.start, []).append(edge.end)
+        linked.setdefault(edge.end, []).append(edge.start)
+    near = _reachable(addresses, linked)
+    drawn = set(near[:most])
+    order = {
+        one: number for number, one in enumerate(member for it in addresses for member in catalog.lineage.chain(it))
+    }
+    return LineageGraph(
+        nodes=tuple(
+            Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses)
+            for one in sorted(drawn, key=lambda one: (order.get(one, len(order)), one))
+        ),
+        edges=tuple(edge for edge in edges if edge.start in drawn and edge.end in drawn),
+        hidden=max(0, len(near) - most),
+    )
+
+
+def linked_graph(
+    catalog: Catalog, *, today: date, relations: Relations | None = None, wing: str | None = None
+) -> LineageGraph:
+    """Return the graph of all connected entries, or of the groups with an entry of one wing, the largest first."""
+    relations = relations or Relations(catalog)
+    groups = (one for one in relations.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
+    members = [one for group in groups for one in group]
+    graph = lineage_graph(catalog, members[:MOST], today=today, relations=relations)
+    nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
+    return replace(graph, nodes=nodes, hidden=max(0, len(members) - MOST))
+
+
+def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
+    """Return whether an entry is current on a day, no longer current, or a draft."""
+    status = catalog.entries[address].status_on(today)
+    if status is Status.DRAFT:
+        return BoxState.DRAFT
+    if not catalog.lineage.is_current(address):
+        return BoxState.ENDED
+    return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
+
+
+_LONGEST = 80
+# Everything but letters, digits and harmless marks. Mermaid interprets quotes, brackets, `#`, backticks and HTML.
+_SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
+_CHART_CLASS = {
+    BoxState.CURRENT: "current",
+    BoxState.REVIEWED: "current",
+    BoxState.ENDED: "ended",
+    BoxState.DRAFT: "draft",
+}
+_CHART_LINES = {Relation.CLAIMED: "-.->", Relation.PROPOSED: "-.->", Relation.CONFLICTS: "---"}
+
+
+def lineage_flowchart(graph: LineageGraph) -> str:
+    """Return a graph as a flowchart in Mermaid; a comment counts the hidden entries."""
+    names = {node.entry.address: f"n{number}" for number, node in enumerate(graph.nodes)}
+    lines = ["flowchart TD"]
+    lines += [f"%% {graph.hidden} more entries are not drawn"] if graph.hidden else []
+    for node in graph.nodes:
+        entry = node.entry
+        about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
+        text = "<br/>".join([chart_label(entry.title), chart_text(entry.address), chart_text(about)])
+        lines.append(f'{names[entry.address]}["{text}"]:::{_CHART_CLASS[node.state]}')
+    for edge in graph.edges:
+        lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
+    lines += [f"style {names[node.entry.address]} fill:#ffe9a8,color:#000" for node in graph.nodes if node.is_asked]
+    lines += [
+        "classDef current stroke-width:3px",
+        "classDef ended stroke-dasharray:4",
+        "classDef draft stroke-dasharray:1",
+    ]
+    return "\n    ".join(lines) + "\n"
+
+
+def chart_label(text: str) -> str:
+    """Return a text for a flowchart in one line, cut where it is very long."""
+    flat = " ".join(text.split())
+    return chart_text(flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…")
+
+
+def chart_text(text: str) -> str:
+    """Return a text for a flowchart: an entity replaces every character that Mermaid may interpret."""
+    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", visible(text))
+
+
+def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
+    """Return column and row of each node; edges lead to the right, except the one that closes a cycle."""
+    before: dict[str, list[str]] = {node: [] for node in nodes}
+    after: dict[str, list[str]] = {node: [] for node in nodes}
+    for start, end in edges:
+        if start != end:
+            before[end].append(start)
+            after[start].append(end)
+    columns: dict[str, int] = {}
+
+    def column_of(node: str, behind: frozenset[str] = frozenset()) -> int:
+        if node not in columns:
+            behind |= {node}
+            earlier = (column_of(one, behind) for one in before[node] if one not in behind)
+            columns[node] = 1 + max(earlier, default=-1)
+        return columns[node]
+
+    for node in nodes:
+        column_of(node)
+    for node in nodes:
+        # An entry that only amends or overrides a late one is drawn next to it.
+        if not before[node] and after[node]:
+            columns[node] = max(0, min(columns[one] for one in after[node]) - 1)
+    places: dict[str, tuple[int, int]] = {}
+    for node in sorted(nodes, key=columns.__getitem__):
+        row = min((places[one][1] for one in before[node] if one in places), default=0)
+        while (columns[node], row) in places.values():
+            row += 1
+        places[node] = columns[node], row
+    return places
+
+
+# Wide enough for a type, a state and two days in any font.
+_BOX, _TALL, _GAP, _ROW = 272, 76, 104, 104
+_EDGE = 12
+_TITLE, _LINES, _ADDRESS = 33, 2, 37
+_REASON, _REASON_LINES, _REASON_TALL = 38, 4, 14
+# For a single picture; a page has the same in its style sheet.
+STYLE = """
+.lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
+.lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
+.lineage text{fill:currentColor}.lineage .about{fill:#5b6876;font-size:11px}
+.lineage .invariant .bar{fill:#8c2f39}.lineage .decision .bar{fill:#1f5f99}
+.lineage .pattern .bar{fill:#3a6632}.lineage .note .bar{fill:#66562a}
+.lineage .ended rect{fill:#f4f5f6;stroke:#9aa4ae;stroke-dasharray:6 4}
+.lineage .ended .title{text-decoration:line-through;fill:#5b6876}
+.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}
+.lineage .draft .title{font-style:italic}
+.lineage .reviewed rect{stroke:#c05b1c}.lineage g rect.bar{stroke:none}.lineage .asked rect{stroke-width:3}
+.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
+.lineage .clash{stroke:#b3261e}.lineage .why{font-style:italic}
+.lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
+@media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#76828e}
+.lineage .invariant .bar{fill:#f29aa3}.lineage .decision .bar{fill:#8cbdea}
+.lineage .pattern .bar{fill:#9ccb92}.lineage .note .bar{fill:#d7c58d}
+.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
+.lineage .ended rect{fill:#191f26;stroke:#6d7883}
+.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}.lineage .way{stroke:#14191f}}
+""".strip().replace("\n", "")
+_HEAD = (
+    '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    '<path d="M1,1 L7,4 L1,7"/></marker></defs>'
+)
+_CLASS = {
+    BoxState.CURRENT: "current",
+    BoxState.REVIEWED: "reviewed",
+    BoxState.ENDED: "ended",
+    BoxState.DRAFT: "draft",
+}
+_LOOSE = {Relation.CLAIMED: "loose", Relation.PROPOSED: "loose", Relation.CONFLICTS: "clash"}
+# Labels that are too long for the gap between two boxes.
+_SHORT = {Relation.PROPOSED: "proposed"}
+
+
+def lineage_svg(
+    graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
+) -> str:
+    """Return a graph as SVG; `href` gives the page of an address, and `alone` includes the style sheet.
+
+    `name` is unique in a page. A picture of some entries has their reasons, too; one of all has no room for them.
+    """
+    has_reasons = any(node.is_asked for node in graph.nodes)
+    reasons = {
+        node.entry.address: _wrapped(node.reasons, _REASON, _REASON_LINES)
+        for node in graph.nodes
+        if has_reasons and node.reasons
+    }
+    deep = _REASON_TALL * max(map(len, reasons.values()), default=0)
+    places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
+    corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * (_ROW + deep)) for one, (x, y) in places.items()}
+    width = max((x for x, _ in corners.values()), default=0) + _BOX + _EDGE
+    # Below the last row there is room for an arrow that passes other boxes.
+    height = max((y for _, y in corners.values()), default=0) + _ROW + deep + (24 if graph.hidden else 0)
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    # A screen reader skips the parts of an image, so a picture with links is a group.
+    role = "img" if href is None else "group"
+    described = f'role="{role}" aria-labelledby="{name}-title" aria-describedby="{name}-said"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {described}>',
+        f'<title id="{name}-title">{_text(_title(graph))}</title>',
+        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph, has_reasons=has_reasons)))}</desc>',
+        *([f"<style>{STYLE}</style>"] if alone else []),
+        _HEAD,
+        *(line for edge in graph.edges for line in _arrow(edge, corners, places, deep)),
+        *(line for node in graph.nodes for line in _box(node, corners, href, reasons.get(node.entry.address, ()))),
+    ]
+    if graph.hidden:
+        parts.append(f'<text class="way" x="{_EDGE}" y="{height - 10}">+{graph.hidden} more are not drawn</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _arrow(
+    edge: Arrow, corners: Mapping[str, tuple[int, int]], places: Mapping[str, tuple[int, int]], deep: int
+) -> Iterator[str]:
+    start, end = edge.forward
+    if edge.kind is Relation.CONFLICTS:
+        # Neither side comes first.
+        start, end = sorted((start, end), key=lambda one: places[one])
+    (left, top), (right, low) = corners[start], corners[end]
+    is_back = places[end][0] <= places[start][0]
+    points = [(left + _BOX, top + _TALL // 2)]
+    if places[end][0] > places[start][0] + 1:
+        # The arrow passes other boxes in the gap below their row.
+        below = top + deep + (_TALL + _ROW) // 2
+        points += [(left + _BOX + _GAP, below), (right - _GAP, below)]
+    points.append((right if not is_back else right + _BOX, low + _TALL // 2))
+    path = _curve(points if edge.kind in _FORWARD else [*reversed(points)], is_back=is_back)
+    kind = f' class="{_LOOSE[edge.kind]}"' if edge.kind in _LOOSE else ""
+    head = "" if edge.kind is Relation.CONFLICTS else ' marker-end="url(#to)"'
+    yield f'<path{kind} d="{path}"{head}/>'
+    (x1, y1), (x2, y2) = points[-2], points[-1]
+    label = _SHORT.get(edge.kind, edge.kind)
+    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{label}</text>'
+
+
+def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:
+    x, y = points[0]
+    path = [f"M{x},{y}"]
+    for to_x, to_y in points[1:]:
+        bend = _GAP // 2 if is_back or to_x == x else (to_x - x) // 2
+        path.append(f"C{x + bend},{y} {to_x + bend if is_back else to_x - bend},{to_y} {to_x},{to_y}")
+        x, y = to_x, to_y
+    return " ".join(path)
+
+
+def _box(
+    node: Box,
+    corners: Mapping[str, tuple[int, int]],
+    href: Callable[[str], str] | None,
+    reasons: Sequence[str],
+) -> Iterator[str]:
+    entry = node.entry
+    x, y = corners[entry.address]
+    tall = _TALL + _REASON_TALL * len(reasons)
+    asked = " asked" if node.is_asked else ""
+    link = f'<a href="{escape(href(entry.address))}">' if href is not None else ""
+    yield f'<g class="{_CLASS[node.state]} {entry.type}{asked}">{link}<title>{_text(entry.title)}</title>'
+    yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{tall}" rx="6"/>'
+    yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{tall}" rx="2"/>'
+    for number, line in enumerate(_wrapped(entry.title, _TITLE, _LINES)):
+        yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
+    address = visible(entry.address)
+    shown = address if len(address) <= _ADDRESS else f"…{address[1 - _ADDRESS :]}"
+    yield f'<text class="about" x="{x + 14}" y="{y + 53}">{_text(shown)}</text>'
+    about = ", ".join(filter(None, (entry.type.value, node.state.value, node.days)))
+    yield f'<text class="about" x="{x + 14}" y="{y + 68}">{_text(about)}</text>'
+    for number, line in enumerate(reasons, 1):
+        yield f'<text class="about why" x="{x + 14}" y="{y + 68 + _REASON_TALL * number}">{_text(line)}</text>'
+    yield "</a></g>" if link else "</g>"
+
+
+def _wrapped(text: str, width: int, most: int) -> list[str]:
+    lines = wrap(" ".join(visible(text).split()), width, break_on_hyphens=False) or [""]
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][: width - 1]}…"]
+
+
+def _title(graph: LineageGraph) -> str:
+    asked = [node.entry.title for node in graph.nodes if node.is_asked]
+    if not asked:
+        return "Supersessions and other relations"
+    return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
+
+
+def _sentences(graph: LineageGraph, *, has_reasons: bool) -> Iterator[str]:
+    """Yield a description of the boxes and arrows for those who cannot see them."""
+    titles = {node.entry.address: node.entry.title for node in graph.nodes}
+    for node in graph.nodes:
+        days = f", {node.days}" if node.days else ""
+        why = f": {node.reasons}" if has_reasons and node.reasons else ""
+        yield f"{node.entry.title} is {node.state}{days}{why}."
+    for edge in graph.edges:
+        verb = "is " if edge.kind in (Relation.SUPERSEDED, Relation.CLAIMED) else ""
+        yield f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}."
+
+
+def _text(text: str) -> str:
+    return escape(visible(text), quote=False)
