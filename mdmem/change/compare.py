@@ -34,7 +34,7 @@ from mdmem.change.review_model import (
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import Document, rationale_span, without_code
-from mdmem.markdown.similarity import SUPERSEDES_FROM, words_of
+from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
@@ -44,6 +44,7 @@ from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import references_in
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
+from mdmem.write.similar import SUPERSEDES_FROM
 
 # A rationale may be a page; its beginning is enough.
 _LONGEST_REASON = 300

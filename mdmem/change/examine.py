@@ -10,14 +10,14 @@ from msgspec import Struct, field
 
 from mdmem.change.compare import are_linked
 from mdmem.change.near_duplicates import NearPair, near_groups, near_pairs, without_template
-from mdmem.markdown.similarity import REVIEW_FROM, jaccard, words_of
+from mdmem.markdown.similarity import jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, label_of
 from mdmem.model.finding import Finding, Place
 from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_of, looked_at
-from mdmem.write.similar import subject_of
+from mdmem.write.similar import REVIEW_FROM, subject_of
 
 # The contract fixes these numbers.
 DUPLICATE_ABOVE = 0.9

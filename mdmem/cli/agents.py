@@ -41,9 +41,15 @@ from mdmem.render.agents import (
 from mdmem.store.state.tokens import BearerToken, BearerTokens, digest_of_token
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.governance import GlobalWritesForbiddenError, ask_for_token
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.write.save import Saver, blocked_saves, save, save_with_learnings
+from mdmem.write.save import (
+    GlobalWritesForbiddenError,
+    Saver,
+    ask_for_token,
+    blocked_saves,
+    save,
+    save_with_learnings,
+)
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 _ALL = "all"

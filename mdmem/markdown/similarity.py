@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -108,92 +106,3 @@ def _overlaps_of(title: _Title, candidates: Iterator[_Title], wings: Sequence[st
     if is_cut and len(found) == _REPORTED:
         found[-1] = replace(found[-1], why=f"{found[-1].why}; more are not listed")
     yield from found
-
-
-# The contract of `save_decision` fixes these: from .70 a successor, from .50 for a person to decide.
-SUPERSEDES_FROM = 0.70
-REVIEW_FROM = 0.50
-# The number of full-text matches that are compared.
-CANDIDATES = 5
-
-
-class DedupOutcome(StrEnum):
-    """The result of comparing a new record with the known ones, in the words of the contract."""
-
-    NEW = "new"
-    DUPLICATE_SKIP = "duplicate_skip"
-    SUPERSEDE = "supersede"
-    MANUAL_REVIEW = "manual_review"
-
-
-# Marks before, behind and between words that have no meaning: `C#`, `.env`, `3.5` and `-1` stay as they are.
-_QUOTES, _DASHES = "\"'`“”‘’„‚«»‹›", "-–—"
-_OPENING, _CLOSING = f"{_QUOTES}([{{¿¡", f"{_QUOTES})]}}.,;:!?…、。"
-
-
-class Subject(Struct, frozen=True):
-    """The parts of a record that are compared: its title and its reasons."""
-
-    title: str
-    rationale: str
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of title and rationale, NFKC, case-folded, without the marks that end or enclose words."""
-        text = unicodedata.normalize("NFKC", self.text).casefold()
-        plain = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in text.split())
-        words = (word for word in plain if word.strip(_DASHES))
-        return hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest()
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Return the set of NFKC case-folded words of title and rationale."""
-        return words_of(self.text)
-
-    @property
-    def text(self) -> str:
-        """Return title and rationale."""
-        return f"{self.title}\n{self.rationale}"
-
-
-class Known(Struct, frozen=True):
-    """A record that exists; a deprecated one is reported as its current successor, where it has one."""
-
-    address: str
-    subject: Subject
-    ended: bool = False
-    head: str | None = None
-
-
-class DedupVerdict(Struct, frozen=True):
-    """What to do with a new record, because of which known record, and how similar the two are."""
-
-    outcome: DedupOutcome
-    candidate: str | None = None
-    similarity: float = 0.0
-
-
-def judge(subject: Subject, exact: Iterable[Known], similar: Callable[[], Iterable[Known]]) -> DedupVerdict:
-    """Return what to do with a new record.
-
-    `exact` are all records of its type and wing; `similar` returns the best full-text matches among them, best first,
-    and is called only where no fingerprint is equal. Current records and drafts decide before deprecated ones.
-    """
-    fingerprint = subject.fingerprint
-    equal = min((one for one in exact if one.subject.fingerprint == fingerprint), key=_order, default=None)
-    if equal is not None:
-        outcome = DedupOutcome.MANUAL_REVIEW if equal.ended else DedupOutcome.DUPLICATE_SKIP
-        return DedupVerdict(outcome, equal.head or equal.address if equal.ended else equal.address, 1.0)
-    compared = [(jaccard(subject.words, one.subject.words), one) for one in similar()]
-    near = [(share, one) for share, one in compared if share >= REVIEW_FROM]
-    if not near:
-        return DedupVerdict(DedupOutcome.NEW, None, max((share for share, _ in compared), default=0.0))
-    share, nearest = min(near, key=lambda pair: (pair[1].ended, -pair[0], pair[1].address))
-    if nearest.ended:
-        return DedupVerdict(DedupOutcome.MANUAL_REVIEW, nearest.head or nearest.address, share)
-    outcome = DedupOutcome.SUPERSEDE if share >= SUPERSEDES_FROM else DedupOutcome.MANUAL_REVIEW
-    return DedupVerdict(outcome, nearest.address, share)
-
-
-def _order(known: Known) -> tuple[bool, str]:
-    return known.ended, known.address

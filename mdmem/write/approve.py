@@ -18,12 +18,11 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, Status, Wing
 from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.git.process import identity
-from mdmem.store.settings import Settings
+from mdmem.store.settings import Approvals, Settings
 from mdmem.store.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
-from mdmem.write.governance import approval, owners_say
 from mdmem.write.supersede import ended, refuse_unfilled, refuse_unfit, remarks_on_end
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
 
@@ -105,10 +104,22 @@ def stands_behind(catalog: Catalog, settings: Settings, wing: str, person: str) 
 def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
     if not _PERSON.match(person):
         raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
-    given = approval(settings, wing, person)
-    if not given.allowed:
-        raise UsageError(f"{refused}: {given.remark}")
-    return (given.remark,) if given.remark else ()
+    if owners_say(wing, person):
+        return ()
+    if wing.owners:
+        owners = f"its owner{'s are' if len(wing.owners) > 1 else ' is'} {', '.join(f'`{one}`' for one in wing.owners)}"
+        remark = f"`{person}` is no owner of the wing `{wing.name}`; {owners}"
+    else:
+        # The manifest may be the file that cannot be read.
+        remark = f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md"
+    if settings.approvals is not Approvals.SAY:
+        raise UsageError(f"{refused}: {remark}")
+    return (remark,)
+
+
+def owners_say(wing: Wing, person: str) -> bool:
+    """Return whether a person is an owner of a wing, by the whole text, the name or the email."""
+    return any(names_the_same(person, owner) for owner in wing.owners)
 
 
 def approve(

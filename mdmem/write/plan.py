@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,10 +17,10 @@ from mdmem.markdown.layout import UnpatchableError, apply_edits, replace_in_body
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.markdown.scalars import scalar
-from mdmem.markdown.similarity import DedupOutcome, DedupVerdict, Known, Subject, judge
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
 from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.catalog.addresses import MANIFEST, why_not_on_windows
+from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import (
     ScopeState,
@@ -33,9 +33,7 @@ from mdmem.store.workspace.scope import (
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.create import free_address, room_for
-from mdmem.write.governance import needs_token, status_for_agent
 from mdmem.write.records import (
-    PRODUCED,
     PRODUCED_BY,
     PROPERTIES,
     ComposedEntry,
@@ -46,7 +44,7 @@ from mdmem.write.records import (
     relation_properties,
 )
 from mdmem.write.results import SaveResult, SaveStatus, failed
-from mdmem.write.similar import fingerprints, similar_subjects, subject_of
+from mdmem.write.similar import DedupOutcome, Verdict, compare, subject_of
 from mdmem.write.supersede import ended, inherited, refuse_unfit
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -84,8 +82,13 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
     return Target(
         wing=wing,
         manifests=tuple(manifests),
-        needs_token=needs_token(catalog.wings.get(wing), record.scope, is_doubtful=is_doubtful(catalog, wing)),
+        needs_token=record.scope is MemoryScope.GLOBAL or needs_token(catalog, wing),
     )
+
+
+def needs_token(catalog: Catalog, wing: str) -> bool:
+    """Return whether a write to a wing needs a token: it is a shared one, or its manifest does not say in full."""
+    return is_doubtful(catalog, wing) or (wing in catalog.wings and catalog.wings[wing].is_shared)
 
 
 def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
@@ -113,13 +116,12 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
 
 
 class Saving(Struct, frozen=True, kw_only=True):
-    """One save over the entries as they are now; `lets_pass` tells whether a stopped fingerprint may pass."""
+    """One save over the entries as they are now."""
 
     workspace: Workspace
     request: SaveRequest
     target: Target
     now: datetime
-    lets_pass: Callable[[str], bool]
 
     @property
     def catalog(self) -> Catalog:
@@ -129,7 +131,7 @@ class Saving(Struct, frozen=True, kw_only=True):
     @property
     def status(self) -> Status:
         """Return the status of the new entry."""
-        return status_for_agent(self.workspace.settings, self.request.record.type)
+        return self.workspace.settings.agent_status[self.request.record.type]
 
     @property
     def room(self) -> str:
@@ -153,14 +155,15 @@ def plan_save(saving: Saving) -> PlannedSave:
 
     Raises UsageError, NotFoundError and UnpatchableError for a request that cannot be met.
     """
-    kind = saving.request.record.kind
-    if kind == "decision":
-        return _plan_decision(saving)
-    if kind == "pattern":
-        return _plan_pattern(saving)
-    if kind == "entity":
-        return _plan_entity(saving)
-    return _new(saving, _composed(saving), None)
+    match saving.request.record.kind:
+        case "decision":
+            return _plan_decision(saving)
+        case "pattern":
+            return _plan_pattern(saving)
+        case "entity":
+            return _plan_entity(saving)
+        case _:
+            return _new(saving, _composed(saving), None)
 
 
 def _composed(saving: Saving, **given: object) -> ComposedEntry:
@@ -172,7 +175,6 @@ def _composed(saving: Saving, **given: object) -> ComposedEntry:
         "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
         "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
         "agent": request.text("agent") or (UNNAMED_AGENT if record.type.is_rule else None),
-        "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in saving.catalog.entries),
     }
     return compose_record(record, address, given | {name: value for name, value in fields.items() if value})
 
@@ -180,7 +182,7 @@ def _composed(saving: Saving, **given: object) -> ComposedEntry:
 def _new(
     saving: Saving,
     new: ComposedEntry,
-    verdict: DedupVerdict | None,
+    verdict: Verdict | None,
     *,
     ends: tuple[Change, ...] = (),
     fingerprint: str | None = None,
@@ -247,64 +249,29 @@ def _plan_decision(saving: Saving) -> PlannedSave:
     # Both decisions stay current: people and hygiene see that by the link.
     new = _composed(saving, see=tuple(sorted(distinct)))
     subject = subject_of(new.entry, new.body)
-    verdict = _judged(saving, subject, supersedes, distinct)
+    is_stated = supersedes is not None
+    verdict = compare(workspace, subject, (saving.target.wing,), distinct=distinct, is_stated=is_stated)
+    if verdict.outcome is DedupOutcome.NEW:
+        # A decision cannot supersede one of a shared wing.
+        shared = shared_of(saving.catalog.wings, saving.target.wing)
+        verdict = compare(workspace, subject, shared, distinct=distinct, is_stated=is_stated)
+        if verdict.outcome is DedupOutcome.SUPERSEDE:
+            verdict = replace(verdict, outcome=DedupOutcome.MANUAL_REVIEW)
     if verdict.outcome is DedupOutcome.DUPLICATE_SKIP:
         return _duplicate(saving, verdict.candidate or "", verdict.similarity)
     if supersedes is not None:
-        verdict = DedupVerdict(DedupOutcome.SUPERSEDE, supersedes, verdict.similarity)
+        verdict = Verdict(DedupOutcome.SUPERSEDE, supersedes)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
-        if not saving.lets_pass(subject.fingerprint):
+        blocked = PendingWrites(workspace.state_folder).blocked(f"{saving.target.wing} {subject.fingerprint}")
+        if blocked is None or not blocked.lets_pass(values["confidence"]):
             return PlannedSave(_for_a_person(saving, verdict), fingerprint=subject.fingerprint)
-        verdict = DedupVerdict(DedupOutcome.NEW, None, verdict.similarity)
+        verdict = Verdict(DedupOutcome.NEW)
     if verdict.outcome is DedupOutcome.SUPERSEDE:
         return _plan_supersession(saving, verdict, subject.fingerprint)
     return _new(saving, new, verdict, fingerprint=subject.fingerprint)
 
 
-def _judged(saving: Saving, subject: Subject, supersedes: str | None, distinct: Collection[str]) -> DedupVerdict:
-    """Compare a decision with those of its wing, then with those of the shared wings, which it cannot supersede."""
-    own = _judged_among(saving, subject, (saving.target.wing,), supersedes, distinct)
-    if own.outcome is not DedupOutcome.NEW:
-        return own
-    wings = shared_of(saving.catalog.wings, saving.target.wing)
-    shared = _judged_among(saving, subject, wings, supersedes, distinct)
-    is_like = shared.outcome is DedupOutcome.SUPERSEDE
-    return replace(shared, outcome=DedupOutcome.MANUAL_REVIEW) if is_like else shared
-
-
-def _judged_among(
-    saving: Saving, subject: Subject, wings: Collection[str], supersedes: str | None, distinct: Collection[str]
-) -> DedupVerdict:
-    """Compare a decision with those of some wings; words are not compared where it says which one it supersedes."""
-    catalog = saving.catalog
-    among = [
-        address
-        for address, entry in catalog.entries.items()
-        if entry.type is EntryType.DECISION and entry.wing in wings
-    ]
-    wanted = subject.fingerprint
-    equal = [address for address, one in fingerprints(saving.workspace, among).items() if one == wanted]
-
-    def is_distinct(known: Known) -> bool:
-        return known.address in distinct or known.head in distinct
-
-    def similar() -> list[Known]:
-        if supersedes is not None or not among:
-            return []
-        found = (_known(catalog, *pair) for pair in similar_subjects(saving.workspace, subject, among))
-        return [one for one in found if not is_distinct(one)]
-
-    exact = (_known(catalog, address, subject) for address in equal)
-    return judge(subject, [one for one in exact if not (one.ended and is_distinct(one))], similar)
-
-
-def _known(catalog: Catalog, address: str, subject: Subject) -> Known:
-    has_ended = catalog.entries[address].status is not Status.DRAFT and not catalog.lineage.is_current(address)
-    head = next((head for head in catalog.lineage.heads(address) if head != address), None)
-    return Known(address, subject, has_ended, head if has_ended else None)
-
-
-def _for_a_person(saving: Saving, verdict: DedupVerdict) -> SaveResult:
+def _for_a_person(saving: Saving, verdict: Verdict) -> SaveResult:
     catalog, candidate = saving.catalog, verdict.candidate or ""
     entry = catalog.entries.get(candidate)
     is_draft = entry is not None and entry.status is Status.DRAFT
@@ -322,7 +289,7 @@ def _for_a_person(saving: Saving, verdict: DedupVerdict) -> SaveResult:
     )
 
 
-def _plan_supersession(saving: Saving, verdict: DedupVerdict, fingerprint: str) -> PlannedSave:
+def _plan_supersession(saving: Saving, verdict: Verdict, fingerprint: str) -> PlannedSave:
     catalog, old = saving.catalog, saving.catalog.entries[verdict.candidate or ""]
     taken_over = inherited(old, saving.request.record.type)
     new = _composed(saving, **taken_over, supersedes=(old.address,))
@@ -342,7 +309,7 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
     new = _composed(saving)
     known = _equal_pattern(saving.catalog, new.entry)
     if known is None:
-        return _new(saving, new, DedupVerdict(DedupOutcome.NEW))
+        return _new(saving, new, Verdict(DedupOutcome.NEW))
     skipped, validated = _duplicate(saving, known.address, 1.0), saving.request.record.date
     stated = [instant_of(moment) for moment in (known.verified_at, known.created_at) if moment is not None]
     if validated is None or "verified_at" in known.unread or instant_of(validated) <= max(stated, default=_NEVER):
@@ -379,7 +346,7 @@ def _plan_entity(saving: Saving) -> PlannedSave:
     relations = tuple(dict.fromkeys(Relation(one.relationship_type.value, to) for one, to in related))
     if known is None:
         more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
-        return _new(saving, _composed(saving, **more), DedupVerdict(DedupOutcome.NEW))
+        return _new(saving, _composed(saving, **more), Verdict(DedupOutcome.NEW))
     document = saving.catalog.document(known.path)
     after = _updated(document, saving.request.record.body, known, relations, properties)
     result = SaveResult(

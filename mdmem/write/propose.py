@@ -12,16 +12,16 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, moment_on
 from mdmem.store.state.tokens import use_token
 from mdmem.store.workspace.addresses import resolve_full
-from mdmem.store.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
+from mdmem.store.workspace.scope import Filters, get_wing, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, Value
 from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, create_entry, refuse_taken
-from mdmem.write.governance import needs_token, require_token
-from mdmem.write.similar import SimilarEntry, find_near, find_on_subject
+from mdmem.write.plan import needs_token
+from mdmem.write.save import require_token
+from mdmem.write.similar import SimilarEntry, Subject, find_near, find_on_subject
 from mdmem.write.supersede import compose_successor, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult, new_fault
 
@@ -95,7 +95,7 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
         return ProposeResult(address=known)
     address, text = _composed(workspace, proposal, type_, old, place, now=now)
     wing, catalog = address.split("/")[0], workspace.catalog
-    is_guarded = needs_token(catalog.wings.get(wing), "project", is_doubtful=is_doubtful(catalog, wing))
+    is_guarded = needs_token(catalog, wing)
     if is_guarded:
         require_token(workspace, wing, proposal.governance_token, now, advice=_ADVICE)
     near = find_near(workspace, address, text)

@@ -319,8 +319,8 @@ VERBS = {
     "upsert_entity_with_deps": "entity",
 }
 _VERB_OF = {kind: verb for verb, kind in VERBS.items()}
-# Arguments that mdmem adds: a token was used for the request, its session, and the entries that a session produced.
-GRANTED, PRODUCED_BY, PRODUCED = "granted", "produced_by", "produced"
+# Arguments that mdmem adds: a token was used for the request, and its session, by address or by id in the ledger.
+GRANTED, PRODUCED_BY = "granted", "produced_by"
 
 
 class SaveRequest(Struct):

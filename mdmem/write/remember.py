@@ -18,12 +18,12 @@ from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog import full_address
 from mdmem.store.state.files import WING, write_lock
 from mdmem.store.workspace.own_memory import make_own_memory
-from mdmem.store.workspace.scope import Filters, find_wing, is_doubtful, resolve_scope, scope_state
+from mdmem.store.workspace.scope import Filters, find_wing, resolve_scope, scope_state
 from mdmem.store.workspace.visibility import may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import free_address, room_for
-from mdmem.write.governance import needs_token, status_for_agent
+from mdmem.write.plan import needs_token
 from mdmem.write.records import (
     ComposedEntry,
     choice,
@@ -204,7 +204,7 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
     name = id_of(address, is_private=is_private)
     see, unlinked = _links(home, memo.related_to, address)
-    status = status_for_agent(home.settings, memo.kind.type)
+    status = home.settings.agent_status[memo.kind.type]
     fields = {"status": status.value, "created_at": moment_on(home.today, now).isoformat(), "see": see}
     content = compose_memo(memo, address, {**fields, RELATED: unlinked}).content
     change = Change(f"{address}.md", f"{address}.md", None, content)
@@ -264,8 +264,7 @@ def _wing_of(workspace: Workspace, project: str) -> str:
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:
         raise UsageError(f"there is no wing for the project `{project}` yet; with `project` `{WING}` it is yours alone")
-    wing = workspace.catalog.wings.get(answer.wing)
-    if needs_token(wing, "project", is_doubtful=is_doubtful(workspace.catalog, answer.wing)):
+    if needs_token(workspace.catalog, answer.wing):
         hint = "a person writes there with `mdmem new`"
         raise UsageError(f"`{answer.wing}` is a shared wing, which takes no memory of this kind; {hint}")
     return answer.wing

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from mdmem.errors import shown_message
-from mdmem.markdown.similarity import DedupOutcome
 from mdmem.store.state.pending_writes import Blocked
+from mdmem.write.similar import DedupOutcome
 
 # The message of a save that waits begins so.
 NOT_YET = "not written yet: "

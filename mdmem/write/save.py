@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,30 +17,20 @@ from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError
-from mdmem.markdown.similarity import DedupOutcome
 from mdmem.model.entry import Wing, day_of
 from mdmem.store.git.status import state_of
+from mdmem.store.settings import Settings
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.store.state.local_records import record_made
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
-from mdmem.store.state.tokens import ApprovalTokenError, use_token
+from mdmem.store.state.tokens import ApprovalToken, ApprovalTokenError, check_token, request_token, use_token
 from mdmem.store.workspace.remarks import began
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.governance import ask_for_token, require_token
+from mdmem.write.change_set import Change
 from mdmem.write.plan import PlannedSave, Saving, Target, find_target, plan_save
-from mdmem.write.records import (
-    GRANTED,
-    PRODUCED,
-    PRODUCED_BY,
-    VERBS,
-    MemoryScope,
-    SaveRequest,
-    read_request,
-    request_again,
-)
+from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, MemoryScope, SaveRequest, read_request, request_again
 from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStanding, SaveStatus, failed
 from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
@@ -56,10 +46,46 @@ _AT_ONCE = 3
 # Within this time the same request means the same entry: a client that lost an answer sends its call again.
 SAME_REQUEST = timedelta(minutes=2)
 _NEVER_COMPARED = frozenset({"context", "session"})
+_ASK_FOR_TOKEN = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class GlobalWritesForbiddenError(UsageError):
+    """The settings let nobody write to shared wings."""
+
+
+def require_token(workspace: Workspace, wing: str, token: str | None, now: datetime, *, advice: str = "") -> None:
+    """Raise UsageError where a token does not let a write to a shared wing pass; the token is not spent yet."""
+    _refuse_where_forbidden(workspace.settings)
+    if token is None:
+        raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`{advice}")
+    check_token(workspace.state_folder, token, now)
+
+
+def ask_for_token(workspace: Workspace, now: datetime) -> ApprovalToken:
+    """Return a token for one write; raises GlobalWritesForbiddenError and EnvironmentFaultError."""
+    _refuse_where_forbidden(workspace.settings)
+    return request_token(workspace.state_folder, now, seconds=workspace.settings.token_seconds)
+
+
+def _refuse_where_forbidden(settings: Settings) -> None:
+    if not settings.global_writes:
+        reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
+        raise GlobalWritesForbiddenError(reason)
+
+
+def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
+    """Return a token for one write of scope `global`, or why there is none."""
+    try:
+        fresh = workspace.reread()
+        token = ask_for_token(fresh, now())
+    except MdmemError as error:
+        return {"blocked": True, "reason": str(error)}
+    seconds = fresh.settings.token_seconds
+    return {"token": token.text, "expires_at": token.expires_at.isoformat(), "ttl_seconds": seconds}
 
 
 def save(
@@ -87,30 +113,9 @@ def save_with_learnings(
         given = arguments.get(f"{kind}s")
         # A value that is no list counts as one record.
         records = given if isinstance(given, (list, tuple)) else () if given is None else (given,)
-        return tuple(saver.save_learned(kind, {kind: one, **shared}, waiting) for one in records)
+        return tuple(saver.save(kind, {kind: one, **shared}) for one in records)
 
     return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
-
-
-def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
-    """Return the state of the writes of a project, or of all projects; nothing is tried again."""
-    try:
-        wings = workspace.reread().catalog.wings
-    except (MdmemError, OSError):
-        wings = {}
-    named = project_id.strip() if isinstance(project_id, str) else ""
-    return Saver(workspace).standing(named or None, wings)
-
-
-def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
-    """Return a token for one write of scope `global`, or why there is none."""
-    try:
-        fresh = workspace.reread()
-        token = ask_for_token(fresh, now())
-    except MdmemError as error:
-        return {"blocked": True, "reason": str(error)}
-    seconds = fresh.settings.token_seconds
-    return {"token": token.text, "expires_at": token.expires_at.isoformat(), "ttl_seconds": seconds}
 
 
 class RetryResult(Struct, frozen=True):
@@ -127,8 +132,6 @@ class Saver:
         """Take the workspace, whose files are read again for each save, and a clock."""
         self.workspace, self._now, self._wait = workspace, now, wait
         self.ledger = PendingWrites(workspace.state_folder)
-        # The addresses of waiting sessions that were written since, by their ids in the ledger.
-        self._sessions: dict[str, str] = {}
 
     def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
         """Try some waiting writes again, then save a record, which may be one of those that wait."""
@@ -145,24 +148,7 @@ class Saver:
                     message = "the same write waits already, and another process is trying it at this moment"
                     busy = SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
                     return self._try_again(record, request.token) or busy
-        session = self._sessions.get(request.text(PRODUCED_BY) or "")
-        if session is not None:
-            request.arguments[PRODUCED_BY] = session
         return self._run(request)
-
-    def save_learned(self, kind: str, arguments: Mapping[str, Any], waiting: str | None) -> SaveResult:
-        """Save a decision or pattern of a session; `waiting` is the session's id in the ledger, None if it is written.
-
-        The one of the two that is written last links to the other.
-        """
-        result = self.save(kind, arguments)
-        if waiting is not None and result.status is SaveStatus.BLOCKED_SCOPE:
-            return self._keep(read_request(kind, arguments), EnvironmentFaultError("its session waits, too"))
-        if waiting is not None and result.artifact_id is not None:
-            # Where the note fails, the session waits on, only without the link.
-            with contextlib.suppress(EnvironmentFaultError):
-                self._note_produced(waiting, result.artifact_id)
-        return result
 
     def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
         """Try every waiting write again, or the one whose id begins so; raises NotFoundError and UsageError."""
@@ -197,26 +183,7 @@ class Saver:
         self.ledger.done(record.id)
         return record
 
-    def standing(self, project_id: str | None, wings: Mapping[str, Wing]) -> SaveStanding:
-        """Return the state of the writes of a project, None for all projects."""
-        try:
-            records = [one for one in self.ledger.pending() if may_retry(self.workspace, one)]
-            blocked = blocked_saves(self.workspace, self.ledger, project=project_id)
-        except EnvironmentFaultError:
-            return SaveStanding(status=SaveStatus.FAILED)
-        records = [one for one in records if _is_of(one, wings, project_id)]
-        # A save that a similar entry stopped is not refused: it passes once its caller says how the two are related.
-        refused = {*(one.refused for one in records), *(False for _ in blocked)}
-        states = {frozenset({False}): SaveStatus.PENDING_RETRY, frozenset({True}): SaveStatus.FAILED}
-        moments = [*(one.created for one in records), *(one.at for one in blocked)]
-        return SaveStanding(
-            status=states.get(frozenset(refused), SaveStatus.PARTIAL) if refused else SaveStatus.SAVED,
-            oldest_pending_at=min(moments, default=None),
-            artifact_ids=tuple(one.id for one in records),
-            blocked=blocked,
-        )
-
-    def _try_some(self, waiting: Iterator[PendingWrite]) -> None:
+    def _try_some(self, waiting: Iterable[PendingWrite]) -> None:
         others = [one for one in waiting if not one.refused and may_retry(self.workspace, one)]
         # Those with the fewest attempts come first, so that one which never succeeds holds up no other.
         for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
@@ -230,41 +197,25 @@ class Saver:
         record = self.ledger.claim(listed.id)
         if record is None:
             return None
-        result = self._tried(record, token)
-        # Where the ledger refuses, the result is the answer all the same: the next attempt finds the entry.
-        with contextlib.suppress(EnvironmentFaultError):
-            if result.is_there and result.artifact_id is not None:
-                self.ledger.done(record.id)
-                self._link(record, result.artifact_id)
-            else:
-                error = (result.message or "").removeprefix(NOT_YET)
-                self.ledger.give_back(record.id, error, refused=result.is_refused)
-        return result
-
-    def _tried(self, record: PendingWrite, token: str | None) -> SaveResult:
         address = written_before(self.workspace, record.id)
         if address is not None:
-            return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} was written before")
-        try:
-            request = request_again(record)
-        except MdmemError as error:
-            return failed(str(error))
-        request.token = token
-        return self._run(request)
-
-    def _link(self, record: PendingWrite, address: str) -> None:
-        """Note the address of a written record in the waiting writes of its session, or in its waiting session."""
-        self._sessions[record.id] = address
-        for known in self.ledger.pending():
-            if known.arguments.get(PRODUCED_BY) == record.id:
-                self.ledger.note(known.id, {PRODUCED_BY: address})
-        if PRODUCED_BY in record.arguments:
-            self._note_produced(record.arguments[PRODUCED_BY], address)
-
-    def _note_produced(self, session: str, address: str) -> None:
-        for known in self.ledger.pending():
-            if known.id == session:
-                self.ledger.note(session, {PRODUCED: [*known.arguments.get(PRODUCED, ()), address]})
+            message = f"{address} was written before"
+            result = SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=message)
+        else:
+            try:
+                request = request_again(record)
+                request.token = token
+                result = self._run(request)
+            except MdmemError as error:
+                result = failed(str(error))
+        # Where the ledger refuses, the result is the answer all the same: the next attempt finds the entry.
+        with contextlib.suppress(EnvironmentFaultError):
+            if result.is_there:
+                self.ledger.done(record.id)
+            else:
+                why = (result.message or "").removeprefix(NOT_YET)
+                self.ledger.give_back(record.id, why, refused=result.is_refused)
+        return result
 
     def _run(self, request: SaveRequest) -> SaveResult:
         """Carry out a request; one that fails on the way is kept, to be tried again."""
@@ -283,23 +234,21 @@ class Saver:
     def _keep(self, request: SaveRequest, error: Exception) -> SaveResult:
         """Keep a request that failed on the way; its token is spent now, since no token is kept."""
         why = str(error) if isinstance(error, MdmemError) else (getattr(error, "strerror", None) or str(error)).lower()
-        waiting = SaveResult(
-            status=SaveStatus.PENDING_RETRY,
-            message=f"{NOT_YET}{why}",
-            next_step="nothing has to be done: the next write tries this one again, and so does `mdmem save --retry`",
-        )
-        if request.id is not None:
-            return waiting
         try:
-            if request.token is not None and not request.is_granted:
-                self._spend_token(request)
-            arguments = dict(request.arguments)
-            self.ledger.keep(PendingWrite(verb=request.verb, arguments=arguments, created=self._now(), error=why))
+            if request.id is None:
+                if request.token is not None and not request.is_granted:
+                    self._spend_token(request)
+                arguments = dict(request.arguments)
+                self.ledger.keep(PendingWrite(verb=request.verb, arguments=arguments, created=self._now(), error=why))
         except ApprovalTokenError as refusal:
             return failed(str(refusal))
         except MdmemError as refusal:
             return failed(f"nothing was written: {why}; nor could it be kept for later: {refusal}", "call again later")
-        return waiting
+        return SaveResult(
+            status=SaveStatus.PENDING_RETRY,
+            message=f"{NOT_YET}{why}",
+            next_step="nothing has to be done: the next write tries this one again, and so does `mdmem save --retry`",
+        )
 
     def _attempt(self, request: SaveRequest) -> SaveResult:
         self.workspace.location.require_root()
@@ -308,6 +257,7 @@ class Saver:
             is_global = record.scope is MemoryScope.GLOBAL
             require_writable(workspace, request.text("project_id"), is_global=is_global)
             _refuse_busy_repository(workspace)
+            self._find_session(request)
             target = find_target(workspace, request)
             if isinstance(target, SaveResult):
                 return target
@@ -319,35 +269,37 @@ class Saver:
                 found = (written_before(workspace, one, since=since) for one in (key, request.ledger_id))
                 if known := next(filter(None, found), None):
                     return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=said_before(known))
-            if target.needs_token and not request.is_granted:
+            needs_token = target.needs_token and not request.is_granted
+            if needs_token:
                 try:
                     require_token(workspace, target.wing, request.token, self._now())
                 except UsageError as refusal:
-                    return failed(str(refusal), _next_step(workspace))
-            saving = Saving(
-                workspace=workspace,
-                request=request,
-                target=target,
-                now=self._now(),
-                lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
-            )
-            planned = plan_save(saving)
+                    return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
+            planned = plan_save(Saving(workspace=workspace, request=request, target=target, now=self._now()))
             if planned.change_set is None:
                 return self._stopped(planned, request, target)
-            return self._write(workspace, planned, planned.change_set, request, target, key)
+            return self._write(workspace, planned, request, target, key=key, needs_token=needs_token)
 
-    def _lets_pass(self, request: SaveRequest, target: Target, fingerprint: str) -> bool:
-        blocked = self.ledger.blocked(f"{target.wing} {fingerprint}")
-        return blocked is not None and blocked.lets_pass(request.record.values.get("confidence"))
+    def _find_session(self, request: SaveRequest) -> None:
+        """Put the address of its session into a request; raises EnvironmentFaultError while that one waits."""
+        session = request.text(PRODUCED_BY)
+        if session is None or "/" in session:
+            return
+        address = written_before(self.workspace, session)
+        if address is not None:
+            request.arguments[PRODUCED_BY] = address
+        elif any(one.id == session and not one.refused for one in self.ledger.pending()):
+            raise EnvironmentFaultError("its session waits, too")
 
     def _stopped(self, planned: PlannedSave, request: SaveRequest, target: Target) -> SaveResult:
         """Return the answer of a save that writes nothing; one that a similar entry stopped is remembered."""
         result = planned.result
-        if planned.fingerprint is None or result.dedup_outcome is not DedupOutcome.MANUAL_REVIEW:
+        if planned.fingerprint is None or not result.is_for_a_person:
             return result
+        key, confidence = f"{target.wing} {planned.fingerprint}", request.record.values.get("confidence")
         blocked = Blocked(
-            key=f"{target.wing} {planned.fingerprint}",
-            confidence=stated_confidence(request.record.values.get("confidence")),
+            key=key,
+            confidence=stated_confidence(confidence),
             candidate=result.candidate_id or "",
             at=self._now(),
             title=request.record.title,
@@ -364,18 +316,22 @@ class Saver:
         self,
         workspace: Workspace,
         planned: PlannedSave,
-        change_set: ChangeSet,
         request: SaveRequest,
         target: Target,
+        *,
         key: str,
+        needs_token: bool,
     ) -> SaveResult:
         """Prove the plan, spend the token, write; files that are in place are saved, even where git fails."""
+        change_set = planned.change_set
+        if change_set is None:
+            return planned.result
         entries = [change for change in change_set.changes if change.path.count("/") == 2]
         for change in entries:
             fault = new_fault(change, workspace.settings, today=workspace.today)
             if fault is not None:
                 return failed(f"nothing was written: {fault}")
-        if target.needs_token and not request.is_granted:
+        if needs_token:
             write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
             self._spend_token(request)
         new = next((one for one in entries if one.before is None), None)
@@ -407,11 +363,6 @@ class Saver:
             self.ledger.note(request.id, {GRANTED: True})
 
 
-def _next_step(workspace: Workspace) -> str | None:
-    again = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
-    return again if workspace.settings.global_writes else None
-
-
 def _refuse_busy_repository(workspace: Workspace) -> None:
     """Raise BusyError where every write is committed and a merge or a rebase is under way."""
     repository = workspace.location.repository
@@ -420,10 +371,9 @@ def _refuse_busy_repository(workspace: Workspace) -> None:
         raise BusyError(f"a {operation} is going on in the repository; what is written now could not be committed")
 
 
-def _sessions_first(records: Sequence[PendingWrite]) -> list[PendingWrite]:
-    """Return the writes with those of a waiting session after all others."""
-    waiting = {one.id for one in records}
-    return sorted(records, key=lambda one: one.arguments.get(PRODUCED_BY) in waiting)
+def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:
+    """Return the writes with the parts of a session after all others."""
+    return sorted(records, key=lambda one: PRODUCED_BY in one.arguments)
 
 
 def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *, wing: str) -> str:
@@ -463,6 +413,40 @@ def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetim
         ledger.keep_receipt(key, replace(receipt, is_written=True))
 
 
+def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
+    """Return the state of the writes of a project, or of all projects; nothing is tried again."""
+    try:
+        wings = workspace.reread().catalog.wings
+    except (MdmemError, OSError):
+        wings = {}
+    project = project_id.strip() or None if isinstance(project_id, str) else None
+    ledger = PendingWrites(workspace.state_folder)
+    try:
+        records = [one for one in ledger.pending() if may_retry(workspace, one)]
+        blocked = blocked_saves(workspace, ledger, project=project)
+    except EnvironmentFaultError:
+        return SaveStanding(status=SaveStatus.FAILED)
+    records = [one for one in records if _is_of(one, wings, project)]
+    # A save that a similar entry stopped is not refused: it passes once its caller says how the two are related.
+    refused = {*(one.refused for one in records), *(False for _ in blocked)}
+    status = SaveStatus.SAVED
+    if refused:
+        status = (
+            SaveStatus.PARTIAL
+            if len(refused) > 1
+            else SaveStatus.FAILED
+            if True in refused
+            else SaveStatus.PENDING_RETRY
+        )
+    moments = [*(one.created for one in records), *(one.at for one in blocked)]
+    return SaveStanding(
+        status=status,
+        oldest_pending_at=min(moments, default=None),
+        artifact_ids=tuple(one.id for one in records),
+        blocked=blocked,
+    )
+
+
 def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:
     """Return whether a write belongs to a project and to a scope; None is any."""
     if not _is_of(record, wings, project):
@@ -492,10 +476,10 @@ def blocked_saves(
     stopped = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
     waiting = {one.id for one in ledger.pending()} if stopped else set()
     found = [one for one in stopped if one.request not in waiting]
-    wings = workspace.catalog.wings if found and (project, scope) != (None, None) else {}
-    meant = find_wing(project, wings) if project is not None else None
-    found = [one for one in found if project in (None, one.project) or meant == one.wing]
-    if scope is not None:
-        shared = {name for name, wing in wings.items() if wing.is_shared}
+    if project is not None and found:
+        meant = find_wing(project, workspace.catalog.wings)
+        found = [one for one in found if project == one.project or meant == one.wing]
+    if scope is not None and found:
+        shared = {name for name, wing in workspace.catalog.wings.items() if wing.is_shared}
         found = [one for one in found if (one.wing in shared) is (scope == "global") and scope != "focus"]
     return tuple(found)

@@ -1,33 +1,85 @@
-"""Find the entries that say nearly the same as a new text, or that are about the same subject."""
+"""Find the entries that say nearly the same as a new text, or that are about the same subject: signals for people."""
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
+from enum import StrEnum
 from math import log
 
 from msgspec import Struct
 
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.sentences import without_comments
-from mdmem.markdown.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_of
+from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.store.catalog import interpret
 from mdmem.store.index.analysis import text_terms
-from mdmem.store.state import read_json, write_json
 from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
 
-# Raised when `subject_of` or the fingerprint changes.
-_VERSION, _FILE = "3", "subjects.json"
-# Up to so many unknown entries are read again at each call; more are kept in the cache.
-_WORTH_KEEPING = 32
+# The contract of `save_decision` fixes these: from .70 a successor, from .50 for a person to decide.
+SUPERSEDES_FROM = 0.70
+REVIEW_FROM = 0.50
+# The number of full-text matches that are compared.
+_CANDIDATES = 5
 # The words of a new text that the index is asked for: more words find the same entries, later.
 _WORDS = 40
 # Up to so many entries are compared one by one; with more, the index is asked.
 _FEW = 200
 _NAMED = 3
+
+
+class DedupOutcome(StrEnum):
+    """The result of comparing a new record with the known ones, in the words of the contract."""
+
+    NEW = "new"
+    DUPLICATE_SKIP = "duplicate_skip"
+    SUPERSEDE = "supersede"
+    MANUAL_REVIEW = "manual_review"
+
+
+# Marks before, behind and between words that have no meaning: `C#`, `.env`, `3.5` and `-1` stay as they are.
+_QUOTES, _DASHES = "\"'`“”‘’„‚«»‹›", "-–—"
+_OPENING, _CLOSING = f"{_QUOTES}([{{¿¡", f"{_QUOTES})]}}.,;:!?…、。"
+
+
+class Subject(Struct, frozen=True):
+    """The parts of a record that are compared: its title and its reasons."""
+
+    title: str
+    rationale: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of title and rationale, without what makes no difference to a reader."""
+        return hashlib.sha256(_plain(self.text).encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Return the set of NFKC case-folded words of title and rationale."""
+        return words_of(self.text)
+
+    @property
+    def text(self) -> str:
+        """Return title and rationale."""
+        return f"{self.title}\n{self.rationale}"
+
+
+def _plain(text: str) -> str:
+    """Return a text NFKC, case-folded, on one line, without the marks that end or enclose words."""
+    words = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(word for word in words if word.strip(_DASHES))
+
+
+class Verdict(Struct, frozen=True):
+    """What to do with a new record, because of which known record, and how similar the two are."""
+
+    outcome: DedupOutcome
+    candidate: str | None = None
+    similarity: float = 0.0
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
@@ -39,25 +91,50 @@ def subject_of(entry: Entry, body: str) -> Subject:
     return Subject(entry.title, body[start:end].strip())
 
 
-def fingerprints(workspace: Workspace, addresses: Collection[str]) -> dict[str, str]:
-    """Return the fingerprint of each entry's subject, by address."""
-    catalog, folder = workspace.catalog, workspace.cache_folder
-    keys = {address: f"{catalog.digests[address]} {address}" for address in addresses if address in catalog.digests}
-    known = {key: str(value) for key, value in read_json(folder / _FILE, _VERSION).items()}
-    missing = [address for address, key in keys.items() if key not in known]
-    for address, body, digest in catalog.bodies(missing):
-        known[f"{digest} {address}"] = subject_of(catalog.entries[address], body).fingerprint
-    if len(missing) >= _WORTH_KEEPING:
-        write_json(folder / _FILE, _VERSION, {key: known[key] for key in keys.values() if key in known})
-    return {address: known[key] for address, key in keys.items() if key in known}
+def compare(
+    workspace: Workspace, subject: Subject, wings: Collection[str], *, distinct: frozenset[str], is_stated: bool
+) -> Verdict:
+    """Compare a new decision with those of some wings: by fingerprint, then by the words of the best text matches.
 
+    A current decision or a draft decides before one that ended, which is reported as its current successor. Decisions
+    in `distinct` do not count. With `is_stated` the caller says which one it supersedes, so words are not compared.
+    """
+    catalog, lineage = workspace.catalog, workspace.catalog.lineage
+    among = [one.address for one in catalog.entries.values() if one.type is EntryType.DECISION and one.wing in wings]
 
-def similar_subjects(workspace: Workspace, subject: Subject, among: Collection[str]) -> Iterator[tuple[str, Subject]]:
-    """Yield the five best full-text matches for a subject, best first, each with its own subject."""
-    catalog = workspace.catalog
-    answer = workspace.find_text(_first_words(f"{subject.title}\n{subject.rationale}"), among)
-    for match in islice(answer.matches, CANDIDATES):
-        yield match.key, subject_of(catalog.entries[match.key], catalog.body(match.key))
+    def has_ended(address: str) -> bool:
+        return catalog.entries[address].status is not Status.DRAFT and not lineage.is_current(address)
+
+    def reported(address: str) -> str:
+        heads = (head for head in lineage.heads(address) if head != address)
+        return next(heads, address) if has_ended(address) else address
+
+    def is_distinct(address: str) -> bool:
+        return not distinct.isdisjoint({address, reported(address)})
+
+    # The titles leave few bodies to read.
+    text, fingerprint = _plain(subject.text), subject.fingerprint
+    titled = [one for one in among if text.startswith(_plain(catalog.entries[one].title))]
+    bodies = ((one, body) for one, body, _ in catalog.bodies(titled) if not (has_ended(one) and is_distinct(one)))
+    equal = [one for one, body in bodies if subject_of(catalog.entries[one], body).fingerprint == fingerprint]
+    if equal:
+        nearest = min(equal, key=lambda one: (has_ended(one), one))
+        outcome = DedupOutcome.MANUAL_REVIEW if has_ended(nearest) else DedupOutcome.DUPLICATE_SKIP
+        return Verdict(outcome, reported(nearest), 1.0)
+    if is_stated or not among:
+        return Verdict(DedupOutcome.NEW)
+    shares = {}
+    for match in workspace.find_text(_first_words(subject.text), among).matches[:_CANDIDATES]:
+        known = subject_of(catalog.entries[match.key], catalog.body(match.key))
+        share = jaccard(subject.words, known.words)
+        if share >= REVIEW_FROM and not is_distinct(match.key):
+            shares[match.key] = share
+    if not shares:
+        return Verdict(DedupOutcome.NEW)
+    nearest = min(shares, key=lambda one: (has_ended(one), -shares[one], one))
+    is_successor = shares[nearest] >= SUPERSEDES_FROM and not has_ended(nearest)
+    outcome = DedupOutcome.SUPERSEDE if is_successor else DedupOutcome.MANUAL_REVIEW
+    return Verdict(outcome, reported(nearest), shares[nearest])
 
 
 class SimilarEntry(Struct, frozen=True):
@@ -82,7 +159,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
         share = _similarity(new, document.body, known[other], body)
         if share >= REVIEW_FROM:
             found.append(SimilarEntry(known[other], share))
-    return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:CANDIDATES])
+    return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:_CANDIDATES])
 
 
 def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
@@ -126,7 +203,7 @@ def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
     if not state.usable or state.stale > _FEW:
         return {}
     answer = workspace.find_text(_first_words(text), frozenset(entries.keys() - of_kind(entries, Status.DEPRECATED)))
-    return {match.key: entries[match.key] for match in answer.matches[:CANDIDATES]}
+    return {match.key: entries[match.key] for match in answer.matches[:_CANDIDATES]}
 
 
 def _first_words(text: str) -> str:

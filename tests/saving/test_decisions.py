@@ -116,6 +116,14 @@ def test_match_with_an_ended_decision_without_a_head_is_for_a_person_who_is_led_
     )
 
 
+def test_current_decision_decides_before_a_nearer_one_that_ended(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with_words(root, 19, "nav/rules/old", status="deprecated", deprecated_at="2026-05-01", deprecated_reason="over")
+    assert outcome(agent(root).save_decision(of_words(20), "nav"))[1] == "manual_review"
+    known = with_words(root, 15)
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == ("saved", "supersede", known)
+
+
 def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
     root = project(tmp_path)
     with_words(root, 13)

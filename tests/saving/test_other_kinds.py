@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.checks.run import CheckRequest, check
-from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import EntryType, Status
 from mdmem.write.records import ComposedEntry, Record, compose_record, read_request
-from mdmem.write.similar import subject_of
+from mdmem.write.similar import Subject, subject_of
 from saving.agents import agent, context, decision, entries, later, outcome, pattern, project, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)

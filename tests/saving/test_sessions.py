@@ -9,10 +9,10 @@ from builders import open_root, write_entry
 
 from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.pack import read_request
-from mdmem.markdown.similarity import DedupOutcome
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.write.similar import DedupOutcome
 from saving.agents import agent, decision, later, pattern, project, session
 
 SESSION = "nav/sessions/set-up"
