@@ -16,8 +16,7 @@ from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.remote import fetch_commit, fetch_tip, make_bare
 from mdmem.store.git.status import list_revision
-from mdmem.store.settings import WingSettings
-from mdmem.store.settings.insertion import with_pin
+from mdmem.store.settings import WingSettings, with_pin
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
 from mdmem.store.tree import SETTINGS_NAME, Unreadable
 from mdmem.store.workspace.workspace import Workspace

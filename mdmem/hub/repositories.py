@@ -10,7 +10,7 @@ from msgspec import Struct
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import one_row, transaction
 from mdmem.store.git.process import Repository, setting
-from mdmem.store.settings.parse import is_path
+from mdmem.store.settings import is_path
 from mdmem.store.workspace.location import Location
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from mdmem.lsp.show import is_ended, plain_line
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.markdown.parse import without_fenced
 from mdmem.model.entry import EntryType
-from mdmem.store.settings.model import line_of
+from mdmem.store.settings import line_of
 from mdmem.store.tree import SETTINGS_NAME
 
 _SYMBOLS: Mapping[EntryType, types.SymbolKind] = {

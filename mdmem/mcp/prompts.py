@@ -21,7 +21,7 @@ from mdmem.mcp.calls import system_refusal
 from mdmem.mcp.tools.core import entries_text, from_top
 from mdmem.mcp.tools.table import tools_of
 from mdmem.render.answers import answers_markdown
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters
 from mdmem.store.workspace.workspace import Workspace
 

@@ -44,7 +44,7 @@ from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.text import visible, visible_text
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 

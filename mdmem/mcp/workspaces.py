@@ -22,8 +22,7 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import Catalog, load_cached
 from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.index.protocol import Progress
-from mdmem.store.settings import Settings, parse_settings
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile, Settings, parse_settings
 from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.deadline import TimedTree
 from mdmem.store.workspace.location import Location, locate

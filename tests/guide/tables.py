@@ -14,8 +14,6 @@ from mdmem.cli.main import GROUPS, PROGRAMS
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.render.fields import guide_table
-from mdmem.store.settings.model import Settings, WingSettings
-from mdmem.store.settings.parse import KEYS, WING_KEYS, Key
 
 _FOLDER = Path(mdmem.guide.__file__).parent
 
@@ -46,25 +44,6 @@ def _profiles() -> Iterator[str]:
     yield "| --- |" + " --- |" * len(PROFILES)
     for tool in TOOLS:
         yield f"| `{tool}` | " + " | ".join("✓" if tool in names else "" for names in PROFILES.values()) + " |"
-
-
-def _settings() -> Iterator[str]:
-    yield from ("| key | default | what |", "| --- | --- | --- |")
-    yield from (_setting(name, key, getattr(Settings(), key.field)) for name, key in KEYS.items())
-    for name, key in WING_KEYS.items():
-        yield _setting(f"wings.NAME.{name}", key, getattr(WingSettings(), key.field))
-
-
-def _setting(name: str, key: Key, default: object) -> str:
-    return f"| `{name}` | {key.absent or _shown(default)} | {key.about} |"
-
-
-def _shown(default: object) -> str:
-    if isinstance(default, Mapping):
-        return ", ".join(f'`{name} = "{value}"`' for name, value in default.items()) or "none"
-    if default in (None, ()):
-        return "none"
-    return f"`{str(default).lower()}`" if isinstance(default, bool | int) else f'`"{default}"`'
 
 
 # It takes the records of three others.
@@ -101,7 +80,6 @@ TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("checking", "former-codes"): lambda: "\n".join(_former_codes()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),
-    ("settings", "settings"): lambda: "\n".join(_settings()),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from processes import python
 import mdmem.guide
 from mdmem.checks.check import get_checks
 from mdmem.mcp.answers import LARGEST
+from mdmem.store.settings import KEYS, WING_KEYS, Settings, WingSettings
 
 from .tables import TABLES, parts
 from .transcripts import Reader, pattern_of, transcripts
@@ -70,6 +72,21 @@ def test_transcripts_give_what_they_show(
 def test_table_is_what_the_program_has(page: str, table: str) -> None:
     shown = parts(TEXTS[page], table)[1]
     assert shown == TABLES[page, table](), "type `python -m guide.tables` in `tests`"
+
+
+def test_every_setting_is_in_the_guide_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `([a-zN.][\w.]+)` \| (.*?) \| .+ \|$", TEXTS["settings"], re.MULTILINE))
+    defaults = {key: getattr(Settings(), key.split(".")[-1]) for key in KEYS}
+    defaults |= {f"wings.NAME.{key}": getattr(WingSettings(), key.split(".")[-1]) for key in WING_KEYS}
+    assert list(rows) == list(defaults)
+    stated = {key: value for key, value in defaults.items() if value not in (None, (), {})}
+    assert {key: rows[key] for key in stated} == {key: shown(value) for key, value in stated.items()}
+
+
+def shown(default: object) -> str:
+    if isinstance(default, Mapping):
+        return ", ".join(f'`{name} = "{value}"`' for name, value in default.items())
+    return f"`{str(default).lower()}`" if isinstance(default, int) else f'`"{default}"`'
 
 
 @pytest.mark.parametrize("name", PAGES)

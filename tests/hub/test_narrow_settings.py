@@ -3,7 +3,7 @@
 import tomllib
 
 from mdmem.hub.contents import narrow_settings
-from mdmem.store.settings.parse import parse_settings
+from mdmem.store.settings import parse_settings
 
 SETTINGS = """
 default_wing = "vault"

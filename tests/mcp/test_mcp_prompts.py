@@ -17,7 +17,7 @@ from mcp_types import PromptReference
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.model.text import ACTING
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile
 from mdmem.store.state.journal import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"

@@ -12,8 +12,7 @@ from mdmem.mcp.server import INSTRUCTIONS
 from mdmem.mcp.tools.hub import OF_HUB
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
-from mdmem.store.settings import parse_settings
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile, parse_settings
 
 _GRAPHBASE = {
     "retrieve_context",

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import SettingsError
-from mdmem.store.settings import parse_settings
-from mdmem.store.settings.insertion import with_pin
+from mdmem.store.settings import parse_settings, with_pin
 
 OLD, NEW = "b" * 40, "a" * 40
 

@@ -11,7 +11,7 @@ from mdmem.mcp.tools.hub import BESIDE, OF_HUB
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.shape import Facts, Tool
-from mdmem.store.settings.model import Profile
+from mdmem.store.settings import Profile
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *LIFECYCLE, *CONTEXT, *CONTRACT, *SAVING)}
 

@@ -26,9 +26,7 @@ from mdmem.store.catalog.snapshot import (
     with_utc,
 )
 from mdmem.store.git.process import Repository
-from mdmem.store.settings import Settings, WingSettings, parse_settings
-from mdmem.store.settings.model import OneSided
-from mdmem.store.settings.parse import is_path
+from mdmem.store.settings import OneSided, Settings, WingSettings, is_path, parse_settings
 from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import (
     SETTINGS_NAME,

@@ -1,0 +1,562 @@
+"""The settings of one root: parse `mdmem.toml`, with a fault for each mistake, and change single keys in it.
+
+A new setting is one field of `Settings`, one row of `KEYS`, and one row of the guide's table.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
+from mdmem.errors import SettingsError
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.finding import Severity
+
+# Agents draft rules, and people approve them.
+AGENT_STATUS: Mapping[EntryType, Status] = {
+    EntryType.INVARIANT: Status.DRAFT,
+    EntryType.DECISION: Status.DRAFT,
+    EntryType.PATTERN: Status.ACTIVE,
+    EntryType.NOTE: Status.ACTIVE,
+}
+# The room of an agent's entry, by its kind, where the call does not state one.
+ROOMS: Mapping[str, str] = {
+    "decision": "architecture",
+    "pattern": "conventions",
+    "context": "context",
+    "session": "sessions",
+    "entity": "entities",
+}
+
+
+class Profile(StrEnum):
+    """A set of MCP tools: for work on code, for lessons of sessions, for research, or all of them for tests.
+
+    All but the first have a former name, which settings and commands still accept.
+    """
+
+    CORE = "core"
+    SESSIONS = "sessions"
+    RESEARCH = "research"
+    TEST = "test"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Profile | None:
+        return cls(_FORMER_PROFILES[value]) if isinstance(value, str) and value in _FORMER_PROFILES else None
+
+
+_FORMER_PROFILES = {"graphbase": "sessions", "sibyl": "research", "all": "test"}
+
+
+class Ended(StrEnum):
+    """The severity of a finding on an entry that is not current: one level lower, or the same."""
+
+    LOWER = "lower"
+    SAME = "same"
+
+
+class OneSided(StrEnum):
+    """Whether a one-sided supersession of a current entry is only a claim, or a fact."""
+
+    CLAIM = "claim"
+    FACT = "fact"
+
+
+class Old(StrEnum):
+    """Whether a finding that was there before the change passes and is counted, or fails the run."""
+
+    PASS = "pass"
+    FAIL = "fail"
+
+
+class Proposals(StrEnum):
+    """Whether entries that are not on the default branch are shown, hidden, or counted as if they were there."""
+
+    SHOW = "show"
+    HIDE = "hide"
+    COUNT = "count"
+
+
+class Approvals(StrEnum):
+    """Whether an approval by somebody who does not own the wing gets a remark, or is refused."""
+
+    SAY = "say"
+    REFUSE = "refuse"
+
+
+class WingSettings(Struct, frozen=True, kw_only=True):
+    """The settings of one wing, from `[wings.NAME]`; they take precedence over those of `[check]`.
+
+    `git` is the repository that contains the wing, if it is another one; `path` is the root there, `ref` the branch or
+    tag to follow, None for that repository's HEAD, and `commit` the commit to read.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    git: str | None = None
+    ref: str | None = None
+    path: str | None = None
+    commit: str | None = None
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """The settings of one root; `mdmem guide settings` explains each.
+
+    `source` is the file itself, which equality ignores.
+    """
+
+    default_wing: str | None = None
+    budget: int = 1500
+    review_after_days: int = 365
+    fail_on: Severity = Severity.ERROR
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    ended: Ended = Ended.LOWER
+    old: Old = Old.PASS
+    baseline: str | None = None
+    wings: Mapping[str, WingSettings] = field(default_factory=dict)
+    entry_tokens: Mapping[str, int] = field(default_factory=dict)
+    agent_status: Mapping[EntryType, Status] = field(default_factory=lambda: dict(AGENT_STATUS))
+    approvals: Approvals = Approvals.SAY
+    global_writes: bool = True
+    token_seconds: int = 60
+    default_shared_wing: str = "shared"
+    rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
+    commit: bool = False
+    proposals: Proposals = Proposals.SHOW
+    one_sided: OneSided = OneSided.CLAIM
+    profile: Profile = Profile.CORE
+    timeout_seconds: int = 5
+    answer_tokens: int = 6_000
+    answer_bytes: int | None = None
+    diff_url: str | None = None
+    files_url: str | None = None
+    consultations: bool = True
+    source: bytes = b""
+
+    @property
+    def answer_limit(self) -> int:
+        """Return how many bytes an answer over MCP may have, a token being four."""
+        return self.answer_bytes if self.answer_bytes is not None else 4 * self.answer_tokens
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the values, however the file states them."""
+        if not isinstance(other, Settings):
+            return NotImplemented
+        return asdict(self) | {"source": b""} == asdict(other) | {"source": b""}
+
+    @property
+    def remote_wings(self) -> dict[str, WingSettings]:
+        """Return the wings of other repositories, by name, sorted."""
+        return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
+
+    def line_of(self, key: str, value: str = "") -> int:
+        """Return the line of the file that sets a dotted key, or of a quoted text in its value; 1 where none does."""
+        return line_of(key, self.source, value)
+
+
+_TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
+_KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
+_QUOTES = str.maketrans("", "", "\"' ")
+
+
+def line_of(key: str, content: bytes, value: str) -> int:
+    """Return the line that sets a key or part of it, or the innermost table above it, or of a value from there on."""
+    lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    keys = [f"{name}." for name in _dotted_keys(lines)]
+    wanted = f"{key}."
+    setting = (number for number, name in enumerate(keys) if name.startswith(wanted))
+    above = max(range(len(keys)), key=lambda number: len(keys[number]) * wanted.startswith(keys[number]), default=0)
+    found = next(setting, above)
+    quoted = (f'"{value}"', f"'{value}'")
+    below = (number for number, line in enumerate(lines[found:], found) if any(text in line for text in quoted))
+    return (next(below, found) if value else found) + 1
+
+
+def _dotted_keys(lines: list[str]) -> Iterator[str]:
+    """Yield, for each line, the key or the table that it sets, in full, or an empty text."""
+    table = ""
+    for line in lines:
+        head, stated = _TABLE.match(line), _KEY.match(line)
+        if head:
+            table = f"{head[1].translate(_QUOTES)}."
+        yield table[:-1] if head else table + stated[1].translate(_QUOTES) if stated else ""
+
+
+# Parses the value of a key; raises SettingsError.
+_Reader = Callable[[str, Any], Any]
+
+
+def _refused(key: str, wanted: str, value: object) -> SettingsError:
+    return SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+
+
+def _value(wanted: str, accepts: Callable[[Any], object], convert: Callable[[Any], Any] | None = None) -> _Reader:
+    """Return a reader of the values that a function accepts."""
+
+    def read(key: str, value: Any) -> Any:
+        if not accepts(value):
+            raise _refused(key, wanted, value)
+        return convert(value) if convert is not None else value
+
+    return read
+
+
+def _text(wanted: str, accepts: Callable[[str], object]) -> _Reader:
+    """Return a reader of the texts that a function accepts."""
+
+    def read(key: str, value: Any) -> Any:
+        if not accepts(_any_text(key, value)):
+            raise _refused(key, wanted, value)
+        return value
+
+    return read
+
+
+def _number(least: int, most: int, unit: str) -> _Reader:
+    wanted = f"a whole number of {unit} from {least} to {most}"
+    return _value(wanted, lambda value: type(value) is int and least <= value <= most)
+
+
+def _choice(closed_set: type[StrEnum]) -> _Reader:
+    def read(key: str, value: Any) -> Any:
+        try:
+            return closed_set(str(value))
+        except ValueError as error:
+            raise _refused(key, f"one of {', '.join(f'`{member}`' for member in closed_set)}", value) from error
+
+    return read
+
+
+def _table(read: _Reader) -> _Reader:
+    """Return a reader of a table whose values one reader parses."""
+
+    def read_table(key: str, value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise _refused(key, "a table", value)
+        return {name: read(f"{key}.{name}", inner) for name, inner in value.items()}
+
+    return read_table
+
+
+_any_text = _value("a text", lambda value: isinstance(value, str) and value)
+_count = _value("a whole number from 0", lambda value: type(value) is int and value >= 0)
+_flag = _value("true or false", lambda value: isinstance(value, bool))
+_texts = _value(
+    "a list of texts",
+    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    tuple,
+)
+_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
+_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
+
+
+def _wing(key: str, value: Any) -> str:
+    name: str = _any_text(key, value)
+    if name != name.lower() or not _WING.match(name):
+        raise _refused(key, "the name of a wing, such as `shared`", value)
+    return name
+
+
+def _rooms(key: str, value: Any) -> dict[str, str]:
+    """Return the rooms by kind, with the defaults of the others."""
+    stated = _table(_any_text)(key, value)
+    for kind, room in stated.items():
+        if kind not in ROOMS:
+            close = difflib.get_close_matches(kind, ROOMS, n=1, cutoff=0.5)
+            hint = f"did you mean `{key}.{close[0]}`?" if close else f"known kinds are {', '.join(ROOMS)}"
+            raise SettingsError(f"mdmem.toml has an unknown key `{key}.{kind}`; {hint}")
+        if room != room.lower() or not _ROOM.match(room):
+            raise _refused(f"{key}.{kind}", "the name of a room, such as `anti-patterns`", room)
+    return {**ROOMS, **stated}
+
+
+def _statuses(key: str, value: Any) -> dict[EntryType, Status]:
+    """Return the statuses by type, with the defaults of the others."""
+    found = dict(AGENT_STATUS)
+    for kind, status in _table(_any_text)(key, value).items():
+        for name, stated, closed_set in ((key, kind, EntryType), (f"{key}.{kind}", status, Status)):
+            allowed = [member.value for member in closed_set]
+            if stated not in allowed:
+                raise SettingsError(f"mdmem.toml: `{name}` must name one of {', '.join(allowed)}, found {stated!r}")
+        found[EntryType(kind)] = Status(status)
+    return found
+
+
+# Without the characters that would end a link of Markdown, or mean something else there.
+_PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
+_page = _text(
+    "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in",
+    lambda text: _PAGE.fullmatch(text) and "{view}" not in text,
+)
+_files = _text(
+    "an address such as `https://host.example/team/memory/{view}/main`",
+    lambda text: _PAGE.fullmatch(text) and text.count("{view}") == 1,
+)
+
+
+def _is_below_root(path: str) -> bool:
+    """Return whether a path is below the root, in `/` form, and not in git's own folder, so that every clone has it."""
+    refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
+    return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
+
+
+_below_root = _text("a path below the root, such as `.baseline.json`", _is_below_root)
+
+# `ext::` runs a program, and git's other remote helpers may do anything.
+_PROTOCOLS = ("file", "git", "http", "https", "ssh")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
+# `git@host:folder/name.git`; a single letter before the colon is a drive of Windows.
+_SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
+_PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
+_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[\w.+/@#=,%-]+(?<![/.])(?<!\.lock)\Z")
+
+
+def is_path(url: str) -> bool:
+    """Return whether a repository is stated as a path."""
+    return not _SCHEME.match(url) and not _SCP.match(url)
+
+
+def _repository(key: str, value: Any) -> str:
+    """Return a URL of a known protocol, `user@host:path`, or a path from the root."""
+    url: str = _any_text(key, value)
+    if not url.isprintable() or url != url.strip() or url.startswith("-"):
+        raise _refused(key, "the URL or the path of a repository", url)
+    scheme = _SCHEME.match(url)
+    if _HELPER.match(url) or (scheme and scheme[1].lower() not in _PROTOCOLS):
+        allowed = ", ".join(f"`{protocol}`" for protocol in _PROTOCOLS)
+        raise SettingsError(f"mdmem.toml: `{key}` must use one of {allowed}, or be a path, found {url!r}")
+    if _PASSWORD.search(url):
+        raise SettingsError(f"mdmem.toml: `{key}` contains a password; store it in git's credential helper")
+    return url
+
+
+_Keys = Mapping[str, _Reader]
+KEYS: _Keys = {
+    "default_wing": _any_text,
+    "default_shared_wing": _wing,
+    "rooms": _rooms,
+    "commit": _flag,
+    "budget": _count,
+    "consultations": _flag,
+    "proposals": _choice(Proposals),
+    "lineage.one_sided": _choice(OneSided),
+    "check.fail_on": _choice(Severity),
+    "check.select": _texts,
+    "check.ignore": _texts,
+    "check.severity": _table(_choice(Severity)),
+    "check.ended": _choice(Ended),
+    "check.old": _choice(Old),
+    "check.baseline": _below_root,
+    "check.review_after_days": _count,
+    "check.entry_tokens": _table(_count),
+    "governance.agent_status": _statuses,
+    "governance.approvals": _choice(Approvals),
+    "governance.global_writes": _flag,
+    "governance.token_seconds": _number(1, 86_400, "seconds"),
+    "server.profile": _choice(Profile),
+    "server.timeout_seconds": _number(1, 600, "seconds"),
+    "server.answer_tokens": _number(250, 10_000, "tokens"),
+    "server.answer_bytes": _number(1_000, 40_000, "bytes"),
+    "site.diff_url": _page,
+    "site.files_url": lambda key, value: _files(key, value).rstrip("/"),
+}
+"""The keys of the file; the last part of each is the name of the field that it sets."""
+
+_WINGS = "wings"
+WING_KEYS: _Keys = {
+    "check.select": _texts,
+    "check.ignore": _texts,
+    "check.severity": _table(_choice(Severity)),
+    "git": _repository,
+    "ref": _text("the name of a branch or a tag", _REF.match),
+    "path": _below_root,
+    "commit": _text("the full hash of a commit, 40 digits", _COMMIT.match),
+}
+"""The keys of each table below `[wings]`."""
+
+_REMOTE_KEYS = ("git", "ref", "path", "commit")
+_Faults = list[tuple[str, str]]
+
+
+def parse_settings(content: bytes) -> Settings:
+    """Return the settings that a `mdmem.toml` states; raises SettingsError with the key or the line."""
+    try:
+        stated = tomllib.loads(content.removeprefix(BOM_UTF8).decode())
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    except RecursionError as error:
+        raise SettingsError("mdmem.toml cannot be read: it is nested too deeply") from error
+    except ValueError as error:
+        # Not only TOMLDecodeError: a number may have more digits than Python reads.
+        raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
+    if _is_too_large(stated):
+        raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
+    faults: _Faults = []
+    wings = _wing_tables(stated.pop(_WINGS, {}), faults)
+    settings = Settings(**_values(stated, KEYS, "", faults), wings=wings, source=content)
+    if faults:
+        key, message = faults[0]
+        raise SettingsError(message, readable=settings, line=settings.line_of(key))
+    return settings
+
+
+def _is_too_large(value: object) -> bool:
+    """Return whether a value has a whole number beyond the range of TOML, which a message could not print."""
+    if isinstance(value, int):
+        return not -(2**63) <= value < 2**63
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_is_too_large, inner))
+
+
+def _values(stated: Mapping[str, Any], keys: _Keys, prefix: str, faults: _Faults) -> dict[str, Any]:
+    """Return the values of some tables by field; values that cannot be parsed are left out and added to the faults."""
+    tables, flat = _tables(keys), dict[str, Any]()
+    for name, value in stated.items():
+        is_table = name in tables and isinstance(value, dict)
+        flat |= {f"{name}.{key}": inner for key, inner in value.items()} if is_table else {name: value}
+    values = {}
+    for key, value in flat.items():
+        try:
+            if key not in keys:
+                raise SettingsError(_unknown(prefix, key, keys))
+            values[key.rpartition(".")[2]] = keys[key](f"{prefix}{key}", value)
+        except SettingsError as error:
+            faults.append((f"{prefix}{key}", str(error)))
+    return values
+
+
+def _tables(keys: _Keys) -> set[str]:
+    return {key.split(".")[0] for key in keys if "." in key}
+
+
+def _unknown(prefix: str, key: str, keys: _Keys) -> str:
+    known = sorted(keys) if prefix else [*sorted(keys), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
+    candidates = [*known, *sorted(_tables(keys)), *([] if prefix else [_WINGS])]
+    close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)
+    listed = ", ".join(f"{prefix}{one}" for one in known)
+    hint = f"did you mean `{prefix}{close[0]}`?" if close else f"known keys are {listed}"
+    return f"mdmem.toml has an unknown key `{prefix}{key}`; {hint}"
+
+
+def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
+    """Return the settings of each wing; those about another repository count only where one is stated."""
+    if not isinstance(stated, dict):
+        faults.append((_WINGS, f"mdmem.toml: `{_WINGS}` must be a table, found {stated!r}"))
+        return {}
+    found = {}
+    for name, inner in stated.items():
+        table = f"{_WINGS}.{name}"
+        if not isinstance(inner, dict):
+            faults.append((table, f"mdmem.toml: `{table}` must be a table, found {inner!r}"))
+            continue
+        values = _values(inner, WING_KEYS, f"{table}.", faults)
+        about = [key for key in _REMOTE_KEYS if key in values]
+        if about and "git" not in values:
+            key = f"{table}.{about[0]}"
+            faults.append((key, f"mdmem.toml: `{key}` needs a repository; set `{table}.git`"))
+        elif about:
+            try:
+                _wing(table, name)
+            except SettingsError as error:
+                faults.append((table, str(error)))
+                values = {key: value for key, value in values.items() if key not in _REMOTE_KEYS}
+        found[name] = WingSettings(**values)
+    return found
+
+
+def with_baseline(content: bytes, name: str) -> bytes:
+    """Return a file of settings with a baseline, and every other byte as it was.
+
+    Raises SettingsError where the file is written in a way that leaves no certain place for the key.
+    """
+    found = _first_that_means(replace(parse_settings(content), baseline=name), _with_baseline(content, name))
+    if found is None:
+        hint = f'write `baseline = "{name}"` below `[check]` yourself'
+        raise SettingsError(f"mdmem.toml: the place for the baseline's name is unclear; {hint}")
+    return found
+
+
+def with_pin(content: bytes, wing: str, commit: str) -> bytes:
+    """Return a file of settings that pins a wing of another repository to a commit, every other byte as it was.
+
+    Raises SettingsError where the file is written in a way that cannot be changed for certain.
+    """
+    before = parse_settings(content)
+    meant = replace(before, wings={**before.wings, wing: replace(before.wings[wing], commit=commit)})
+    found = content if meant == before else _first_that_means(meant, _with_pin(content, wing, commit))
+    if found is None:
+        line = before.line_of(f"wings.{wing}.git")
+        hint = f'write `commit = "{commit}"` below `[wings.{wing}]` yourself'
+        raise SettingsError(f"mdmem.toml:{line}: `wings.{wing}` cannot be pinned automatically; {hint}", line=line)
+    return found
+
+
+def _first_that_means(meant: Settings, attempts: Iterable[bytes]) -> bytes | None:
+    for tried in attempts:
+        try:
+            if parse_settings(tried) == meant:
+                return tried
+        except SettingsError:
+            continue
+    return None
+
+
+def _lines_and_keys(content: bytes) -> tuple[list[str], list[tuple[int, str]]]:
+    """Return the lines of a file, and the dotted key or table that each sets, with its number."""
+    lines = content.decode("utf-8").splitlines(keepends=True)
+    return lines, list(enumerate(_dotted_keys([line.removeprefix("\ufeff") for line in lines])))
+
+
+def _with_baseline(content: bytes, name: str) -> Iterator[bytes]:
+    """Yield the file with the key below the table's head, before a key of the table, and with a table at its end."""
+    lines, keys = _lines_and_keys(content)
+    ending = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    for number, key in keys:
+        if key == "check":
+            yield _inserted(lines, number + 1, f'baseline = "{name}"{ending}')
+        elif key.startswith("check."):
+            yield _inserted(lines, number, f'check.baseline = "{name}"{ending}')
+    missing = "" if not lines or lines[-1].endswith(("\n", "\r")) else ending
+    blank = ending if lines else ""
+    yield _inserted(lines, len(lines), f'{missing}{blank}[check]{ending}baseline = "{name}"{ending}')
+
+
+_STRING = r"""\s*=\s*)("[^"\n]*"|'[^'\n]*')"""
+
+
+def _with_pin(content: bytes, wing: str, commit: str) -> Iterator[bytes]:
+    """Yield the file with its commit replaced, with a line for it put in, and with it put into a table in one line."""
+    lines, keys = _lines_and_keys(content)
+    table = f"wings.{wing}"
+    for number, key in keys:
+        if key in (f"{table}.commit", table):
+            line = re.sub(r"(\bcommit" + _STRING, rf'\g<1>"{commit}"', lines[number], count=1)
+            yield _inserted(lines, number, line, replaced=1)
+    for number in [number for name in ("ref", "git") for number, key in keys if key == f"{table}.{name}"]:
+        # A line for the commit follows the key, written alike and ended alike.
+        bare = lines[number].rstrip("\r\n")
+        ending = lines[number][len(bare) :]
+        stated = re.sub(r"(git|ref)([\"']?)\s*\Z", r"commit\2", bare.partition("=")[0].rstrip())
+        line = f'{stated} = "{commit}"{ending}'
+        yield _inserted(lines, number, bare + (ending or "\n") + line, replaced=1)
+    for number, key in keys:
+        if key == table:
+            line = re.sub(r"(\bgit" + _STRING, rf'\g<0>, commit = "{commit}"', lines[number], count=1)
+            yield _inserted(lines, number, line, replaced=1)
+
+
+def _inserted(lines: list[str], number: int, text: str, *, replaced: int = 0) -> bytes:
+    return "".join([*lines[:number], text, *lines[number + replaced :]]).encode()
