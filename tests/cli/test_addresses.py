@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, made_once, make_repository, make_root, run_here, snapshot, write, write_entry
+from builders import commit_all, git, made_once, make_repository, make_root, run_here, snapshot, write_entry
 
 Capture = pytest.CaptureFixture[str]
 
@@ -70,26 +70,12 @@ def test_number_or_path_of_several_records_is_refused_with_all_of_them(
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
 
 
-def test_number_means_the_record_of_the_room_where_somebody_stands(tmp_path: Path, capsys: Capture) -> None:
-    here = records(tmp_path) / "memory/shop/context"
-    assert run_here(capsys, "show", "12", cwd=here).out.startswith(f"[decision] {CACHE} ")
-
-
 def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, capsys: Capture) -> None:
     folder = records(tmp_path)
     for exact in ("shop/notes/0004", "shop/notes/time-zones"):
         write_entry(folder / "memory", exact)
         name = exact.rpartition("/")[2]
         assert run_here(capsys, "show", name, cwd=folder).out.startswith(f"[decision] {exact} ")
-
-
-def test_record_that_cannot_be_read_is_still_one_of_its_number(tmp_path: Path, capsys: Capture) -> None:
-    folder = records(tmp_path)
-    write(folder, "memory/shop/context/0004-broken.md", "---\ntype: note\n")
-    said = f"mdmem: `4` means 2 entries: {CENTS}, shop/context/0004-broken; write one of them in full\n"
-    assert run_here(capsys, "deprecate", "4", "-m", "gone", cwd=folder).err == said
-    said = "mdmem: shop/context/0004-broken is there but cannot be read: line 1: "
-    assert run_here(capsys, "show", "context/4", cwd=folder).err.startswith(said)
 
 
 @pytest.mark.parametrize("how", [("git", "rm"), ("rm",), ("moved",)], ids=" ".join)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -86,14 +85,6 @@ def test_second_draft_for_one_entry_is_refused_with_the_first_address(tmp_path: 
     assert snapshot(root) == before
 
 
-def test_approve_twice_says_that_it_is_done(tmp_path: Path, capsys: Capture) -> None:
-    root = with_draft(tmp_path)
-    run_here(capsys, "approve", NEW, cwd=root)
-    ran = run_here(capsys, "approve", NEW, cwd=root)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err == f"{NEW} is active already\nnothing to change: the files say so already\n"
-
-
 def test_approve_completes_what_was_cut_short(tmp_path: Path, capsys: Capture) -> None:
     root = with_draft(tmp_path)
     before = (root / f"{OLD}.md").read_bytes()
@@ -102,60 +93,6 @@ def test_approve_completes_what_was_cut_short(tmp_path: Path, capsys: Capture) -
     (root / f"{OLD}.md").write_bytes(before)
     assert run_here(capsys, "approve", NEW, cwd=root).code == 0
     assert (root / f"{OLD}.md").read_bytes() == after
-
-
-def test_approve_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
-    root = with_draft(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run_here(capsys, "approve", NEW, "--dry-run", cwd=root)
-    assert "-status: draft\n+status: active\n" in ran.out
-    assert f"+superseded_by: [{NEW}]\n" in ran.out
-    assert (ran.code, snapshot(tmp_path)) == (0, before)
-
-
-def test_approve_commits_both_files_with_trailers(tmp_path: Path, capsys: Capture) -> None:
-    root = with_draft(tmp_path)
-    write(tmp_path, "else.txt", "mine")
-    git(tmp_path, "add", "else.txt")
-    assert run_here(capsys, "approve", NEW, "--commit", cwd=root).code == 0
-    assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == (
-        f"Approve {NEW}\n\nbetter\n\nMdmem-Entry: {NEW}\nMdmem-Supersedes: {OLD}"
-    )
-    assert git(tmp_path, "show", "--name-only", "--format=", "HEAD").splitlines() == [
-        f"memory/{NEW}.md",
-        f"memory/{OLD}.md",
-    ]
-    assert git(tmp_path, "status", "--short") == "A  else.txt"
-
-
-def test_approve_json_has_the_remark(tmp_path: Path, capsys: Capture) -> None:
-    root = with_draft(tmp_path, owners="[navigation-team]")
-    said = json.loads(run_here(capsys, "approve", NEW, "--format", "json", cwd=root).out)
-    assert said["remarks"] == [f"`{ADA}` is no owner of the wing `nav`; its owner is `navigation-team`"]
-    assert said["changed"][0]["fields"] == {
-        "status": {"before": "draft", "after": "active"},
-        "approved_by": {"before": None, "after": ADA},
-    }
-    assert [one["address"] for one in said["changed"]] == [NEW, OLD]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["executr"], 1, f"there is no entry `executr`; did you mean {NEW}"),
-        (["nav/architecture/gone"], 1, "there is no entry `nav/architecture/gone`"),
-        ([NEW, "--by", "somebody"], 2, '`somebody` does not name a person; write --by "Name <email>"'),
-    ],
-)
-def test_approve_refuses_in_one_sentence(
-    arguments: list[str], code: int, said: str, tmp_path: Path, capsys: Capture
-) -> None:
-    root = with_draft(tmp_path)
-    before = snapshot(root)
-    ran = run_here(capsys, "approve", *arguments, cwd=root)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
-    assert ran.err.startswith(f"mdmem: {said}")
-    assert snapshot(root) == before
 
 
 def test_approve_asks_for_a_person_where_git_knows_none(tmp_path: Path) -> None:

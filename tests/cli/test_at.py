@@ -56,12 +56,6 @@ def test_revision_that_does_not_exist_is_one_sentence(command: list[str], tmp_pa
     assert ran.err == "mdmem: `nothing` is not a commit here; write a branch, a tag or a commit\n"
 
 
-@pytest.mark.parametrize("revision", ["", "--all", "HEAD^{tree}", "HEAD:memory", "a b"])
-def test_revision_that_is_no_commit_is_refused(revision: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", f"--at={revision}", cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-
-
 def test_status_and_check_name_the_revision(tmp_path: Path, capsys: Capture) -> None:
     folder = changed(tmp_path)
     name = f"old ({git(folder, 'rev-parse', 'old')[:10]})"
@@ -85,19 +79,6 @@ def test_settings_are_read_from_the_revision(tmp_path: Path, capsys: Capture) ->
     assert run_here(capsys, "list", "--at", "HEAD", cwd=folder).code == 0
 
 
-def test_entry_that_came_later_is_not_there(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/new")
-    ran = run_here(capsys, "show", "nav/rules/new", "--at", "HEAD", cwd=folder)
-    assert (ran.code, ran.out) == (1, "")
-
-
-def test_file_deleted_since_is_shown(tmp_path: Path, capsys: Capture) -> None:
-    folder = changed(tmp_path)
-    (folder / f"memory/{ADDRESS}.md").unlink()
-    assert "Use four threads" in run_here(capsys, "show", ADDRESS, "--at", "HEAD", cwd=folder).out
-
-
 def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(tmp_path: Path, capsys: Capture) -> None:
     folder = changed(tmp_path)
     assert run_here(capsys, "search", "threads", cwd=folder).code == 0
@@ -105,10 +86,3 @@ def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(tm
     assert "four" in run_here(capsys, "search", "threads", "--at", "new", cwd=folder).out
     assert snapshot(folder / ".git/mdmem/cache/memory" / FOLDER) == before
     assert "eight" in run_here(capsys, "search", "threads", cwd=folder).out
-
-
-def test_revision_outside_git_is_refused(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "mdmem.toml").touch()
-    ran = run_here(capsys, "list", "--at", "HEAD", cwd=tmp_path)
-    assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")

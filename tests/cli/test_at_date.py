@@ -103,15 +103,6 @@ def test_day_lasts_until_its_end_in_utc_and_a_time_is_exact(
     assert titles(capsys, dated(tmp_path), at) == [title]
 
 
-def test_commit_of_the_last_second_of_a_day_belongs_to_it(tmp_path: Path, capsys: Capture) -> None:
-    folder = dated(tmp_path)
-    use(folder, "ten")
-    commit_on(folder, "2026-08-01T23:59:59")
-    use(folder, "twelve")
-    commit_on(folder, "2026-08-02T00:00:00")
-    assert titles(capsys, folder, "2026-08-01") == ["Use ten threads"]
-
-
 def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, capsys: Capture) -> None:
     folder = dated(tmp_path)
     git(folder, "checkout", "-q", "-b", "feature")
@@ -213,17 +204,6 @@ def test_what_is_no_answer_is_one_sentence(at: str, code: int, message: str, tmp
     assert (ran.code, ran.out, ran.err) == (code, "", f"mdmem: {message}\n")
 
 
-def test_a_commit_dated_beyond_the_last_year_is_named_with_that_year(tmp_path: Path, capsys: Capture) -> None:
-    folder = dated(tmp_path)
-    who = f"x <x@example.org> {10**12} +0000"
-    lines = (f"tree {git(folder, 'rev-parse', 'HEAD^{tree}').strip()}", f"author {who}", f"committer {who}", "", "late")
-    write(folder, "late", "\n".join(lines))
-    commit = git(folder, "hash-object", "-t", "commit", "-w", "--literally", "late").strip()
-    git(folder, "update-ref", "refs/heads/main", commit)
-    ran = run_here(capsys, "list", "--at", "2026-02-28", cwd=folder)
-    assert ran.err == "mdmem: nothing was committed on main by 2026-02-28; its history begins on 9999-12-31\n"
-
-
 def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, capsys: Capture) -> None:
     origin = dated(tmp_path / "origin")
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
@@ -241,12 +221,6 @@ def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, cap
     assert (ran.code, "`git config mdmem.defaultBranch NAME` sets it" in ran.err) == (3, True)
     git(folder, "config", "mdmem.defaultBranch", "develop")
     assert titles(capsys, folder, "2026-06-01") == ["Use four threads"]
-
-
-def test_check_reads_a_date(tmp_path: Path, capsys: Capture) -> None:
-    folder = dated(tmp_path)
-    ran = run_here(capsys, "check", "--at", "2026-06-01", "--format", "json", cwd=folder)
-    assert json.loads(ran.out)["tree"] == f"2026-06-01 ({git(folder, 'rev-parse', 'HEAD~1')[:10]})"
 
 
 def test_verbs_take_a_date(tmp_path: Path) -> None:

@@ -73,12 +73,6 @@ def test_error_that_was_there_before_passes_with_one_line(tmp_path: Path, capsys
     assert staged(folder, capsys) == (0, [], f"30 errors, 30 warnings were there before; {WAYS}\n")
 
 
-def test_warning_that_was_there_before_is_not_worth_a_line(tmp_path: Path, capsys: Capture) -> None:
-    folder = lived_in(tmp_path)
-    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada")
-    assert staged(folder, capsys, "--ignore", "dangling-link") == (0, [], "")
-
-
 @pytest.mark.parametrize("how", [["--staged"], ["--base", "main"], ["--merge", "main"]])
 def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path, capsys: Capture) -> None:
     folder = lived_in(tmp_path)
@@ -102,16 +96,6 @@ def test_setting_lets_what_was_there_before_fail(tmp_path: Path, capsys: Capture
     write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
     code, heads, _ = staged(folder, capsys)
     assert (code, len(heads), "(new)" in "".join(heads)) == (1, 30, False)
-
-
-def test_moved_entry_brings_nothing_new(tmp_path: Path, capsys: Capture) -> None:
-    folder = lived_in(tmp_path)
-    write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\n")
-    commit_all(folder)
-    for number in (1, 2):
-        git(folder, "mv", f"memory/app/rules/bad-{number}.md", f"memory/app/rules/moved-{number}.md")
-    code, heads, _ = staged(folder, capsys)
-    assert (code, heads) == (0, [])
 
 
 def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, capsys: Capture) -> None:
@@ -259,15 +243,6 @@ def test_settings_are_told_of_the_baseline_and_keep_every_other_byte(
     assert path.read_bytes().decode() == after
 
 
-def test_named_baseline_counts_from_the_root_and_changes_no_setting(tmp_path: Path, capsys: Capture) -> None:
-    folder = lived_in(tmp_path)
-    before = (folder / "memory/mdmem.toml").read_bytes()
-    run_here(capsys, "check", "--update-baseline", "--baseline", "known.json", cwd=folder)
-    assert json.loads((folder / "memory/known.json").read_bytes())["schema"] == 1
-    assert (folder / "memory/mdmem.toml").read_bytes() == before
-    assert run_here(capsys, "check", "--baseline", "known.json", "--select", "dangling-link", cwd=folder).code == 0
-
-
 def test_secret_in_the_place_of_another_is_new_and_one_that_moved_is_not(tmp_path: Path, capsys: Capture) -> None:
     folder = lived_in(tmp_path)
     for text, is_new in (("Key: {}7ZqK", True), ("Moved down.\n\nKey: {}7ZqK", False), ("Key: {}x4Wd", True)):
@@ -276,9 +251,3 @@ def test_secret_in_the_place_of_another_is_new_and_one_that_moved_is_not(tmp_pat
         code, told, _ = staged(folder, capsys, "--select", "secret-like-text")
         assert (code, len(told)) == (int(is_new), int(is_new))
         commit_all(folder)
-
-
-def test_settings_that_weigh_more_make_no_finding_new(tmp_path: Path, capsys: Capture) -> None:
-    folder = lived_in(tmp_path)
-    write(folder, "memory/mdmem.toml", '[check]\nseverity.rationale-missing = "error"\n')
-    assert staged(folder, capsys) == (0, [], f"60 errors were there before; {WAYS}\n")

@@ -40,15 +40,6 @@ def two_that_are_wrong_together(tmp_path: Path) -> Path:
     return folder
 
 
-def test_base_marks_what_the_branch_added(tmp_path: Path, capsys: Capture) -> None:
-    folder = branched(tmp_path)
-    write_entry(folder / "memory", "nav/rules/stale", title="Stale", see="nav/rules/nowhere", owner="Ada")
-    git(folder, "checkout", "-q", "main", "--", "memory")
-    found = json.loads(run_here(capsys, "check", "--base", "main", "--format", "json", cwd=folder).out)
-    assert [(one["code"], one["new"]) for one in found["findings"]] == [("dangling-link", True)]
-    assert found["base"].startswith("main (")
-
-
 def test_base_tells_an_old_finding_from_a_new_one(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere")
@@ -98,11 +89,6 @@ def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Captur
     errors = [one for one in json.loads(ran.out)["findings"] if one["severity"] == "error"]
     assert [one["code"] for one in errors] == ["merge-conflict"]
     assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows what can be decided"
-
-
-def test_merge_compares_with_one_branch_only(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--merge", "main", "--base", "HEAD~1", cwd=branched(tmp_path))
-    assert (ran.code, "give --base and --merge the same branch" in ran.err) == (2, True)
 
 
 def test_staged_shows_no_warning_that_head_has_too(tmp_path: Path, capsys: Capture) -> None:
@@ -192,20 +178,6 @@ def test_baseline_entry_that_is_mended_is_stale(tmp_path: Path, capsys: Capture)
     assert (ran.code, "warning[unused-suppression]" in ran.out) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--baseline", "nowhere.json"], "the baseline nowhere.json cannot be read: No such file or directory; it "),
-        (["--update-baseline", "--baseline", "b.json", "memory"], "leave out the paths"),
-    ],
-)
-def test_baseline_that_does_not_fit_exits_2(
-    arguments: list[str], sentence: str, tmp_path: Path, capsys: Capture
-) -> None:
-    ran = run_here(capsys, "check", *arguments, cwd=memory(tmp_path))
-    assert (ran.code, sentence in ran.err) == (2, True)
-
-
 def test_github_actions_get_annotations_and_a_summary_by_themselves(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,11 +222,3 @@ def test_merge_with_a_git_that_is_too_old_is_a_finding_and_the_rest_still_runs(
     assert ran.code == 3
     assert "error[git-unavailable]" in ran.out
     assert "error[dangling-link]" in ran.out
-
-
-def test_base_beyond_the_end_of_a_shallow_clone_says_to_fetch(tmp_path: Path, capsys: Capture) -> None:
-    folder = branched(tmp_path / "origin")
-    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{folder}", "clone")
-    ran = run_here(capsys, "check", "--base", "HEAD~1", "--format", "json", cwd=tmp_path / "clone")
-    found = json.loads(ran.out)["findings"][0]
-    assert (ran.code, found["code"], "git fetch --unshallow" in found["help"]) == (3, "git-unavailable", True)

@@ -48,17 +48,6 @@ def trailers(root: Path) -> list[str]:
     return git(root, "interpret-trailers", "--parse", text_in=message).splitlines()
 
 
-def test_commit_holds_both_ends_of_a_supersession_with_reason_and_trailers(root: Path, capsys: Capture) -> None:
-    reason = "Fixes: the deadlock of the winter.\n\nSee-also: nothing"
-    line = ("supersede", OLD, "--by", NEW, "--reason", reason, "--commit", "--format", "json")
-    done = run_here(capsys, *line, cwd=root)
-    assert json.loads(done.out)["commit"] == git(root, "rev-parse", "HEAD")
-    assert held(root) == [f"M\tmemory/{NEW}.md", f"M\tmemory/{OLD}.md"]
-    assert git(root, "log", "-1", "--format=%s") == f"Supersede {OLD} by {NEW}"
-    assert trailers(root) == [f"Mdmem-Entry: {NEW}", f"Mdmem-Entry: {OLD}", f"Mdmem-Supersedes: {OLD}"]
-    assert run_here(capsys, "check", "--staged", "--strict", cwd=root).code == 0
-
-
 def test_commit_of_an_agent_names_it(root: Path, capsys: Capture) -> None:
     write(root, "mdmem.toml", 'commit = true\n[governance.agent_status]\ndecision = "active"\n')
     commit_all(root.parent, "settings")
@@ -68,28 +57,6 @@ def test_commit_of_an_agent_names_it(root: Path, capsys: Capture) -> None:
     assert run_here(capsys, *line, cwd=root).code == 0
     assert trailers(root) == ["Mdmem-Entry: nav/architecture/use-zenoh", "Mdmem-Agent: Navigator 3"]
     assert held(root) == ["A\tmemory/nav/architecture/use-zenoh.md"]
-
-
-def test_commit_leaves_what_is_staged_and_changed_besides(root: Path, capsys: Capture) -> None:
-    other = "memory/nav/rules/callbacks.md"
-    text = (root.parent / other).read_text()
-    write(root.parent, other, text.replace("robot", "whole robot"))
-    write(root.parent, "code.py", "pass\n")
-    git(root.parent, "add", "-A")
-    write(root.parent, other, text.replace("robot", "very robot"))
-    before = status(root.parent)
-    assert before == ["A  code.py", f"MM {other}"]
-    assert deprecate(capsys, root).code == 0
-    assert (held(root), status(root.parent)) == ([f"M\tmemory/{OLD}.md"], before)
-
-
-def test_staged_change_of_the_very_file_is_committed_with_what_is_written(root: Path, capsys: Capture) -> None:
-    text = (root / f"{OLD}.md").read_text()
-    write(root, f"{OLD}.md", text.replace("measured", "measured twice"))
-    git(root, "add", "-A")
-    assert deprecate(capsys, root).code == 0
-    assert "measured twice" in git(root, "show", f"HEAD:memory/{OLD}.md")
-    assert status(root.parent) == []
 
 
 def test_file_of_which_a_part_is_staged_is_written_and_not_committed(root: Path, capsys: Capture) -> None:
@@ -155,13 +122,6 @@ def test_hook_sees_just_what_is_written(root: Path, capsys: Capture) -> None:
     hook(root.parent, "pre-commit", "git diff --cached --name-only > seen")
     assert deprecate(capsys, root).code == 0
     assert (root.parent / "seen").read_text() == f"memory/{OLD}.md\n"
-
-
-def test_hook_of_ours_lets_our_own_commits_through(root: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "hooks", "install", cwd=root).code == 0
-    line = ("supersede", OLD, "--by", NEW, "--reason", "It was measured.", "--commit")
-    done = run_here(capsys, *line, cwd=root)
-    assert (done.code, len(held(root))) == (0, 2), done.err
 
 
 def test_nobody_commits_where_git_knows_no_name(root: Path, capsys: Capture) -> None:

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from builders import make_repository, memory, run_mdmem, write, write_entry
+from builders import memory, run_mdmem, write, write_entry
 
 
 def completed(line: str, cwd: Path) -> list[str]:
@@ -58,12 +58,6 @@ def test_completion_offers(line: str, offered: list[str], tmp_path: Path) -> Non
     assert completed(line, two_wings(tmp_path)) == offered
 
 
-@pytest.mark.parametrize("line", ["mdmem --root p/memory show ", "mdmem show --root p/memory "])
-def test_completion_reads_the_root_that_was_typed(line: str, tmp_path: Path) -> None:
-    memory(tmp_path / "p")
-    assert completed(line, tmp_path) == ["nav/architecture/threads", "nav/rules/callbacks"]
-
-
 def test_completion_offers_what_is_to_be_resolved(tmp_path: Path) -> None:
     folder = two_wings(tmp_path)
     for name in ("one", "two"):
@@ -78,10 +72,6 @@ def test_completion_waits_for_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(root / "nav/rules/pipe.md")
     (root / "nav/rules/link.md").symlink_to("pipe.md")
     assert completed("mdmem approve nav/", tmp_path) == []
-
-
-def test_completion_is_silent_without_a_root(tmp_path: Path) -> None:
-    assert completed("mdmem show ", make_repository(tmp_path)) == []
 
 
 def test_script_for_the_shell_is_printed(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from builders import (
     make_repository,
     make_root,
     memory,
-    merge_conflict,
     run_here,
     snapshot,
     write,
@@ -94,24 +93,6 @@ def test_approval_of_a_draft(top: Path, run: Run, told: Callable[..., dict[str, 
     assert found["beliefs"][0]["reason"] == "two were too few"
 
 
-def test_deprecation_tells_its_reason(run: Run, told: Callable[..., dict[str, Any]]) -> None:
-    assert run("deprecate", CHOICE, "--reason", "no threads any more").code == 0
-    belief = told()["beliefs"][0]
-    assert (belief["before"]["address"], belief["after"], belief["reason"]) == (CHOICE, [], "no threads any more")
-
-
-def test_move_of_a_room_is_one_line(run: Run) -> None:
-    assert run("mv", "nav/rules/", "nav/law/").code == 0
-    said = run("diff", "--no-check").out
-    assert "1 moved; current entries 2 → 2\n" in said
-    assert f"  moved {RULE} → nav/law/callbacks\n" in said + "\n"
-
-
-def test_metadata_edit_is_one_line(top: Path, run: Run) -> None:
-    edit(top, RULE, "type:", "owner: Bob\ntype:")
-    assert run("diff", "--no-check").out.endswith(f"Other changed fields\n  {RULE}: owner is now Bob\n")
-
-
 def test_frozen_text_is_flagged(top: Path, run: Run) -> None:
     edit(top, RULE, "must not block", "should not block")
     said = run("diff")
@@ -149,17 +130,6 @@ def test_root_that_moved_is_found_on_both_sides(top: Path, run: Run) -> None:
     assert "[-must not-] {+never may+}" in said.out
 
 
-def test_branch_before_the_memory_was_founded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make_repository(tmp_path)
-    write(tmp_path, "code.py")
-    commit_all(tmp_path)
-    write_entry(make_root(tmp_path / "memory"), RULE)
-    commit_all(tmp_path)
-    said = run_here(capsys, "diff", "HEAD~1..HEAD", "--no-check", cwd=tmp_path).out
-    assert "1 added; current entries 0 → 1\nHEAD~1 (" in said
-    assert ") has no mdmem.toml\n" in said
-
-
 def test_before_the_first_commit_everything_is_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_entry(make_root(make_repository(tmp_path) / "memory"), RULE)
     git(tmp_path, "add", "-A")
@@ -174,14 +144,6 @@ def test_staged_reads_the_index_and_not_the_files(top: Path, told: Callable[...,
     assert [one["entry"]["address"] for one in told("--staged")["rewordings"]] == [RULE]
     assert [one["entry"]["address"] for one in told()["rewordings"]] == [RULE, CHOICE]
     assert told("--staged")["after"] == "git index"
-
-
-def test_worktree_is_read_where_it_stands(top: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = tmp_path / "other"
-    git(top, "worktree", "add", "-q", str(other), "main")
-    edit(other, RULE, "must not", "may not")
-    said = run_here(capsys, "diff", "--no-check", cwd=other).out
-    assert "[-must-] {+may+}" in said
 
 
 def test_three_dots_and_base_count_from_where_the_branches_parted(
@@ -221,13 +183,6 @@ def test_two_branches_that_are_wrong_together_are_told(
     assert ("link-to-superseded", "nav/rules/new.md") in found
 
 
-def test_merge_in_conflict_is_told(top: Path, told: Callable[..., dict[str, Any]]) -> None:
-    merge_conflict(top, f"memory/{RULE}.md", "---\ntype: note\n---\nOurs.\n", "---\ntype: note\n---\nTheirs.\n")
-    git(top, "merge", "--abort")
-    codes = {one["code"] for one in told("theirs..ours")["merging"]["findings"]}
-    assert "merge-conflict" in codes
-
-
 def test_files_of_applies_to_are_counted(top: Path, run: Run) -> None:
     for number in range(7):
         write(top, f"src/n{number}.py")
@@ -250,25 +205,11 @@ def test_question_is_answered_before_and_after(top: Path, run: Run) -> None:
     )
 
 
-def test_question_about_a_wing_that_one_side_lacks_says_so(top: Path, run: Run) -> None:
-    write_entry(top / "memory", "web/rules/forms", "Forms are plain.\n", title="Forms")
-    said = run("diff", "--no-check", "--query", "forms", "--wing", "web").out
-    assert "    before: there is no wing `web`; " in said
-    assert "    after: {+web/rules/forms+}\n" in said
-
-
 def test_question_without_an_active_wing_searches_all(top: Path, run: Run) -> None:
     write_entry(top / "memory", "web/rules/forms", "Forms are plain.\n", title="Forms")
     commit_all(top)
     write_entry(top / "memory", "web/rules/forms", "Forms are plain and short.\n", title="Forms")
     assert "asked forms: the answer is the same\n    web/rules/forms\n" in run("diff", "--query", "forms").out
-
-
-def test_settings_that_cannot_be_read_are_said_and_stop_nothing(top: Path, run: Run) -> None:
-    write(top, "memory/mdmem.toml", "default_wing = [\n")
-    said = run("diff", "--no-check")
-    assert said.code == 0
-    assert "Cannot be read\n  mdmem.toml in working tree: " in said.out
 
 
 def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
@@ -293,13 +234,6 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
 def test_question_that_makes_no_sense_is_refused(run: Run, arguments: list[str], said: str) -> None:
     ran = run("diff", *arguments)
     assert (ran.code, ran.err) == (2, said)
-
-
-def test_outside_git_is_refused_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_entry(make_root(tmp_path / "memory"), RULE)
-    ran = run_here(capsys, "diff", cwd=tmp_path / "memory")
-    assert ran.code == 3
-    assert "in no git repository" in ran.err
 
 
 def test_diff_changes_no_byte(top: Path, run: Run) -> None:
@@ -334,7 +268,3 @@ def test_without_three_dots_it_says_where_the_first_has_moved_on(top: Path, run:
     git(top, "checkout", "-q", "work")
     said = "main has moved on, and its new commits look undone here; --base main compares from where HEAD left\n"
     assert said in run("diff", "main", "--no-check").out
-
-
-def test_nothing_changed_is_all_that_is_said(run: Run) -> None:
-    assert run("diff", "HEAD..HEAD").out.splitlines()[1:] == ["nothing changed; 2 current entries"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, on_terminal, run_here, run_mdmem, snapshot, write
+from builders import commit_all, on_terminal, run_here, snapshot, write
 from lives import OLD, changed_lines, editor, lived_in, two_entries
 
 Capture = pytest.CaptureFixture[str]
@@ -49,13 +48,6 @@ def test_edit_of_a_rule_in_force_says_what_check_will_ask(tmp_path: Path) -> Non
         f"`mdmem edit --editorial {OLD}` for a corrected slip, `mdmem supersede {OLD} --title TEXT --reason TEXT` for "
         "another rule, or a raised `version`"
     )
-
-
-def test_edit_works_before_the_first_commit(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
-    git(root.parent, "update-ref", "-d", "HEAD")
-    assert edit(root, by=THREE)[0] == 0
-    assert "We decided on three" in (root / f"{OLD}.md").read_text()
 
 
 def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
@@ -109,26 +101,12 @@ def test_edit_that_is_editorial_marks_the_day(tmp_path: Path, capsys: Capture) -
     assert run_here(capsys, "check", "--base", "HEAD", "--select", "frozen-text-changed", cwd=root).code == 0
 
 
-def test_edit_that_is_editorial_marks_what_was_changed_before(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
-    edit(root, by=THREE)
-    code, printed = edit(root, "--editorial", by="pass")
-    assert (code, printed) == (0, f"changed {OLD}.md\n  editorial_at: 2026-11-21\n")
-
-
 @pytest.mark.parametrize("arguments", [[], ["--editorial"]])
 def test_edit_without_a_change_writes_nothing(arguments: list[str], tmp_path: Path) -> None:
     root = root_in(tmp_path)
     before = snapshot(root.parent)
     assert edit(root, *arguments, by="pass") == (0, "nothing to change: the files say so already\n")
     assert snapshot(root.parent) == before
-
-
-def test_edit_that_leaves_nothing_writes_nothing(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
-    before = snapshot(root)
-    assert edit(root, by="text = ''") == (130, "the text is empty; nothing is written\n")
-    assert snapshot(root) == before
 
 
 def test_edit_with_an_editor_that_fails_keeps_what_was_typed(tmp_path: Path) -> None:
@@ -157,44 +135,8 @@ def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(tmp_path: Path) ->
     assert snapshot(root) == before
 
 
-def test_edit_commits_its_file_alone(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
-    write(root, "else.txt", "mine")
-    git(root, "add", "else.txt")
-    assert edit(root, "--commit", by=THREE)[0] == 0
-    assert git(root, "log", "-1", "--format=%B").rstrip("\n") == f"Edit {OLD}\n\nMdmem-Entry: {OLD}"
-    assert git(root, "show", "--name-only", "--format=", "HEAD") == f"memory/{OLD}.md"
-    assert git(root, "status", "--short") == "A  else.txt"
-
-
-def test_edit_json_names_the_fields(tmp_path: Path) -> None:
-    _, printed = edit(root_in(tmp_path), "--format", "json", by="text = text.replace('Use two', 'Use three')")
-    (changed,) = json.loads(printed)["changed"]
-    assert (changed["address"], changed["action"]) == (OLD, "changed")
-    assert changed["fields"] == {"title": {"before": "Use two threads", "after": "Use three threads"}}
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "said"),
-    [
-        ("nav/README.md", 2, "nav/README.md is no entry; change it with a tool of yours, then run `mdmem check`"),
-        ("thread", 1, f"there is no entry `thread`; did you mean {OLD}"),
-        (OLD, 3, "`mdmem edit` opens an editor and needs a terminal; change "),
-    ],
-)
-def test_edit_refuses_in_one_sentence(name: str, code: int, said: str, tmp_path: Path) -> None:
-    ran = run_mdmem("edit", name, cwd=root_in(tmp_path))
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (code, "", 1)
-    assert ran.stderr.startswith(f"mdmem: {said}")
-
-
 def test_applies_to_is_set_without_an_editor(tmp_path: Path, capsys: Capture) -> None:
     root = root_in(tmp_path)
     ran = run_here(capsys, "edit", OLD, "--applies-to", "src/**", "--applies-to", "lib/a.py", cwd=root)
     assert (ran.code, ran.out) == (0, f"changed {OLD}.md\n  applies_to: src/**, lib/a.py\n")
     assert 'applies_to: ["src/**", lib/a.py]' in (root / f"{OLD}.md").read_text()
-
-
-def test_two_entries_without_applies_to_are_refused(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "edit", OLD, OLD, cwd=root_in(tmp_path))
-    assert (ran.code, "an editor takes one entry; name one, or give --applies-to" in ran.err) == (2, True)

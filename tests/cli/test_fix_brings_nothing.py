@@ -155,14 +155,6 @@ def test_imported_rule_is_ended_by_no_safe_fix(field: dict[str, object], tmp_pat
     assert "status: deprecated" in (root / "app/rules/old.md").read_text()
 
 
-def test_rule_that_is_as_new_as_what_replaces_it_is_ended_by_no_safe_fix(tmp_path: Path, capsys: Capture) -> None:
-    root = committed(tmp_path)
-    write_entry(root, "app/rules/old", title="Old")
-    write_entry(root, "app/rules/new", title="New", reason="faster", supersedes=["app/rules/old"])
-    run_here(capsys, "check", "--fix", cwd=root)
-    assert "status: active" in (root / "app/rules/old.md").read_text()
-
-
 @pytest.mark.parametrize(
     ("reason", "body"),
     [

@@ -212,21 +212,6 @@ def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, cap
     )
 
 
-def test_torn_record_of_a_write_is_a_remark(worn: Path, capsys: Capture) -> None:
-    keep_pending(worn)
-    write(worn, f"{STATE}/pending/torn.json", "{")
-    ran = run_here(capsys, "hygiene", "--pending-only", cwd=worn)
-    assert ran.err == "pending/torn.json cannot be read; it may have been a write\n"
-
-
-def test_runs_say_the_same_whatever_the_hashes(worn: Path) -> None:
-    keep_pending(worn)
-    # What is forked has the seed that chance gave to this run.
-    seeds: list[dict[str, str]] = [{"PYTHONHASHSEED": "1"}, {}]
-    first, second = (run_mdmem("hygiene", "--format", "json", cwd=worn, env=seed).stdout for seed in seeds)
-    assert first == second != ""
-
-
 def test_markdown_shows_nothing_as_markup(worn: Path, capsys: Capture) -> None:
     write_entry(worn / "memory", "nav/how/odd", type="pattern", title="<b>@ada</b>", created_at="2026-01-01")
     lines = run_here(capsys, "hygiene", "--format", "markdown", cwd=worn).out.splitlines()
@@ -252,12 +237,6 @@ def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, capsys: Capture
     assert said(capsys, "--wing", "base", cwd=worn)["findings"] == []
 
 
-def test_wing_that_is_not_there_is_refused_with_the_nearest(worn: Path, capsys: Capture) -> None:
-    for more in ([], ["--pending-only"]):
-        ran = run_here(capsys, "hygiene", "--wing", "nov", *more, cwd=worn)
-        assert (ran.code, ran.err) == (2, "mdmem: there is no wing `nov`; did you mean `nav`?\n")
-
-
 def test_pending_only_looks_at_nothing_else(worn: Path, capsys: Capture) -> None:
     pending = keep_pending(worn)
     found = said(capsys, "--pending-only", cwd=worn)
@@ -266,20 +245,11 @@ def test_pending_only_looks_at_nothing_else(worn: Path, capsys: Capture) -> None
     assert read_times(worn / STATE) == Times()
 
 
-def test_pending_only_says_no_more_than_it_looked_at(worn: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out == "no write is pending\n"
-
-
 def test_full_run_is_kept_in_the_state_alone(worn: Path, capsys: Capture) -> None:
     before = snapshot(worn)
     run_here(capsys, "hygiene", cwd=worn)
     assert snapshot(worn) == before
     assert read_times(worn / STATE) == Times(date(2026, 11, 21))
-
-
-def test_run_over_one_wing_is_kept_for_it(worn: Path, capsys: Capture) -> None:
-    run_here(capsys, "hygiene", "-w", "nav", cwd=worn)
-    assert read_times(worn / STATE) == Times(None, {"nav": date(2026, 11, 21)})
 
 
 def test_record_patches_the_manifests_and_names_wings_without(worn: Path, capsys: Capture) -> None:
@@ -316,15 +286,6 @@ def test_record_commits_the_manifests_alone_when_asked(worn: Path, capsys: Captu
     assert git(worn, "status", "--short") == "A  staged.txt"
 
 
-def test_record_is_committed_where_the_settings_say_so(worn: Path, capsys: Capture) -> None:
-    write(worn, "memory/mdmem.toml", "commit = true\n")
-    run_here(capsys, "hygiene", "--record", "--wing", "base", cwd=worn)
-    assert git(worn, "log", "-1", "--format=%s") == "Tend base"
-    write(worn, "memory/nav/README.md", "---\nkind: project\n---\n")
-    run_here(capsys, "hygiene", "--record", "--wing", "nav", "--no-commit", cwd=worn)
-    assert git(worn, "log", "-1", "--format=%s") == "Tend base"
-
-
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [
@@ -353,14 +314,6 @@ def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, capsys
     assert read_times(worn / STATE) == Times(date(2026, 11, 21))
 
 
-@pytest.mark.parametrize("narrowing", [["--pending-only"], ["--scope", "focus"]])
-def test_record_of_a_narrowed_run_is_refused(worn: Path, capsys: Capture, narrowing: list[str]) -> None:
-    before = snapshot(worn)
-    ran = run_here(capsys, "hygiene", "--record", *narrowing, cwd=worn)
-    assert (ran.code, ran.out) == (2, "")
-    assert snapshot(worn) == before
-
-
 @pytest.mark.parametrize(
     ("options", "wings"),
     [
@@ -377,29 +330,6 @@ def test_run_is_full_for_the_wings_within_reach(
 ) -> None:
     run_here(capsys, "hygiene", *options, cwd=worn)
     assert read_times(worn / STATE) == Times(None, dict.fromkeys(wings, date(2026, 11, 21)))
-
-
-def test_unreadable_files_of_other_wings_are_not_told(worn: Path, capsys: Capture) -> None:
-    write(worn, "memory/base/rules/bad.md", "no front matter\n")
-    left_out = "1 unreadable file was left out; `mdmem check` shows it\n"
-    assert run_here(capsys, "hygiene", cwd=worn).err == left_out
-    assert run_here(capsys, "hygiene", "--wing", "base", cwd=worn).err == left_out
-    assert run_here(capsys, "hygiene", "--wing", "nav", cwd=worn).err == ""
-
-
-def test_git_that_does_not_answer_is_a_remark(worn: Path, capsys: Capture) -> None:
-    tree = git(worn, "rev-parse", "HEAD^{tree}")
-    (worn / ".git/objects" / tree[:2] / tree[2:]).unlink()
-    ran = run_here(capsys, "hygiene", cwd=worn)
-    assert "entities with one name (2)" in ran.out
-    assert re.search(r"git log: .*: it is unknown whether the code changed since an entry was verified", ran.err)
-
-
-def test_machine_without_git_says_what_it_cannot_tell(worn: Path, tmp_path: Path) -> None:
-    nowhere = {"PATH": str(tmp_path / "empty"), "XDG_DATA_HOME": str(tmp_path / "data")}
-    ran = run_mdmem("hygiene", cwd=worn / "memory", env=nowhere | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
-    assert (ran.returncode, "entities with one name (2)" in ran.stdout) == (0, True)
-    assert ran.stderr == "not in a git repository: it is unknown whether the code changed since an entry was verified\n"
 
 
 def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -> None:
@@ -434,15 +364,3 @@ def test_root_outside_git_says_what_it_cannot_tell(
         "1 unreadable file was left out; `mdmem check` shows it",
         "not in a git repository: it is unknown whether the code changed since an entry was verified",
     ]
-
-
-def test_shallow_clone_says_what_it_cannot_tell(worn: Path, tmp_path: Path, capsys: Capture) -> None:
-    git(tmp_path, "clone", "-q", "--depth=1", f"file://{worn}", "shallow")
-    ran = run_here(capsys, "hygiene", cwd=tmp_path / "shallow")
-    assert "not verified since the code" not in ran.out
-    assert ran.err == "the clone is shallow: older changes of the code are not known; `git fetch --unshallow`\n"
-
-
-def test_check_that_is_switched_off_is_not_told(worn: Path, capsys: Capture) -> None:
-    write(worn, "memory/mdmem.toml", '[check]\nignore = ["link-to-superseded"]\n')
-    assert "references to superseded entries" not in run_here(capsys, "hygiene", cwd=worn).out

@@ -173,12 +173,6 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
         assert kept.startswith("Supersede"), kept
 
 
-def test_brackets_in_quotes_end_no_import(tmp_path: Path, capsys: Capture) -> None:
-    deep = f"---\nnotes: '{'[' * 9000}'\n---\n{record(5, 'Deep')}"
-    ran = run_here(capsys, "import", cwd=project(tmp_path, **PAIR, r0005_deep=deep))
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "2 rules are active")
-
-
 def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR, **{"r0001_files.fr": record(1, "Fichiers"), "r0003_node.js": record(3, "Node")})
     write(folder, "docs/adr/0002-database.pt-br.md", record(2, "Base"))
@@ -189,14 +183,6 @@ def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path
         "0003-node-js.md",
     ]
     assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md next to its original"
-
-
-def test_translation_of_a_record_that_was_moved_into_the_memory_is_left_out(tmp_path: Path, capsys: Capture) -> None:
-    folder = project(tmp_path, **PAIR, **{"r0001_files.fr": record(1, "Fichiers")})
-    commit_all(folder)
-    run_here(capsys, "import", "--move", cwd=folder)
-    again = run_here(capsys, "import", "--dry-run", cwd=folder)
-    assert "0001-files.fr" not in again.out
 
 
 FOLDERS = (
@@ -273,19 +259,6 @@ def test_move_names_who_mentions_the_old_places_and_what_git_does_not_follow(tmp
     assert (followed("0002-long-one"), followed("0003-short"), followed("0003-short", "-M10%")) == (2, 1, 2)
 
 
-def test_moved_records_with_a_pointer_are_mentioned_in_vain_by_nobody(tmp_path: Path, capsys: Capture) -> None:
-    folder = project(tmp_path, r0003_short=SHORT)
-    write(folder, "README.md", "[Short](docs/adr/0003-short.md)\n")
-    commit_all(folder, "mention it")
-    told, last = run_here(capsys, "import", "--move", "--pointer", cwd=folder).err.splitlines()
-    assert told == (
-        "`mdmem check` has 2 warnings about these entries (1 rationale-missing, 1 approved-by-nobody); "
-        "`mdmem check --update-baseline` records them, so that checks report only new ones; "
-        "approved-by-nobody ends with the commit"
-    )
-    assert last == "next: git add memory && git commit"
-
-
 def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path: Path, capsys: Capture) -> None:
     texts = {
         "r0001_code": "We do in `src/pay/` and `./src/a.py`, as `README.md` and `memory/mdmem.toml` say.",
@@ -311,17 +284,6 @@ def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path:
     assert "applies_to" not in entry(folder, "0002-none")
     assert "0003-odd" in run_here(capsys, "brief", "src/[id].py", cwd=folder).out
     assert "nothing to change" in run_here(capsys, *command, cwd=folder).err
-
-
-def test_cycle_of_supersessions_is_listed_apart(tmp_path: Path, capsys: Capture) -> None:
-    both = {
-        "r0001_files": record(1, "Files", "Superseded by [2. Database](0002-database.md)"),
-        "r0002_database": record(2, "Database", "Superseded by [1. Files](0001-files.md)"),
-    }
-    ran = run_here(capsys, "import", cwd=project(tmp_path, **both, r0003_third=record(3, "Third")))
-    assert "errors in the records (1):" in ran.out
-    assert "supersession-cycle" in ran.out
-    assert (tmp_path / PLACE / "0003-third.md").exists()
 
 
 def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: Path, capsys: Capture) -> None:
@@ -412,11 +374,3 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture
     assert second.returncode == 1
     assert "unknown-status" in second.stderr
     assert "0003-cloud" not in second.stderr
-
-
-def test_retrieve_finds_records_until_they_are_in(tmp_path: Path, capsys: Capture) -> None:
-    folder = project(tmp_path, r0001_files=record(1, "Files", text="Zeppelins carry zinc."))
-    question = ("retrieve", "zeppelins zinc", "--type", "note")
-    assert "docs/adr/0001-files.md:" in run_here(capsys, *question, cwd=folder).out
-    run_here(capsys, "import", cwd=folder)
-    assert "docs/adr/0001-files.md:" not in run_here(capsys, *question, cwd=folder).out

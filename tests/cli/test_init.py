@@ -94,17 +94,6 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, capsys: Capture) 
     assert not (folder / "memory/memory").exists()
 
 
-@pytest.mark.parametrize(("root", "folders"), [(".", ("docs", "My-docs")), ("memory", ("My-docs",))])
-def test_folders_that_are_no_wing_name_none(
-    root: str, folders: tuple[str, ...], tmp_path: Path, capsys: Capture
-) -> None:
-    repository = make_repository(tmp_path / "app")
-    for folder in folders:
-        write(repository, f"{root}/{folder}/guide/intro.md", "Welcome.\n")
-    assert run_here(capsys, "init", root, "--no-hook", cwd=repository).code == 0
-    assert (repository / root / "mdmem.toml").read_text() == 'default_wing = "app"\n'
-
-
 def test_records_that_are_there_are_the_next_step(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     write(folder, "docs/adr/0001-files.md", "# 1. Files\n")
@@ -175,12 +164,6 @@ def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
     assert (UNGUARDED in again) == (types == "")
 
 
-def test_hook_that_is_commented_out_in_the_config_is_proposed(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write(folder, ".pre-commit-config.yaml", "repos: []\n#  - id: mdmem-check\n")
-    assert "is there; add this to it:\n  - repo: local\n" in run_here(capsys, "init", cwd=folder).out
-
-
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -220,20 +203,6 @@ def test_hooks_go_where_git_looks_for_them(tmp_path: Path, capsys: Capture) -> N
     assert (folder / ".githooks/pre-commit").exists()
 
 
-def test_hook_lets_a_commit_pass_before_the_memory_is_in_git(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", cwd=folder)
-    write(folder, "code.py", "pass\n")
-    git(folder, "add", "code.py")
-    assert commit(folder).returncode == 0
-
-
-def test_init_outside_git_says_that_there_is_no_hook(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "init", cwd=tmp_path)
-    assert (ran.code, "not in a git repository: no hook; `git init` and run this again" in ran.out) == (0, True)
-    assert {path.name for path in tmp_path.iterdir()} == {"memory", "AGENTS.md"}
-
-
 @pytest.mark.parametrize(
     ("folder", "wing"),
     [("My Project 2", "my_project_2"), ("lifecore_ros2", "lifecore_ros2"), ("--x--", "x"), ("日本", "project")],
@@ -257,29 +226,9 @@ def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: 
     assert snapshot(folder) == before
 
 
-def test_init_takes_a_folder(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", "docs/rules", cwd=folder)
-    assert (folder / "docs/rules/mdmem.toml").exists()
-
-
 def test_init_from_a_folder_below_the_top_writes_agents_line_at_the_top(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     (folder / "sub").mkdir()
     run_here(capsys, "init", cwd=folder / "sub")
     assert (folder / "AGENTS.md").exists()
     assert (folder / "sub/memory/mdmem.toml").exists()
-
-
-def test_folder_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "memory", "I am a file\n")
-    ran = run_here(capsys, "init", cwd=folder)
-    assert (ran.code, ran.err.count("\n"), (folder / "memory").read_text()) == (3, 1, "I am a file\n")
-
-
-def test_memory_around_a_memory_is_said(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "init", ".", cwd=folder)
-    said = f"there is a memory inside of this one, {folder}/memory: each reads the other's files as its own; keep one"
-    assert ran.out.splitlines()[0] == said

@@ -110,11 +110,6 @@ def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, capsys:
     assert server_in(folder / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
 
 
-def test_root_is_told_outside_git(tmp_path: Path, capsys: Capture) -> None:
-    run_here(capsys, "init", "--client", "generic", cwd=tmp_path)
-    assert server_in(tmp_path / ".mcp.json")["args"] == ["mcp", "--root", "memory"]
-
-
 def test_memory_at_the_top_is_found_and_named(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     run_here(capsys, "init", ".", "--client", "generic", "--client", "cursor", cwd=folder)
@@ -214,14 +209,6 @@ def test_link_out_of_the_project_is_left_alone(is_folder: bool, tmp_path: Path, 
     assert real.read_text() == "{}\n"
 
 
-def test_read_only_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, ".mcp.json", "{}\n").chmod(0o444)
-    ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
-    assert ".mcp.json is there and stays as it is: it is read-only; add this to it:\n{" in ran.out
-    assert (folder / ".mcp.json").read_text() == "{}\n"
-
-
 def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     (folder / ".mcp.json").mkdir()
@@ -234,14 +221,6 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
         0,
         2,
         1,
-    )
-
-
-def test_agents_file_names_the_tools_of_the_server(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", "--client", "codex", cwd=folder)
-    assert (folder / "AGENTS.md").read_text().splitlines()[0] == (
-        "Before you change code or decide anything, call the tool `retrieve` of the MCP server `mdmem`."
     )
 
 
@@ -283,14 +262,6 @@ def test_what_was_exported_is_no_word_of_somebody(tmp_path: Path, capsys: Captur
     assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
 
 
-def test_agents_file_that_names_the_server_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "AGENTS.md", "Ask the MCP server `mdmem` first.\n")
-    ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
-    assert (folder / "AGENTS.md").read_text() == "Ask the MCP server `mdmem` first.\n"
-    assert "AGENTS.md mentions the MCP server `mdmem` already and stays as it is\n" in ran.out
-
-
 @pytest.mark.parametrize(
     ("text", "advised"), [("Be kind.\n", True), ("@AGENTS.md\n", False), ("See @./AGENTS.md.\n", False)]
 )
@@ -311,21 +282,6 @@ def test_no_claude_file_is_made_and_one_that_is_a_link_is_fine(tmp_path: Path, c
     assert not (folder / "CLAUDE.md").exists()
     (folder / "CLAUDE.md").symlink_to("AGENTS.md")
     assert "in place of" not in run_here(capsys, "init", "--client", "claude-code", cwd=folder).out
-
-
-def test_unknown_client_is_refused_and_nothing_written(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    before = snapshot(folder)
-    ran = run_here(capsys, "init", "--client", "emacs", cwd=folder)
-    assert (ran.code, snapshot(folder)) == (2, before)
-
-
-def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, capsys: Capture) -> None:
-    folder = tmp_path / "here"
-    folder.mkdir()
-    ran = run_here(capsys, "init", "../there", "--client", "generic", cwd=folder)
-    assert "no client is set up; run this where the memory is\n" in ran.out
-    assert list(folder.iterdir()) == []
 
 
 def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, capsys: Capture) -> None:

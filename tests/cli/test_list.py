@@ -9,8 +9,6 @@ import pytest
 from builders import commit_all, make_root, memory, run_here, write, write_entry
 
 from mdmem.model.entry import Entry, EntryType, Status
-from mdmem.render.entries import entry_list
-from mdmem.render.ink import Ink
 
 Capture = pytest.CaptureFixture[str]
 
@@ -97,13 +95,6 @@ def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, capsys: Capt
     assert "`--titles` prints text" in refused.err
 
 
-def test_rows_are_alike_where_one_is_wider_than_the_terminal() -> None:
-    entries = [listed_as("a/b/c", "Short"), listed_as("a/b/longer", "A longer title")]
-    rows = [f"decision   active        {one.address}\n  {one.title}" for one in entries]
-    assert entry_list(entries, Ink(), {}, columns=50).splitlines() == "\n".join(rows).splitlines()
-    assert len(entry_list(entries, Ink(), {}, columns=51).splitlines()) == 2
-
-
 def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/architecture/threads", title="'a | b'")
@@ -114,12 +105,6 @@ def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
         "| --- | --- | --- | --- |",
         "| decision | active | `nav/architecture/threads` | a \\| b |",
     ]
-
-
-def test_title_over_two_lines_stays_on_one(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/architecture/threads", title='"Use\\ntwo"')
-    assert len(run_here(capsys, "list", cwd=folder).out.splitlines()) == 2
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])

@@ -86,12 +86,6 @@ def test_history_follows_a_move_that_rewrote_half(tmp_path: Path, capsys: Captur
     assert said["commits"][0]["changes"][0] == f"moved from {OLD}"
 
 
-def test_first_commit_is_told_where_git_hides_it(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    git(folder, "config", "log.showRoot", "false")
-    assert len(logged(capsys, OLD, cwd=folder)["commits"]) == 1
-
-
 def test_history_ends_at_a_revision(tmp_path: Path, capsys: Capture) -> None:
     said = logged(capsys, OLD, "--at", "HEAD~2", cwd=lived(tmp_path))
     assert [one["subject"] for one in said["commits"]] == ["say it better", "the memory"]
@@ -107,12 +101,6 @@ def test_approval_names_who_approved(tmp_path: Path, capsys: Capture) -> None:
     assert changes[0] == "status: draft → active, by Ada <ada@example.org>"
 
 
-def test_change_on_disk_is_said(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", OLD, "Changed.\n")
-    assert run_here(capsys, "log", OLD, cwd=folder).out.splitlines()[0] == "on disk: uncommitted"
-
-
 def test_version_that_cannot_be_read_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     text = (folder / f"memory/{OLD}.md").read_text()
@@ -122,13 +110,6 @@ def test_version_that_cannot_be_read_is_said(tmp_path: Path, capsys: Capture) ->
     commit_all(folder, "mend it")
     changes = [one["changes"] for one in logged(capsys, OLD, cwd=folder)["commits"]]
     assert changes[1] == ["cannot be read"]
-
-
-def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, capsys: Capture) -> None:
-    origin = lived(tmp_path / "origin")
-    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
-    assert logged(capsys, NEW, cwd=tmp_path / "clone")["cut_off"] is True
-    assert "shallow" in run_here(capsys, "log", NEW, cwd=tmp_path / "clone").out
 
 
 def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Capture) -> None:
@@ -141,11 +122,6 @@ def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Ca
     commit_all(folder, "other")
     git(folder, "merge", "-q", "--no-ff", "feature", "-m", "merge")
     assert [one["subject"] for one in logged(capsys, OLD, cwd=folder)["commits"]] == ["four", "the memory"]
-
-
-def test_what_never_was_an_entry_exits_1(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "log", "nav/rules/zebra", cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
 
 
 def test_outside_git_there_is_no_history(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,10 +55,5 @@ def test_what_does_not_show_is_written(root: Path, capsys: pytest.CaptureFixture
     assert "a<U+001B>]0;owned<U+0007><U+202E>b" in done.err
 
 
-def test_what_is_short_is_told_as_it_is() -> None:
-    path = "/home/somebody/" + "deep/" * 30 + "mdmem.toml"
-    assert shown_message(f"`{path}` is no file\nlook again", ["show", path, ""]) == f"`{path}` is no file\nlook again"
-
-
 def test_lines_of_a_word_make_no_lines_of_the_message() -> None:
     assert shown_message("`a\nb` is not there", ["a\nb"]) == "`a<U+000A>b` is not there"

@@ -132,11 +132,6 @@ def test_word_of_another_tool_leads_to_ours(tmp_path: Path, capsys: Capture) -> 
     assert (ran.code, ran.err) == (2, "mdmem: there is no command `adr`; did you mean `mdmem new decision`?\n")
 
 
-def test_unknown_command_points_to_the_help_where_none_is_near(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "xyzzy", cwd=tmp_path)
-    assert (ran.code, ran.err) == (2, "mdmem: there is no command `xyzzy`; `mdmem --help` lists them\n")
-
-
 @pytest.mark.parametrize(
     "arguments",
     [["list", "--nonsense"], ["show"], ["search"], ["list", "--format", "xml"], ["list", "--color", "red"], ["--root"]],
@@ -168,25 +163,6 @@ def test_quiet_keeps_remarks_back(arguments: list[str], tmp_path: Path, capsys: 
     assert (ran.code, ran.out, ran.err) == (1, "", "")
 
 
-def test_quiet_never_keeps_an_error_back(tmp_path: Path, capsys: Capture) -> None:
-    assert "no memory here" in run_here(capsys, "--quiet", "list", cwd=tmp_path).err
-
-
-def test_remarks_go_to_stderr_and_results_to_stdout(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "zebra", cwd=memory(tmp_path))
-    assert (ran.out, ran.err) == ("", "nothing found: no entry holds zebra\n")
-
-
-@pytest.mark.parametrize("arguments", [["--color", "always", "list"], ["list", "--color", "always"]])
-def test_color_always_colours_a_pipe(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
-    assert ESCAPE in run_here(capsys, *arguments, cwd=memory(tmp_path)).out
-
-
-def test_color_auto_leaves_a_pipe_plain(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR")
-    assert ESCAPE not in run_here(capsys, "list", cwd=memory(tmp_path)).out
-
-
 @pytest.mark.parametrize(
     ("no_color", "arguments", "coloured"),
     [("", [], True), ("1", [], False), ("", ["--color", "never"], False), ("1", ["--color", "always"], True)],
@@ -210,13 +186,6 @@ def test_lines_for_people_fit_the_terminal(form: str, tmp_path: Path) -> None:
     env = {"COLUMNS": "40", "LINES": "500"}
     _, printed = on_terminal("show", "nav/rules/long", "--format", form, cwd=folder, env=env)
     assert (max(map(len, printed.splitlines())) <= 40) is (form == "text")
-
-
-def test_closed_stream_is_no_fault(tmp_path: Path) -> None:
-    # A process that is forked has streams of its own.
-    line = f"'{sys.executable}' -m mdmem list >&-"
-    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
 @pytest.mark.parametrize(("command", "code"), [("list", 0), ("check", 1)])

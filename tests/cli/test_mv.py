@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry_text, git, make_root, memory, run_here, snapshot, write, write_entry
+from builders import commit_all, entry_text, make_root, memory, run_here, snapshot, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
@@ -38,15 +38,6 @@ def text(root: Path, address: str) -> str:
 def codes(capsys: Capture, cwd: Path) -> Counter[str]:
     ran = run_here(capsys, "check", "--format", "json", cwd=cwd)
     return Counter(one["code"] for one in json.loads(ran.out)["findings"])
-
-
-def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    before = text(root, OLD)
-    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
-    assert ran.code == 0
-    assert text(root, NEW) == before
-    assert not (root / f"{OLD}.md").exists()
 
 
 def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, capsys: Capture) -> None:
@@ -136,13 +127,6 @@ def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path
     assert not (root / "nav/rules").exists()
 
 
-def test_mv_of_a_room_to_another_wing(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    ran = run_here(capsys, "mv", "nav/rules/", "arm/rules/", "--new-wing", cwd=root)
-    assert (ran.code, "`arm` is a new wing\n" in ran.err) == (0, True)
-    assert "[the rule](../../arm/rules/callbacks.md#why)" in text(root, "nav/entities/robot")
-
-
 def test_mv_of_an_entry_leaves_the_names_of_its_wing_alone(tmp_path: Path, capsys: Capture) -> None:
     settings = 'default_wing = "nav"\n'
     root = linked(tmp_path, settings)
@@ -168,15 +152,6 @@ def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, capsys: Ca
     )
     assert "  - navigation # first\n  - nav_two\n" in (root / "arm/README.md").read_text()
     assert "clients that know it as `nav` need `project_id: nav` in navigation/README.md\n" in ran.err
-
-
-def test_mv_says_where_settings_cannot_be_told(tmp_path: Path, capsys: Capture) -> None:
-    settings = '[wings]\n"\\u006eav" = {check = {ignore = ["expired"]}}\n'
-    root = linked(tmp_path, settings)
-    ran = run_here(capsys, "mv", "nav/", "navigation/", cwd=root)
-    assert ran.code == 0
-    assert "mdmem.toml was left as it is: write the new name where it says `nav`\n" in ran.err
-    assert (root / "mdmem.toml").read_text() == settings
 
 
 def test_mv_rewrites_the_known_findings(tmp_path: Path, capsys: Capture) -> None:
@@ -248,28 +223,6 @@ def test_mv_changes_capital_letters_alone(tmp_path: Path, capsys: Capture) -> No
     assert [path.name for path in (root / "nav").iterdir()].count("Rules") == 0
 
 
-def test_mv_to_itself_changes_nothing(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "mv", OLD, OLD, cwd=linked(tmp_path))
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to change: the files say so already\n")
-
-
-def test_mv_with_faults_of_old_makes_none_new(tmp_path: Path, capsys: Capture) -> None:
-    root = make_root(tmp_path)
-    write_entry(root, "nav/rules/a", see=["nav/rules/gone"], supersedes=["nav/rules/b"], verified_at="2026-14-01")
-    write_entry(root, "nav/rules/b")
-    assert run_here(capsys, "mv", "nav/rules/a", "nav/rules/c", cwd=root).code == 0
-    assert "supersedes: [nav/rules/b]" in text(root, "nav/rules/c")
-
-
-def test_mv_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    before = snapshot(root)
-    ran = run_here(capsys, "mv", OLD, NEW, "--dry-run", cwd=root)
-    assert f"rename from {OLD}.md\nrename to {NEW}.md\n" in ran.out
-    assert f"-relations: [{{type: follows, to: {OLD}}}]\n-see: [{OLD}]\n+relations: " in ran.out
-    assert snapshot(root) == before
-
-
 def test_mv_shows_what_changes_in_the_moved_file_itself(tmp_path: Path, capsys: Capture) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/rules/near")
@@ -280,28 +233,6 @@ def test_mv_shows_what_changes_in_the_moved_file_itself(tmp_path: Path, capsys: 
         "@@ -2,7 +2,7 @@\n type: decision\n status: active\n created_at: 2026-03-05\n"
         "-see: [near]\n+see: [nav/rules/near]\n ---\n \n We decided.\n"
     )
-
-
-def test_mv_leaves_short_links_that_still_lead_there(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    before = text(root, "nav/rules/near")
-    assert run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root).code == 0
-    assert text(root, "nav/habits/near") == before
-
-
-def test_mv_commits_both_sides_in_one_commit(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
-    commit_all(folder)
-    write(folder, "else.txt", "staged")
-    git(folder, "add", "else.txt")
-    assert run_here(capsys, "mv", OLD, NEW, "--commit", cwd=folder).code == 0
-    assert git(folder, "log", "-1", "--format=%s") == f"Move {OLD} to {NEW}"
-    assert git(folder, "show", "-M", "--name-status", "--format=", "HEAD").splitlines() == [
-        "M\tmemory/nav/architecture/more.md",
-        f"R100\tmemory/{OLD}.md\tmemory/{NEW}.md",
-    ]
-    assert git(folder, "status", "--short") == "A  else.txt"
 
 
 def test_mv_rewrites_a_link_from_the_top_of_the_repository(tmp_path: Path, capsys: Capture) -> None:
@@ -331,17 +262,6 @@ def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, capsy
     ran = run_here(capsys, "mv", "nav/rules/b", "arm/rules/b", cwd=root)
     assert (ran.code, ran.err.startswith("mdmem: nothing is written: ")) == (2, True)
     assert snapshot(root) == before
-
-
-def test_mv_json_lists_each_file(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "mv", OLD, NEW, "--format", "json", cwd=linked(tmp_path))
-    told = [(one["path"], one["action"]) for one in json.loads(ran.out)["changed"]]
-    assert told == [
-        ("nav/README.md", "changed"),
-        ("nav/entities/robot.md", "changed"),
-        ("nav/rules/near.md", "changed"),
-        (f"{NEW}.md", "moved"),
-    ]
 
 
 def test_mv_keeps_line_ends_and_a_mark(tmp_path: Path, capsys: Capture) -> None:

@@ -160,11 +160,6 @@ def test_bad_name_is_refused_in_one_sentence(place: str, said: str, tmp_path: Pa
     assert snapshot(folder) == before
 
 
-def test_title_without_a_letter_asks_for_a_name(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "note", "nav/rules", "--title", "🚀", "--body", "x", cwd=memory(tmp_path))
-    assert (ran.code, ran.err) == (2, "mdmem: no entry-id can be made from the title `🚀`; write WING/ROOM/ID\n")
-
-
 @pytest.mark.parametrize(
     "place", ["memory/nav/rules/x.md", "memory/nav/rules/x", "./memory/nav/rules/x.md", "nav/rules/x.md"]
 )
@@ -172,27 +167,6 @@ def test_path_of_a_file_is_accepted_as_its_address(place: str, tmp_path: Path, c
     folder = memory(tmp_path)
     assert run_here(capsys, "new", "note", place, "--body", "x", cwd=folder).code == 0
     assert (folder / "memory/nav/rules/x.md").exists()
-
-
-def test_address_is_counted_from_the_root_inside_it_too(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    assert run_here(capsys, "new", "note", "nav/rules/x.md", "--body", "x", cwd=folder / "memory/nav").code == 0
-    assert (folder / "memory/nav/rules/x.md").exists()
-
-
-@pytest.mark.parametrize("status", ["deprecated", "nonsense"])
-def test_status_that_no_new_entry_has_is_refused(status: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "note", ADDRESS, "--status", status, cwd=memory(tmp_path))
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-
-
-def test_entry_that_exists_is_never_overwritten(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    before = snapshot(folder)
-    ran = run_here(capsys, "new", "note", "nav/rules/callbacks", "--body", "x", cwd=folder)
-    assert (ran.code, ran.out) == (4, "")
-    assert ran.err.startswith("mdmem: nav/rules/callbacks exists already; ")
-    assert snapshot(folder) == before
 
 
 def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path) -> None:
@@ -226,12 +200,6 @@ def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
         b"mdmem: the title or the text is not UTF-8; save it as UTF-8 and try again\n",
     )
     assert snapshot(folder) == before
-
-
-def test_title_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
-    command = [python(), "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
-    ran = subprocess.run(command, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
-    assert (ran.returncode, ran.stderr.count(b"\n"), b"fault" in ran.stderr) == (2, 1, False)
 
 
 def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, capsys: Capture) -> None:
@@ -308,24 +276,6 @@ def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path) 
     assert next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md")).read_text().endswith("Mine.")
 
 
-def test_editor_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    code, printed = on_terminal(
-        "new",
-        "note",
-        ADDRESS,
-        cwd=memory(tmp_path / "p"),
-        env={"GIT_EDITOR": "no-such-editor", "TMPDIR": str(tmp_path)},
-    )
-    assert (code, "mdmem: the system refuses no-such-editor: No such file or directory" in printed) == (3, True)
-
-
-def test_wing_that_is_new_is_said(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "new", "note", "zebra/rules/x", "--body", "x", "--new-wing", cwd=folder)
-    assert (ran.code, "`zebra` is a new wing\n" in ran.err) == (0, True)
-    assert "new wing" not in run_here(capsys, "new", "note", "nav/rules/x", "--body", "x", cwd=folder).err
-
-
 @pytest.mark.parametrize(("option", "kind"), [([], "project"), (["--shared"], "shared")])
 def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
@@ -335,11 +285,6 @@ def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, 
     assert (ran.code, git(folder, "status", "--porcelain")) == (0, "")
     manifest = (folder / "memory/zoo/README.md").read_text()
     assert manifest.startswith(f"---\nkind: {kind}\nowners: [A developer <developer@example.org>]\n---\n")
-
-
-def test_shared_says_what_new_wing_makes(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--shared", cwd=memory(tmp_path))
-    assert (ran.code, "--shared needs --new-wing" in ran.err) == (2, True)
 
 
 def test_room_that_is_new_is_said_with_the_nearest(tmp_path: Path, capsys: Capture) -> None:
@@ -441,19 +386,6 @@ def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, tmp_path
     assert " %); `mdmem show nav/rules/callbacks` shows it\n" in ran.err
 
 
-def test_new_names_an_entry_of_nearly_the_same_title(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Use three threads", "-b", "Other.", cwd=memory(tmp_path))
-    assert "much the same is said by nav/architecture/threads (decision, 50 %); " in ran.err
-
-
-def test_new_is_silent_where_nothing_is_near(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Clocks run on UTC", "-b", "Other.", cwd=memory(tmp_path))
-    assert (
-        ran.err
-        == f"{ADDRESS} is written (note, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` makes it active\n"
-    )
-
-
 def test_new_json_has_what_is_near(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Use two threads", "-b", "x", "--format", "json", cwd=folder)
@@ -463,24 +395,6 @@ def test_new_json_has_what_is_near(tmp_path: Path, capsys: Capture) -> None:
     ]
     near = {"address": "nav/architecture/threads", "type": "decision", "status": "active", "title": "Use two threads"}
     assert said["near"] == [near | {"similarity": 1.0}]
-
-
-def test_new_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    before = snapshot(folder)
-    ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--dry-run", cwd=folder)
-    assert (ran.code, f"new file mode 100644\n--- /dev/null\n+++ b/memory/{ADDRESS}.md\n" in ran.out) == (0, True)
-    assert snapshot(folder) == before
-
-
-def test_new_commits_its_file_alone(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write(folder, "else.txt", "mine")
-    git(folder, "add", "else.txt")
-    ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--commit", cwd=folder)
-    assert f"committed as {git(folder, 'rev-parse', 'HEAD')[:10]}\n" in ran.err
-    assert git(folder, "log", "-1", "--format=%B").rstrip("\n") == f"Add {ADDRESS}\n\nMdmem-Entry: {ADDRESS}"
-    assert git(folder, "status", "--short") == "A  else.txt"
 
 
 def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, open_root, run_here, write, write_entry
+from builders import git, make_repository, make_root, open_root, run_here, write, write_entry
 
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
@@ -47,12 +47,6 @@ def test_faulty_manifest_of_a_shared_wing_is_a_problem(root: Path, capsys: Captu
     assert [problem["path"] for problem in problems] == ["lib/README.md"]
 
 
-def test_staged_check_is_silent_on_a_branch_without_a_memory(tmp_path: Path, capsys: Capture) -> None:
-    top = make_repository(tmp_path / "top")
-    ran = run_here(capsys, "check", "--staged", cwd=top)
-    assert (ran.code, ran.out, ran.err) == (0, "", "")
-
-
 def test_words_of_exclusions_are_found(root: Path, capsys: Capture) -> None:
     write_entry(root, "nav/a/how", type="pattern", status="active", exclusions=["Never with Terraform"])
     assert "nav/a/how" in run_here(capsys, "search", "terraform", cwd=root).out
@@ -67,18 +61,6 @@ def test_new_refuses_a_wing_that_nothing_would_read(tmp_path: Path, capsys: Capt
     write(top, "other/README.md", "# Code\n")
     ran = run_here(capsys, *command, "--new-wing", cwd=top)
     assert (ran.code, "README.md with `kind: project`" in ran.err) == (2, True)
-
-
-def test_short_name_of_a_broken_file_says_that_it_cannot_be_read(root: Path, capsys: Capture) -> None:
-    write(root, "nav/a/bad.md", "---\ntype: decision\n")
-    ran = run_here(capsys, "show", "bad", cwd=root)
-    assert (ran.code, "nav/a/bad is there but cannot be read" in ran.err) == (1, True)
-
-
-def test_query_without_a_score_brings_entries_in(root: Path, capsys: Capture) -> None:
-    write_entry(root, "nav/a/how", type="pattern", status="active")
-    said = retrieved(capsys, root, "--query-syntax", "type:pattern")
-    assert [item["address"] for item in said["items"]] == ["nav/a/how"]
 
 
 def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(root: Path, capsys: Capture) -> None:
@@ -133,12 +115,6 @@ def test_wrong_key_leaves_the_right_ones_in_force(root: Path, capsys: Capture) -
     write_entry(root, "nav/a/one", **DECISION)
     said = retrieved(capsys, root)
     assert (said["scope"]["wing"], [problem["code"] for problem in said["problems"]]) == ("nav", ["settings-invalid"])
-
-
-def test_init_starts_no_second_wing(root: Path, capsys: Capture) -> None:
-    commit_all(root.parent)
-    assert run_here(capsys, "init", cwd=root.parent).code == 0
-    assert sorted(path.name for path in root.iterdir()) == ["mdmem.toml", "nav"]
 
 
 def test_secret_is_not_printed_by_the_check(root: Path, capsys: Capture) -> None:

@@ -108,14 +108,6 @@ def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, caps
     assert run_here(capsys, "resolve", OLD, cwd=root).out.count("--take") == 2
 
 
-def test_of_several_one_that_is_decided_on_disk_is_said_to_be(tmp_path: Path, capsys: Capture) -> None:
-    root = superseded_twice(tmp_path)
-    write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
-    run_here(capsys, "resolve", OLD, "--take", "ours", "--reason", "four cores", cwd=tmp_path)
-    lines = run_here(capsys, "resolve", cwd=tmp_path).out.splitlines()
-    assert f"  it has no markers left; git add {FILE} keeps it as it is" in lines
-
-
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
 def test_successor_that_is_taken_stays_and_the_other_is_given_up(
     choice: str, stays: str, goes: str, tmp_path: Path, capsys: Capture
@@ -136,13 +128,6 @@ def test_successor_that_is_taken_stays_and_the_other_is_given_up(
     )
     left = run_here(capsys, "resolve", cwd=tmp_path).err.splitlines()
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
-
-
-def test_last_advice_names_every_file_that_decides(tmp_path: Path, capsys: Capture) -> None:
-    root = superseded_twice(tmp_path)
-    assert run_here(capsys, "resolve", OLD, "--take", EXECUTOR, "-m", "four cores", cwd=root).code == 0
-    steps = run_here(capsys, "resolve", cwd=tmp_path).out.splitlines()[-2:]
-    assert steps == [f"  git add memory/{FOUR}.md {FILE}", "  git merge --continue"]
 
 
 def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, capsys: Capture) -> None:
@@ -240,21 +225,6 @@ def test_choice_takes_records_as_people_call_them(tmp_path: Path, capsys: Captur
     assert field(root, second, "deprecated_reason") == ["deprecated_reason: quicker"]
 
 
-def test_two_choices_at_once_are_refused(tmp_path: Path, capsys: Capture) -> None:
-    root = superseded_twice(tmp_path)
-    for given in (["--take", "ours", "--split", OLD], ["--take", "ours"]):
-        ran = run_here(capsys, "resolve", *given, cwd=root)
-        assert (ran.code, "name one ADDRESS, and one of --take, --behind and --split" in ran.err) == (2, True)
-
-
-def test_dry_run_shows_the_marks_going(tmp_path: Path, capsys: Capture) -> None:
-    root = superseded_twice(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run_here(capsys, "resolve", OLD, "--behind", FOUR, "--dry-run", cwd=root)
-    assert "-<<<<<<< HEAD\n" in ran.out
-    assert snapshot(tmp_path) == before
-
-
 def test_what_else_differs_is_not_decided_in_passing(tmp_path: Path, capsys: Capture) -> None:
     root = superseded_twice(tmp_path)
     content = (root / f"{OLD}.md").read_text()
@@ -277,14 +247,6 @@ def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(tmp_path: Pa
     ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
     assert (folder / FILE).read_text() == text.format("under_review") + "By hand.\n"
-
-
-def test_crlf_stays_when_a_side_is_taken(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    text = "---\r\ntype: decision\r\nstatus: {}\r\ncreated_at: 2026-03-05\r\ntitle: Two\r\n---\r\n\r\nTwo."
-    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
-    run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
-    assert (folder / FILE).read_bytes().decode() == text.format("under_review")
 
 
 def test_deleted_entry_is_left_to_git_with_both_commands(tmp_path: Path, capsys: Capture) -> None:
@@ -350,9 +312,3 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, caps
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]
     assert (is_clean(root, capsys), git(tmp_path, "status", "--porcelain")) == (True, "")
-
-
-def test_what_is_not_in_question_is_named(tmp_path: Path, capsys: Capture) -> None:
-    root = forked(tmp_path)
-    ran = run_here(capsys, "resolve", "nav/rules/callbacks", "--take", "ours", cwd=root)
-    assert (ran.code, ran.err) == (1, f"mdmem: `nav/rules/callbacks` has no conflict; these have: {OLD}\n")

@@ -159,12 +159,6 @@ def test_session_was_not_given_what_could_not_be_printed(
     assert [item["form"] for item in items] == ["full", "full"]
 
 
-@pytest.mark.parametrize("budget", ["-1", "lots", "1.5"])
-def test_budget_that_is_none_exits_2(budget: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "--budget", budget, cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-
-
 @pytest.mark.parametrize(
     ("path", "cwd"),
     [
@@ -264,26 +258,6 @@ def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, c
     assert said["omitted"] == [{"address": "nav/rules/nodes", "type": "invariant", "why": "applies elsewhere"}]
 
 
-def test_draft_of_other_files_is_found_by_its_words_beside_those_at_hand(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    about = {"title": "Retry with jitter", "status": "draft", "applies_to": ["src/net/**"]}
-    write_entry(folder / "memory", "nav/rules/retry", "Retry a failed call with jitter.\n", type="pattern", **about)
-
-    def told(question: str) -> str:
-        arguments = ("retrieve", "--path", "src/pay.py", "--ask", question)
-        return run_here(capsys, *arguments, cwd=folder).out.partition("\n1. ")[2]
-
-    assert "[pattern] nav/rules/retry: Retry with jitter (a draft: " in told("retry jitter")
-
-
-def test_draft_stands_apart(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/new", "Use eight threads.\n", title="Eight", status="draft")
-    said = retrieved(capsys, "threads", cwd=folder)
-    assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
-    assert [item["address"] for item in said["proposed"]] == ["nav/rules/new"]
-
-
 def test_ambiguous_wing_exits_2_with_the_list(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "arm/rules/grip", title="Grip")
@@ -325,15 +299,6 @@ def test_answer_without_a_root_comes_from_the_repository(
     said = retrieved(capsys, "threads", cwd=folder)
     assert (said["source"], said["degraded"], said["covered"], said["items"]) == (source, True, False, [])
     assert [(passage["path"], passage["line"]) for passage in said["fallback"]] == passages
-
-
-def test_answer_without_root_and_repository_comes_from_the_folder(tmp_path: Path, capsys: Capture) -> None:
-    write(tmp_path, "notes.md", "Threads: two.\n")
-    said = retrieved(capsys, "threads", cwd=tmp_path)
-    assert (said["source"], said["fallback"]) == (
-        "workspace",
-        [{"path": "notes.md", "line": 1, "text": "Threads: two."}],
-    )
 
 
 def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(tmp_path: Path, capsys: Capture) -> None:

@@ -53,17 +53,6 @@ def test_only_tracked_root_is_found_from_anywhere_in_the_repository(tmp_path: Pa
     assert shown(capsys, cwd=folder / "src" / "deep") == (str(folder / "memory"), "the repository's only mdmem.toml")
 
 
-def test_settings_file_names_its_folder(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    assert shown(capsys, "--root", "memory/mdmem.toml", cwd=folder)[0] == str(folder / "memory")
-
-
-def test_several_roots_are_listed_where_none_is_named(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", cwd=two_roots(tmp_path))
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "mdmem: this repository has 2 memories: a, b; choose one with --root\n"
-
-
 def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     for name in ("memory", "apps/a/memory", "apps/b/memory", "apps/b/other"):
@@ -106,12 +95,6 @@ def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> No
     assert ran.err.count("1 entry checked in the working tree") == 2
 
 
-def test_no_root_is_one_sentence_that_says_what_to_do(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", cwd=make_repository(tmp_path))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert ran.err.endswith("`mdmem init` makes one, --root names one\n")
-
-
 @pytest.mark.parametrize(
     ("root", "sentence"),
     [
@@ -122,12 +105,6 @@ def test_no_root_is_one_sentence_that_says_what_to_do(tmp_path: Path, capsys: Ca
 def test_option_that_names_no_root_is_refused(root: str, sentence: str, tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "--root", root, cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {sentence}\n")
-
-
-def test_root_outside_git_works(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    write_entry(make_root(tmp_path / "m"), "nav/rules/one", title="One rule about cranes")
-    assert run_here(capsys, "search", "cranes", cwd=tmp_path / "m").out.startswith("[decision] nav/rules/one")
 
 
 def test_top_of_the_repository_as_root_takes_only_folders_with_a_manifest(tmp_path: Path, capsys: Capture) -> None:
@@ -149,12 +126,6 @@ def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(tmp_pat
     folder = make_repository(tmp_path)
     make_root(folder / "memory")
     assert shown(capsys, cwd=folder) == (str(folder / "memory"), "the repository's only mdmem.toml")
-
-
-def test_untracked_root_does_not_count_beside_a_tracked_one(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    make_root(folder / "scratch")
-    assert shown(capsys, cwd=folder)[0] == str(folder / "memory")
 
 
 def test_ignored_root_is_none(tmp_path: Path, capsys: Capture) -> None:

@@ -84,11 +84,6 @@ def test_text_is_a_block_a_hit(tmp_path: Path, capsys: Capture) -> None:
     )
 
 
-def test_markdown_is_a_list(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "executor", "--format", "markdown", cwd=memory(tmp_path))
-    assert ran.out.startswith("- `nav/rules/callbacks` (invariant): Callbacks do not block. A callback")
-
-
 def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, capsys: Capture) -> None:
     hits = searched(capsys, "threads", cwd=superseded(tmp_path))["hits"]
     assert [(hit["address"], hit["via"]) for hit in hits] == [(NEW, [OLD])]
@@ -97,10 +92,6 @@ def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, capsys: Captu
 def test_superseded_entry_is_shown_beside_its_head_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
     hits = searched(capsys, "threads", "--include-deprecated", cwd=superseded(tmp_path))["hits"]
     assert {hit["address"]: hit["heads"] for hit in hits} == {NEW: [NEW], OLD: [NEW]}
-
-
-def test_words_are_joined_by_or(tmp_path: Path, capsys: Capture) -> None:
-    assert searched(capsys, "executor", "navigation", "zebra", cwd=memory(tmp_path))["total"] == 2
 
 
 def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
@@ -127,27 +118,10 @@ def test_nothing_found_exits_1_and_says_why(words: list[str], said: str, tmp_pat
     assert (ran.code, ran.out, ran.err) == (1, "", said)
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question[:8])
-def test_question_is_never_read_as_syntax(question: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "--", question, "executor", cwd=memory(tmp_path))
-    assert (ran.code, ran.err, ran.out.splitlines()[0]) == (0, "", "[invariant] nav/rules/callbacks")
-
-
-def test_language_of_signs_finds_its_entry(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/cpp", "No exceptions in C++ drivers.\n", title="Drivers")
-    assert [hit["address"] for hit in searched(capsys, "C++", cwd=folder)["hits"]] == ["nav/rules/cpp"]
-
-
 def test_query_syntax_is_read_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     assert searched(capsys, "--query-syntax", "callback AND executor", cwd=folder)["total"] == 1
     assert searched(capsys, "--query-syntax", "navigation AND executor", cwd=folder, code=1)["total"] == 0
-
-
-def test_query_syntax_that_is_none_exits_2(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "--query-syntax", "(executor", cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: a closing `)` was expected\n")
 
 
 def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) -> None:
@@ -161,12 +135,6 @@ def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) 
     assert run_here(capsys, "search", "executor", cwd=folder).out.startswith(
         "2 files of this scope cannot be read in full, and may bind: nav/rules/bad.md:1, nav/rules/worse.md:1 ("
     )
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "many"])
-def test_limit_that_is_none_exits_2(limit: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "x", "--limit", limit, cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
 def test_several_projects_and_none_named_are_all_searched(tmp_path: Path, capsys: Capture) -> None:

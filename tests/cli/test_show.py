@@ -98,17 +98,6 @@ def test_entry_is_found_by_its_absolute_path_and_by_the_path_from_here(tmp_path:
     assert run_here(capsys, "show", "../rules/callbacks.md", cwd=room).code == 0
 
 
-@pytest.mark.parametrize(("name", "number"), [("nav/", 2), ("nav/rules/", 1), ("memory/nav/", 2)])
-def test_slash_shows_everything_below(name: str, number: int, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", name, "--format", "json", cwd=memory(tmp_path))
-    assert len(json.loads(ran.out)["entries"]) == number
-
-
-def test_several_names_are_shown_in_their_order_each_once(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", "threads", "callbacks", ADDRESS, "--format", "json", cwd=memory(tmp_path))
-    assert [entry["address"] for entry in json.loads(ran.out)["entries"]] == [ADDRESS, "nav/rules/callbacks"]
-
-
 def test_superseded_entry_says_what_replaced_it(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "show", ADDRESS, cwd=chained(tmp_path))
     assert ran.out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
@@ -118,11 +107,6 @@ def test_entry_that_is_not_there_names_the_nearest(tmp_path: Path, capsys: Captu
     ran = run_here(capsys, "show", "nav/rules/calbacks", cwd=memory(tmp_path))
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == "mdmem: there is no entry `nav/rules/calbacks`; did you mean nav/rules/callbacks?\n"
-
-
-def test_one_name_that_fails_shows_nothing(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", "threads", "zebra", cwd=memory(tmp_path))
-    assert (ran.code, ran.out) == (1, "")
 
 
 def test_short_name_of_several_entries_is_refused_with_all_of_them(tmp_path: Path, capsys: Capture) -> None:

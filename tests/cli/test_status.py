@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import memory, open_root, run_here, snapshot, write, write_entry
+from builders import memory, open_root, run_here, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
 from mdmem.store.workspace.remarks import note_told
@@ -90,14 +90,6 @@ def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capt
     assert "`mdmem resolve` shows how to decide it" in run_here(capsys, "check", cwd=folder).out
 
 
-def test_status_writes_no_index(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    before = snapshot(folder)
-    run_here(capsys, "status", cwd=folder)
-    assert not (folder / ".git/mdmem/cache/memory" / FOLDER).exists()
-    assert snapshot(folder) == before
-
-
 def test_findings_and_broken_files_are_counted(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
@@ -108,12 +100,6 @@ def test_findings_and_broken_files_are_counted(tmp_path: Path, capsys: Capture) 
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
     (told,) = (line for line in run_here(capsys, "status", cwd=folder).out.splitlines() if line.startswith("findings"))
     assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"
-
-
-def test_wing_is_not_active_where_several_could_be(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "arm/rules/grip", title="Grip")
-    assert json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)["active_wing"] is None
 
 
 def test_root_outside_git_says_what_is_missing(

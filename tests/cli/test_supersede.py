@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, memory, on_terminal, run_here, run_mdmem, snapshot, write, write_entry
+from builders import on_terminal, run_here, run_mdmem, snapshot
 from lives import NEW, OLD, editor, two_entries
 
 Capture = pytest.CaptureFixture[str]
@@ -64,12 +63,6 @@ def test_supersede_without_a_body_keeps_the_template(tmp_path: Path) -> None:
     assert ran.stderr.splitlines()[0] == "no text was given: the entry has the template, to be filled in"
 
 
-def test_supersede_takes_the_body_from_standard_input(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", "-b", "-", cwd=root, text_in="From a pipe.\n")
-    assert (root / f"{FOUR}.md").read_text().endswith("---\n\nFrom a pipe.\n")
-
-
 def test_supersede_with_the_template_left_in_is_not_active(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     before = snapshot(root)
@@ -100,46 +93,6 @@ def test_supersede_opens_the_editor_again_with_the_refusal_above(tmp_path: Path)
     ]
 
 
-def test_supersede_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "-s", "active", "--dry-run", cwd=root)
-    assert f"--- /dev/null\n+++ b/memory/{FOUR}.md\n" in ran.out
-    assert "\n-status: active\n+status: deprecated\n created_at: 2026-03-05\n" in ran.out
-    assert (ran.code, snapshot(tmp_path)) == (0, before)
-
-
-def test_supersede_commits_both_files_with_trailers(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    write(tmp_path, "else.txt", "mine")
-    git(tmp_path, "add", "else.txt")
-    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "-s", "active", "--commit", cwd=root)
-    assert f"committed as {git(tmp_path, 'rev-parse', 'HEAD')[:10]}\n" in ran.out
-    assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == (
-        f"Supersede {OLD} by {FOUR}\n\n{WHY}\n\nMdmem-Entry: {OLD}\nMdmem-Entry: {FOUR}\nMdmem-Supersedes: {OLD}"
-    )
-    assert git(tmp_path, "show", "--name-status", "--format=", "HEAD").splitlines() == [
-        f"M\tmemory/{OLD}.md",
-        f"A\tmemory/{FOUR}.md",
-    ]
-    assert git(tmp_path, "status", "--short") == "A  else.txt"
-
-
-def test_supersede_json_names_files_and_fields(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    ran = run_here(capsys, "supersede", OLD, "--by", NEW, "-m", WHY, "--format", "json", cwd=root)
-    said = json.loads(ran.out)
-    assert [(one["path"], one["action"]) for one in said["changed"]] == [
-        (f"{NEW}.md", "changed"),
-        (f"{OLD}.md", "changed"),
-    ]
-    assert said["changed"][0]["fields"] == {
-        "supersedes": {"before": None, "after": [OLD]},
-        "reason": {"before": None, "after": WHY},
-    }
-    assert (said["schema"], said["commit"], said["dry_run"], said["remarks"]) == (1, None, False, [])
-
-
 def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
     run_here(capsys, "supersede", OLD, "--by", NEW, "-m", WHY, cwd=root)
@@ -151,43 +104,3 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`\n"
     )
     assert snapshot(root) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        ([OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
-        ([OLD, "-m", WHY], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
-        ([OLD, "-m", WHY, "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by is an existing entry;"),
-        (["thread", "-m", WHY, "--by", NEW], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
-        ([OLD, "-m", WHY, "--by", "executr"], 1, f"mdmem: there is no entry `executr`; did you mean {NEW}"),
-        ([OLD, "-m", " ", "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
-        ([OLD, "-m", WHY, "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
-        ([OLD, "-m", WHY, "--title", "Threads", "-b", "x"], 2, f"mdmem: {OLD} is the older entry's own name"),
-        ([OLD, "-m", WHY, "--title", "Executor", "-b", "x"], 4, f"mdmem: {NEW} exists already"),
-        ([OLD, "-m", WHY, "--title", "x", "--place", "nav", "-b", "x"], 2, "mdmem: `nav` is no place for an entry"),
-    ],
-)  # fmt: skip
-def test_supersede_refuses_in_one_sentence(
-    arguments: list[str], code: int, said: str, tmp_path: Path, capsys: Capture
-) -> None:
-    root = two_entries(tmp_path)
-    before = snapshot(root)
-    ran = run_here(capsys, "supersede", *arguments, cwd=root)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
-    assert ran.err.startswith(said)
-    assert snapshot(root) == before
-
-
-def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/architecture/executor")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "-b", "other", "HEAD~1")
-    write(folder, "x", "x")
-    commit_all(folder)
-    git(folder, "merge", "-q", "--no-commit", "main")
-    before = snapshot(folder)
-    ran = run_here(capsys, "supersede", "threads", "--by", "executor", "-m", WHY, "--commit", cwd=folder)
-    assert (ran.code, "merge" in ran.err) == (2, True)
-    assert snapshot(folder) == before

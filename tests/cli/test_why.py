@@ -51,19 +51,6 @@ def test_json_has_the_chain_and_its_heads(tmp_path: Path, capsys: Capture) -> No
     ]
 
 
-def test_commits_before_a_revision_are_those_of_the_revision(tmp_path: Path, capsys: Capture) -> None:
-    folder = chained(tmp_path)
-    said = json.loads(run_here(capsys, "why", OLD, "--at", "HEAD~1", "--format", "json", cwd=folder).out)
-    assert [commit["subject"] for commit in said["chain"][0]["commits"]] == ["the memory"]
-
-
-def test_entry_without_a_commit_has_no_history(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", NEW)
-    ran = run_here(capsys, "why", NEW, "--format", "json", cwd=folder)
-    assert (ran.code, json.loads(ran.out)["chain"][0]["commits"]) == (0, [])
-
-
 def test_root_outside_git_has_no_history(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "mdmem.toml").touch()
@@ -82,13 +69,6 @@ def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> Non
     write_entry(tmp_path / "memory", "nav/rules/orders-stay-in-sqlite")
     ran = run_here(capsys, "why", "sqlite", cwd=tmp_path)
     assert ran.err == "mdmem: there is no entry `sqlite`; did you mean nav/rules/orders-stay-in-sqlite?\n"
-
-
-def test_first_commit_is_named_where_git_hides_it(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    git(folder, "config", "log.showRoot", "false")
-    said = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=folder).out)
-    assert [commit["subject"] for commit in said["chain"][0]["commits"]] == ["the memory"]
 
 
 def test_approval_is_told(tmp_path: Path, capsys: Capture) -> None:

@@ -1,35 +1,139 @@
-"""`--dry-run` and `--format json` of the commands that change one entry."""
+"""`--dry-run`, `--commit`, `--format json` and the refusals of the commands that change entries."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import run_here, snapshot
-from lives import OLD, two_entries
+from builders import commit_all, git, run_here, snapshot, status, write, write_entry
+from lives import NEW, OLD, RULE, two_entries
 
 Capture = pytest.CaptureFixture[str]
+DRAFT = "nav/rules/draft"
+MOVED = "nav/laws/callbacks"
+NOTE = "nav/notes/n"
+FOUR = "nav/architecture/four"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "changed"),
-    [
-        (["deprecate", OLD, "-m", "sold"], {"status": "deprecated", "deprecated_reason": "sold"}),
-        (["doubt", OLD, "-m", "is it so?"], {"status": "under_review", "x-review-reason": "is it so?"}),
-        (["verify", OLD], {"verified_at": "2026-11-21"}),
-    ],
-    ids=["deprecate", "doubt", "verify"],
-)
-def test_dry_run_writes_nothing_and_json_has_the_fields(
-    arguments: list[str], changed: dict[str, str], tmp_path: Path, capsys: Capture
+def with_draft(folder: Path) -> Path:
+    """Return a committed memory of two decisions and an invariant, with a draft that is to supersede one of them."""
+    root = two_entries(folder)
+    write_entry(root, DRAFT, title="Four", status="draft", supersedes=OLD, reason="better")
+    write_entry(root, "nav/architecture/gone", status="deprecated", deprecated_reason="sold")
+    commit_all(folder, "a draft")
+    return root
+
+
+# A command, its subject in a commit with the text below it, the files of the commit, and fields of the first file.
+VERBS: list[tuple[list[str], str, list[str], dict[str, Any]]] = [
+    (
+        ["deprecate", OLD, "-m", "sold"],
+        f"Deprecate {OLD}\n\nsold\n\nMdmem-Entry: {OLD}",
+        [f"M\tmemory/{OLD}.md"],
+        {"status": "deprecated", "deprecated_reason": "sold"},
+    ),
+    (
+        ["doubt", OLD, "-m", "is it so?"],
+        f"Review {OLD}\n\nis it so?\n\nMdmem-Entry: {OLD}",
+        [f"M\tmemory/{OLD}.md"],
+        {"status": "under_review", "x-review-reason": "is it so?"},
+    ),
+    (
+        ["verify", OLD, RULE],
+        f"Verify 2 entries\n\nMdmem-Entry: {OLD}\nMdmem-Entry: {RULE}",
+        [f"M\tmemory/{OLD}.md", f"M\tmemory/{RULE}.md"],
+        {"verified_at": "2026-11-21"},
+    ),
+    (
+        ["approve", DRAFT],
+        f"Approve {DRAFT}\n\nbetter\n\nMdmem-Entry: {DRAFT}\nMdmem-Supersedes: {OLD}",
+        [f"M\tmemory/{OLD}.md", f"M\tmemory/{DRAFT}.md"],
+        {"status": "active", "approved_by": "Ada <ada@example.org>"},
+    ),
+    (
+        ["supersede", OLD, "-m", "slow", "--title", "Four", "-s", "active", "-b", "Four.\n\nRationale: measured."],
+        f"Supersede {OLD} by {FOUR}\n\nslow\n\nMdmem-Entry: {FOUR}\nMdmem-Entry: {OLD}\nMdmem-Supersedes: {OLD}",
+        [f"A\tmemory/{FOUR}.md", f"M\tmemory/{OLD}.md"],
+        {},
+    ),
+    (
+        ["mv", RULE, MOVED],
+        f"Move {RULE} to {MOVED}\n\nMdmem-Entry: {MOVED}\nMdmem-Entry: {RULE}",
+        [f"R100\tmemory/{RULE}.md\tmemory/{MOVED}.md"],
+        {},
+    ),
+    (["new", "note", NOTE, "-b", "x"], f"Add {NOTE}\n\nMdmem-Entry: {NOTE}", [f"A\tmemory/{NOTE}.md"], {}),
+    (
+        ["edit", OLD, "--applies-to", "src/**"],
+        f"Edit {OLD}\n\nMdmem-Entry: {OLD}",
+        [f"M\tmemory/{OLD}.md"],
+        {"applies_to": ["src/**"]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "message", "files", "fields"), VERBS, ids=[one[0][0] for one in VERBS])
+def test_dry_run_writes_nothing_and_a_commit_has_just_what_is_written(
+    line: list[str], message: str, files: list[str], fields: dict[str, Any], tmp_path: Path, capsys: Capture
 ) -> None:
-    root = two_entries(tmp_path)
+    root = with_draft(tmp_path)
+    write(tmp_path, "else.txt", "mine")
+    git(tmp_path, "add", "else.txt")
     before = snapshot(tmp_path)
-    ran = run_here(capsys, *arguments, "--dry-run", cwd=root)
-    assert (ran.code, snapshot(tmp_path)) == (0, before)
-    assert all(f"\n+{name}: {value}\n" in ran.out for name, value in changed.items())
-    answer = json.loads(run_here(capsys, *arguments, "--format", "json", cwd=root).out)
-    (one,) = answer["changed"]
-    assert (one["address"], one["action"], one["from"], answer["dry_run"]) == (OLD, "changed", None, False)
-    assert {name: one["fields"][name]["after"] for name in changed} == changed
+    ran = run_here(capsys, *line, "--dry-run", cwd=root)
+    assert (ran.code, ran.out.startswith("diff --git a/memory/"), snapshot(tmp_path)) == (0, True, before)
+    ran = run_here(capsys, *line, "--commit", "--format", "json", cwd=root)
+    answer = json.loads(ran.out)
+    assert (ran.code, answer["schema"], answer["dry_run"]) == (0, 1, False)
+    assert answer["commit"] == git(tmp_path, "rev-parse", "HEAD")
+    assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == message
+    assert git(tmp_path, "show", "-M", "--name-status", "--format=", "HEAD").splitlines() == files
+    assert status(tmp_path) == ["A  else.txt"]
+    assert {name: answer["changed"][0]["fields"][name]["after"] for name in fields} == fields
+    changed = {one["address"] for one in answer["changed"]}
+    assert changed == {file.rpartition("memory/")[2].removesuffix(".md") for file in files}
+
+
+REFUSED = [
+    (["deprecate", OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'; type `mdmem deprecate ADDRESS "),
+    (["deprecate", OLD, "-m", " "], 2, "mdmem: say why it is deprecated: --reason TEXT"),
+    (["deprecate", "thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
+    (["deprecate", "gone", "-m", "x"], 2, "mdmem: nav/architecture/gone is deprecated already; `mdmem why nav/arch"),
+    (["doubt", OLD], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end one"),
+    (["doubt", OLD, "-m", "x", "--done"], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end"),
+    (["doubt", OLD, "--done"], 2, f"mdmem: {OLD} is not under review: it is active"),
+    (["doubt", OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
+    (["doubt", DRAFT, "-m", "x"], 2, f"mdmem: {DRAFT} is a draft; `mdmem approve {DRAFT}` makes it active"),
+    (["verify"], 2, "mdmem verify: Missing argument 'ADDRESS...'; type `mdmem verify ADDRESS...`"),
+    (["verify", OLD, "nav/rules/callback"], 1, f"mdmem: there is no entry `nav/rules/callback`; did you mean {RULE}"),
+    (["verify", OLD, DRAFT], 2, f"mdmem: {DRAFT} is a draft"),
+    (["verify", OLD, "--at", "2026-11-22"], 2, "mdmem: 2026-11-22 lies ahead; --at takes the day on which it was"),
+    (["verify", OLD, "--at", "2026-01-01"], 2, f"mdmem: {OLD} was created on 2026-03-05, after 2026-01-01"),
+    (["verify", OLD, "--at", "soon"], 2, "mdmem verify: Invalid value for '--at'"),
+    (["approve", "drat"], 1, f"mdmem: there is no entry `drat`; did you mean {DRAFT}"),
+    (["approve", DRAFT, "--by", "somebody"], 2, 'mdmem: `somebody` does not name a person; write --by "Name <email>"'),
+    (["supersede", OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
+    (["supersede", OLD, "-m", "x"], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
+    (["supersede", OLD, "-m", "x", "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by is an existing entry;"),
+    (["supersede", OLD, "-m", "x", "--by", "executr"], 1, f"mdmem: there is no entry `executr`; did you mean {NEW}"),
+    (["supersede", OLD, "-m", "x", "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
+    (["supersede", OLD, "-m", "x", "--title", "Threads", "-b", "x"], 2, f"mdmem: {OLD} is the older entry's own name"),
+    (["supersede", OLD, "-m", "x", "--title", "Executor", "-b", "x"], 4, f"mdmem: {NEW} exists already"),
+    (["edit", "nav/README.md"], 2, "mdmem: nav/README.md is no entry; change it with a tool of yours, then run"),
+    (["edit", OLD, OLD], 2, "mdmem: an editor takes one entry; name one, or give --applies-to"),
+    (["new", "note", RULE, "-b", "x"], 4, f"mdmem: {RULE} exists already; "),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "sentence"), REFUSED, ids=[" ".join(one[0]) for one in REFUSED])
+def test_refusal_is_one_sentence_and_nothing_is_written(
+    line: list[str], code: int, sentence: str, tmp_path: Path, capsys: Capture
+) -> None:
+    root = with_draft(tmp_path)
+    before = snapshot(root)
+    ran = run_here(capsys, *line, cwd=root)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert ran.err.startswith(sentence)
+    assert snapshot(root) == before
