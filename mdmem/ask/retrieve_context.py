@@ -38,11 +38,10 @@ from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.model.entry import EntryType, label_of
 from mdmem.model.lineage import Standing
 from mdmem.store.catalog import Catalog
-from mdmem.store.workspace.deadline import Clock, OverdueError, within
 from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import scope_seen
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace
 
 # The contract: so many of each scope.
 CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
@@ -231,7 +230,7 @@ def retrieve_context(
     )
 
     def attempt(reading: Reading) -> ContextBundle:
-        timed = within(reading.workspace, reading.settings.timeout_seconds, clock=clock)
+        timed = reading.workspace.within(reading.settings.timeout_seconds, clock=clock)
         return _bundle(replace(reading, workspace=timed), request, paths)
 
     try:

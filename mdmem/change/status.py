@@ -22,8 +22,7 @@ from mdmem.store.index.protocol import IndexBusyError, IndexState, IndexWriteErr
 from mdmem.store.state.journal import Tally
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.proposals import merged_decisions
-from mdmem.store.workspace.remarks import LastHygiene, last_of, tally_of
-from mdmem.store.workspace.remote_wings import Borrowed, borrowed_wings
+from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_of, tally_of
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.visibility import is_visible
 from mdmem.store.workspace.workspace import Workspace

@@ -103,7 +103,7 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     parents = parents_at_hand(repository)
     if not parents and _checks_all_files(workspace, repository):
         return ComparedTrees()
-    base = _as_base(workspace.at(Snapshot(revision=head, is_resolved=True)), f"HEAD ({head[:10]})")
+    base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
     agreed = _on_default_branch(repository, head, parents)
     elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in agreed]
@@ -153,9 +153,9 @@ def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...
     branch = find_default_branch(repository)
     names = ("HEAD",) if branch is None else ("HEAD", branch.name)
     tip = workspace.snapshot.revision or "HEAD"
-    for revision in filter(None, (pushed.commit, *(f"refs/remotes/{pushed.remote}/{name}" for name in names))):
+    for revision in filter(None, (pushed.old, *(f"refs/remotes/{pushed.remote}/{name}" for name in names))):
         try:
-            is_stated = revision == pushed.commit
+            is_stated = revision == pushed.old
             commit = resolve(repository, revision) if is_stated else merge_base(repository, revision, tip)
         except (UnknownRevisionError, NoCommonAncestorError, ShallowHistoryError):
             continue

@@ -72,7 +72,7 @@ from mdmem.render.json import dump, entries_json, search_json
 from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
-from mdmem.store.workspace.remote_wings import aged_wings
+from mdmem.store.workspace.remarks import aged_wings
 from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:

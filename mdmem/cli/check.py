@@ -79,7 +79,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         raise click.UsageError("--no-baseline reads none; leave it out, or the other option about a baseline")
     staged = options["staged"]
     snapshot = snapshot_to_check(
-        os.environ, revision=options["revision"], staged=staged, merge_into=options["merge_into"]
+        push_target(os.environ), revision=options["revision"], staged=staged, merge_into=options["merge_into"]
     )
     locations = roots_to_check(given.root, os.environ, Path.cwd(), paths=paths, is_hook=staged)
     concerned = [one for one in locations if not snapshot.staged or concerns_staged(one, os.environ, Path.cwd())]

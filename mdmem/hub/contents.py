@@ -141,7 +141,7 @@ class Contents:
         # A commit means the same to everybody, whatever `git replace` says here.
         literal = replace(location, repository=replace(location.get_repository(), is_literal=True))
         unlimited = replace(workspace.unlimited(), location=literal)
-        self.workspace = unlimited.at(Snapshot(revision=commit, is_resolved=True))
+        self.workspace = unlimited.at(Snapshot(revision=commit))
         self.tree = self.workspace.whole_tree
         if not has_file(self.tree, SETTINGS_NAME):
             where = workspace.location.under or "its top"

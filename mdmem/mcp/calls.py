@@ -35,9 +35,8 @@ from mdmem.mcp.pages import page_of, text_page_of
 from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
-from mdmem.store.workspace.deadline import OverdueError, within
 from mdmem.store.workspace.remarks import note_told
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import OverdueError, Workspace
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -221,9 +220,7 @@ class Calls:
         seconds = (await self.in_thread(self.limits)).seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
             # Work that goes on past the limit stops at the next file.
-            return await self.in_thread(
-                lambda: work(within(self._provider.workspace(access), seconds, clock=monotonic))
-            )
+            return await self.in_thread(lambda: work(self._provider.workspace(access).within(seconds, clock=monotonic)))
         raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
 
     def limits(self) -> Limits:
@@ -249,7 +246,7 @@ class Calls:
                 raise
             return tool.rootless(self._provider.cwd, str(error), **asked.tool_arguments)
         if tool.fall_back is not None and not tool.keeps_time:
-            workspace = within(workspace, asked.limits.seconds, clock=monotonic)
+            workspace = workspace.within(asked.limits.seconds, clock=monotonic)
         answer = asked.run(workspace)
         if isinstance(answer, ToolResult):
             # For the count of how often the memory is used.

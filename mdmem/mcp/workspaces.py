@@ -24,9 +24,8 @@ from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.index.protocol import Progress
 from mdmem.store.settings import Profile, Settings, parse_settings
 from mdmem.store.tree import FileKind, TreeFile
-from mdmem.store.workspace.deadline import TimedTree
 from mdmem.store.workspace.location import Location, locate
-from mdmem.store.workspace.workspace import Parts, Workspace
+from mdmem.store.workspace.workspace import Parts, TimedTree, Workspace
 
 # Callers whose catalogs stay in memory.
 _CALLERS = 8

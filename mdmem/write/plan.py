@@ -25,7 +25,6 @@ from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import (
     ScopeState,
     is_doubtful,
-    may_write,
     scope_state,
     shared_of,
     wing_name_for,
@@ -63,7 +62,7 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
     catalog, record = workspace.catalog, request.record
     project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)
-    if not may_write(answer, record.kind):
+    if not answer.may_write(record.kind):
         is_unresolved = answer.state is ScopeState.UNRESOLVED
         creates = "call `save_session` with this `project_id`: it creates the project; then repeat this call"
         advice = "give a `project_id`" if is_unresolved else creates

@@ -17,7 +17,6 @@ from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import snapshot
 from mdmem.store.git import discovery
-from mdmem.store.workspace.deadline import within
 from mdmem.store.workspace.proposals import view_of
 
 
@@ -206,7 +205,7 @@ def test_a_fault_of_git_is_over_when_it_is_mended(root: Path, provider: Provider
 
 def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> None:
     now = [0.0]
-    late = within(provider.workspace(), 60, clock=lambda: now[0])
+    late = provider.workspace().within(60, clock=lambda: now[0])
     assert late.catalog.entries
     now.append(now.pop() + 61)
     assert "executor" in provider.workspace().catalog.body("nav/rules/callbacks")

@@ -14,8 +14,7 @@ from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.change.status import refresh_index
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.tree import Tree
-from mdmem.store.workspace.deadline import OverdueError, TimedTree, within
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import OverdueError, TimedTree, Workspace
 
 
 def ticking(every: int) -> Callable[[], float]:
@@ -28,7 +27,7 @@ def ticking(every: int) -> Callable[[], float]:
 def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) -> None:
     root = make_wings(tmp_path)
     put(root, "app/r/one", "One")
-    timed = within(open_root(root), 5, clock=ticking(every))
+    timed = open_root(root).within(5, clock=ticking(every))
 
     with pytest.raises(OverdueError):
         timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
@@ -37,7 +36,7 @@ def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) 
 def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
     workspace = open_root(make_wings(tmp_path))
 
-    assert within(workspace, 5, clock=lambda: 0.0).index is workspace.index
+    assert workspace.within(5, clock=lambda: 0.0).index is workspace.index
 
 
 def indexed(root: Path, folder: Path) -> Workspace:

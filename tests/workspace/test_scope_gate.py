@@ -18,7 +18,6 @@ from mdmem.store.workspace.scope import (
     ScopeState,
     find_wing,
     is_doubtful,
-    may_write,
     scope_state,
     wing_name_for,
 )
@@ -29,7 +28,7 @@ KINDS = ("session", "decision", "pattern", "context", "entity")
 
 
 def passing(answer: ScopeAnswer) -> list[str]:
-    return [kind for kind in KINDS if may_write(answer, kind)]
+    return [kind for kind in KINDS if answer.may_write(kind)]
 
 
 @pytest.mark.parametrize("project_id", [None, "", "  "])

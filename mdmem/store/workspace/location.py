@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import MINYEAR, UTC, date, datetime, time, timedelta
 from pathlib import Path
 from stat import S_ISREG
 
@@ -13,17 +16,17 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.store.git.discovery import find_default_branch, find_repository
-from mdmem.store.git.process import Repository, staged_index
-from mdmem.store.git.status import list_changed_in_index, list_revision, list_tracked_named
+from mdmem.store.git.discovery import SETTING, find_default_branch, find_repository
+from mdmem.store.git.merge import is_shallow
+from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, staged_index
+from mdmem.store.git.status import commit_at, first_of, list_changed_in_index, list_revision, list_tracked_named
 
 
 class Snapshot(Struct, frozen=True):
     """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
     With `merge_into` it is the result of merging the revision, by default HEAD, into that one. `said` is the user's
-    name of the revision, `is_dated` whether that was a date, `remarks` are shown with answers. `is_resolved` says that
-    the revision is the full name of a commit that exists here.
+    name of the revision, `is_dated` whether that was a date, `remarks` are shown with answers.
     """
 
     revision: str | None = None
@@ -32,7 +35,6 @@ class Snapshot(Struct, frozen=True):
     said: str | None = None
     is_dated: bool = False
     remarks: tuple[str, ...] = ()
-    is_resolved: bool = False
 
     @property
     def is_working_tree(self) -> bool:
@@ -40,6 +42,7 @@ class Snapshot(Struct, frozen=True):
         return not self.staged and self.revision is None and self.merge_into is None
 
 
+# Memories that an error message lists.
 _LISTED = 5
 
 
@@ -206,6 +209,76 @@ def located(root: Path, why: str) -> Location:
     return Location(root, why, repository)
 
 
+# Only the long form: eight digits alone may be the beginning of a commit's name.
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
+_AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
+_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
+
+
+def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot, date]:
+    """Return the snapshot of a revision or a date, and the day to judge by.
+
+    A name of a revision is one, even where it looks like a date; then the day stays today. A date means the last commit
+    by then on the first-parent line of the default branch. A day lasts until its end in UTC, and a time without an
+    offset is UTC, so that a question has one answer everywhere; it is judged by the day that was written.
+    Raises UnknownRevisionError, UsageError and GitError.
+    """
+    repository = location.get_repository()
+    is_date = _DATE.fullmatch(said) is not None or _AGO.fullmatch(said) is not None
+    try:
+        commit = resolve(repository, said)
+    except UnknownRevisionError:
+        if not is_date:
+            raise
+        return _at_date(repository, _resolve_relative(said, today), today)
+    remarks = (f"`{said}` is a branch or tag here, so it is not read as a date",) if is_date else ()
+    return Snapshot(commit, said=said, remarks=remarks), today
+
+
+def _resolve_relative(said: str, today: date) -> str:
+    """Return the date of `yesterday` or `2 weeks ago`; another text as it is."""
+    found = _AGO.fullmatch(said.lower())
+    if found is None:
+        return said
+    word, number, unit = found.groups()
+    if word is not None:
+        return str(today + timedelta(days=_NEAR[word]))
+    if unit in ("day", "week"):
+        return str(today - timedelta(days=int(number) * (7 if unit == "week" else 1)))
+    year, month = divmod(today.year * 12 + today.month - 1 - int(number) * (12 if unit == "year" else 1), 12)
+    if year < MINYEAR:
+        raise UsageError(f"there is no day `{said}`")
+    return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
+
+
+def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, date]:
+    try:
+        instant = datetime.fromisoformat(said.upper())
+    except ValueError as error:
+        raise UsageError(f"there is no time `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
+    day = instant.date()
+    if len(said) == len("2026-01-31"):
+        # The first moment of the next day may be beyond the last year that Python has.
+        instant = datetime.combine(day, time(23, 59, 59))
+    branch = find_default_branch(repository)
+    if branch is None:
+        why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
+        raise GitError(f"what applied on {said} is unknown: {why}")
+    found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
+    if found is None:
+        since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
+        if is_shallow(repository):
+            cut = f"the history of {branch.ref} is cut off before {said}, it begins on {since}"
+            raise GitError(f"{cut}; {UNSHALLOW}")
+        raise UsageError(f"nothing was committed on {branch.ref} by {said}; its history begins on {since}")
+    remarks = [f"as of {said}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
+    if found.is_uneven:
+        remarks.append("dates on this branch are out of order: that commit follows one with a later date")
+    if day > today:
+        remarks.append(f"{said} is in the future: this is what applies now, judged by that day")
+    return Snapshot(found.commit, said=said, is_dated=True, remarks=tuple(remarks)), day
+
+
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
     """Return the real path of a folder to write to.
 
@@ -221,13 +294,6 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
     return real
 
 
-class PushTarget(Struct, frozen=True):
-    """Where a push goes: the remote, and the commit that it has there, None for a new branch."""
-
-    remote: str
-    commit: str | None
-
-
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
@@ -241,35 +307,40 @@ def roots_to_check(
         if is_hook and given is None:
             return ()
         raise
-    if len(found) == 1:
-        return found
     named = [(cwd / path).resolve() for path in paths]
     chosen = tuple(one for one in found if any(path.is_relative_to(one.root) for path in named))
     return chosen or found
 
 
-def snapshot_to_check(
-    environment: Mapping[str, str], *, revision: str | None, staged: bool, merge_into: str | None
-) -> Snapshot:
-    """Return the snapshot of the options and pre-commit's variables; raises UsageError where they name two."""
-    if staged and (revision is not None or merge_into is not None):
-        raise UsageError("--staged reads git's index, --rev and --merge read commits; choose one")
-    pushed = _pushed_commit(environment) if staged else None
-    return Snapshot(pushed or revision, staged and pushed is None, merge_into)
+class PushTarget(Struct, frozen=True):
+    """A push, from the variables of pre-commit or our own hook: what is pushed, and where it goes.
 
+    `old` is the commit that the remote has, None for a new branch.
+    """
 
-def _pushed_commit(environment: Mapping[str, str]) -> str | None:
-    """Return the commit that is being pushed, from pre-commit's variables; None in other hooks."""
-    # pre-commit names no commit for a branch whose whole history is new, and a remote only for a push.
-    remote = environment.get("PRE_COMMIT_REMOTE_NAME")
-    return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
+    revision: str
+    remote: str
+    old: str | None
 
 
 def push_target(environment: Mapping[str, str]) -> PushTarget | None:
-    """Return where the current push goes, from the variables of pre-commit or our own hook; None without a push."""
-    if _pushed_commit(environment) is None:
+    """Return the current push, None in other hooks."""
+    remote, revision = environment.get("PRE_COMMIT_REMOTE_NAME"), environment.get("PRE_COMMIT_TO_REF")
+    # pre-commit states no commit for a branch whose whole history is new, and a remote only for a push.
+    if not revision and not remote:
         return None
-    return PushTarget(environment.get("PRE_COMMIT_REMOTE_NAME") or "origin", environment.get("PRE_COMMIT_FROM_REF"))
+    return PushTarget(revision or "HEAD", remote or "origin", environment.get("PRE_COMMIT_FROM_REF"))
+
+
+def snapshot_to_check(
+    push: PushTarget | None, *, revision: str | None, staged: bool, merge_into: str | None
+) -> Snapshot:
+    """Return the snapshot of the options; --staged reads what is pushed during a push. Raises UsageError."""
+    if not staged:
+        return Snapshot(revision, merge_into=merge_into)
+    if revision is not None or merge_into is not None:
+        raise UsageError("--staged reads git's index, --rev and --merge read commits; choose one")
+    return Snapshot(push.revision) if push is not None else Snapshot(staged=True)
 
 
 def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Remarks on an answer: uncommitted entries, consultations and due hygiene."""
+"""Facts about a memory that answers and reports mention: uncommitted entries, ages, due hygiene, fetched wings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from mdmem.errors import MdmemError, SettingsError
+from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.model.entry import Entry, Wing, day_of
 from mdmem.store.catalog import is_entry_place
+from mdmem.store.catalog.load import place_of
 from mdmem.store.git.process import resolve
 from mdmem.store.git.status import list_uncommitted
 from mdmem.store.state.journal import Consultation, Tally, note, told_lately
-from mdmem.store.state.local_records import read_times
+from mdmem.store.state.local_records import find_pin, read_times
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
@@ -138,3 +139,47 @@ def last_of(workspace: Workspace, active: str | None) -> LastHygiene:
     known = [day for day in days if day is not None]
     day = min(known, default=None) if len(known) == len(days) else None
     return LastHygiene(day, any(hygiene_due(catalog, name, times, today=workspace.today) for name in counted))
+
+
+class Borrowed(Struct, frozen=True):
+    """A wing that is read from another repository: from where, at which commit, and when it was last asked for."""
+
+    name: str
+    git: str
+    commit: str
+    asked: date
+
+
+def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
+    """Return the wings that are read from other repositories, by name."""
+    found = []
+    for name, stated in workspace.settings.remote_wings.items() if workspace.catalog.fetched_wings else ():
+        pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
+        if pin is not None and name in workspace.catalog.fetched_wings:
+            found.append(Borrowed(name, stated.git or "", pin.commit, pin.asked))
+    return tuple(found)
+
+
+# In days: what is binding elsewhere seldom changes faster.
+_AGED = 30
+
+
+def aged_wings(workspace: Workspace) -> tuple[str, ...]:
+    """Return a sentence for each wing that was last asked for long ago; none where the settings cannot be read."""
+    try:
+        borrowed = borrowed_wings(workspace)
+    except SettingsError:
+        return ()
+    ages = ((one, (workspace.today - one.asked).days) for one in borrowed)
+    return tuple(
+        f"the wing `{one.name}` of {one.git} was last fetched {days} days ago; `mdmem sync --wings` fetches it again"
+        for one, days in ages
+        if days > _AGED
+    )
+
+
+def refuse_remote(workspace: Workspace, wing: str) -> None:
+    """Raise UsageError for a wing that lives in another repository."""
+    stated = workspace.settings.remote_wings.get(wing)
+    if stated is not None:
+        raise UsageError(f"the wing `{wing}` lives in {stated.git}: change it there, then type `mdmem sync --wings`")

@@ -21,28 +21,90 @@ from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
 
 
-def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Return whether a wing may be a shared one, since its manifest cannot be read in full."""
-    faults = (*catalog.closed, *(finding for finding in catalog.findings if finding.code == "unreadable"))
-    unread = {finding.place.path for finding in faults}
-    return wing in doubtful_wings(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(unread)
+class AmbiguousWingError(UsageError):
+    """There are several project wings, and nothing says which one is active."""
 
 
-def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
-    """Return the sorted paths of unreadable folders and manifests that may be a wing of any `project_id`."""
-    unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
-    found = {path for path in unread if path.partition("/")[2] in ("", MANIFEST)}
-    for name in doubtful_wings(catalog):
-        wing = catalog.wings.get(name)
-        if wing is None or (wing.project_id is None and not wing.is_shared):
-            found.add(f"{name}/{MANIFEST}")
-    return tuple(sorted(found))
+class Filters(Struct, frozen=True, kw_only=True):
+    """The filters of a question; an empty tuple matches everything."""
+
+    wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    types: tuple[EntryType, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    focuses: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    all_wings: bool = False
+    include_deprecated: bool = False
+    include_drafts: bool = False
+
+    def lets_in(self, entry: Entry) -> bool:
+        """Return whether an entry passes all filters but wing, room, status and focus."""
+        return (
+            (not self.types or entry.type in self.types)
+            and (not self.labels or entry.label in self.labels)
+            and (not self.tags or not set(self.tags).isdisjoint(entry.tags))
+            and (not self.owners or entry.owner in self.owners)
+        )
 
 
-def doubtful_wings(catalog: Catalog) -> frozenset[str]:
-    """Return the wings whose manifests have a fault."""
-    faults = (finding for finding in catalog.findings if finding.code == "manifest-invalid")
-    return frozenset(finding.place.path.split("/")[0] for finding in faults)
+class ScopeState(StrEnum):
+    """How certain a scope is: resolved, named but missing, or not named."""
+
+    RESOLVED = "resolved"
+    UNCERTAIN = "uncertain"
+    UNRESOLVED = "unresolved"
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """The wings that are read, the active one first, and the rooms and the focus within them.
+
+    `binding_wings` are those whose invariants always apply. `starts_shared` says that the question is about shared
+    knowledge: it comes first, and no project's override removes a rule of it.
+    """
+
+    wing: str | None
+    wings: tuple[str, ...]
+    shared_wings: tuple[str, ...] = ()
+    binding_wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    focus: str | None = None
+    state: ScopeState = ScopeState.RESOLVED
+    starts_shared: bool = False
+
+    def holds(self, address: str) -> bool:
+        """Return whether an address is in the wings and rooms of this scope."""
+        wing, room, _ = address.split("/", 2)
+        return wing in self.wings and (not self.rooms or room in self.rooms)
+
+    def binds(self, entry: Entry) -> bool:
+        """Return whether an entry is an invariant that always applies, in whatever room."""
+        return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
+
+    def reads(self, entry: Entry) -> bool:
+        """Return whether an entry is in this scope, or an invariant that always applies."""
+        return self.holds(entry.address) or self.binds(entry)
+
+    def held(self, catalog: Catalog) -> Collection[str]:
+        """Return the addresses of the entries in this scope."""
+        return self.read(catalog, unasked=False)
+
+    def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
+        """Return the addresses of the entries in this scope, and of the invariants that always apply."""
+        whole = [self.holds(f"{room}/") for room in catalog.rooms]
+        if all(whole):
+            return catalog.everything
+        found: list[str] = []
+        for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
+            found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
+        return found
+
+    @property
+    def binds_throughout(self) -> bool:
+        """Return whether the invariants of every wing that is read always apply."""
+        return set(self.wings) <= set(self.binding_wings)
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
@@ -83,99 +145,29 @@ def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
     return () if wing.is_shared else tuple(name for name, other in wings.items() if other.is_shared)
 
 
-class ScopeState(StrEnum):
-    """How certain a scope is: known, named but missing, or not named."""
-
-    RESOLVED = "resolved"
-    UNCERTAIN = "uncertain"
-    UNRESOLVED = "unresolved"
+def doubtful_wings(catalog: Catalog) -> frozenset[str]:
+    """Return the wings whose manifests have a fault."""
+    return frozenset(one.place.path.split("/")[0] for one in catalog.findings if one.code == "manifest-invalid")
 
 
-# The one kind of write that creates its project.
-SESSION = "session"
-# In bytes; most systems allow 255 for a folder's name.
-_LONGEST_WING = 100
-
-Tracked = Callable[[], Iterable[str]]
-"""Returns the tracked files, from the repository's top; called only where a wing has `applies_to`."""
+def is_doubtful(catalog: Catalog, wing: str) -> bool:
+    """Return whether a wing may be a shared one, since its manifest cannot be read in full."""
+    unread = {*_unread_paths(catalog), *(finding.place.path for finding in catalog.closed)}
+    return wing in doubtful_wings(catalog) or not unread.isdisjoint({wing, f"{wing}/{MANIFEST}"})
 
 
-class AmbiguousWingError(UsageError):
-    """There are several project wings, and nothing says which one is active."""
+def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
+    """Return the sorted paths of unreadable folders and manifests that may be a wing of any `project_id`."""
+    found = {path for path in _unread_paths(catalog) if path.partition("/")[2] in ("", MANIFEST)}
+    for name in doubtful_wings(catalog):
+        wing = catalog.wings.get(name)
+        if wing is None or (wing.project_id is None and not wing.is_shared):
+            found.add(f"{name}/{MANIFEST}")
+    return tuple(sorted(found))
 
 
-class Filters(Struct, frozen=True, kw_only=True):
-    """The filters of a question; an empty tuple matches everything."""
-
-    wings: tuple[str, ...] = ()
-    rooms: tuple[str, ...] = ()
-    types: tuple[EntryType, ...] = ()
-    statuses: tuple[Status, ...] = ()
-    labels: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    focuses: tuple[str, ...] = ()
-    owners: tuple[str, ...] = ()
-    all_wings: bool = False
-    include_deprecated: bool = False
-    include_drafts: bool = False
-
-    def lets_in(self, entry: Entry) -> bool:
-        """Return whether an entry passes all filters but wing, room, status and focus."""
-        return (
-            (not self.types or entry.type in self.types)
-            and (not self.labels or entry.label in self.labels)
-            and (not self.tags or not set(self.tags).isdisjoint(entry.tags))
-            and (not self.owners or entry.owner in self.owners)
-        )
-
-
-class Scope(Struct, frozen=True, kw_only=True):
-    """The wings that are read, the active one first, and the rooms and the focus within them.
-
-    `binding_wings` are those whose invariants always apply. `starts_shared` says that the question is about shared
-    knowledge: it comes first, and no project's override removes a rule of it.
-    """
-
-    wing: str | None
-    wings: tuple[str, ...]
-    shared_wings: tuple[str, ...] = ()
-    binding_wings: tuple[str, ...] = ()
-    rooms: tuple[str, ...] = ()
-    focus: str | None = None
-    state: ScopeState = ScopeState.RESOLVED
-    starts_shared: bool = False
-
-    def holds(self, address: str) -> bool:
-        """Return whether an address is in the wings and rooms of this scope."""
-        wing, room, _ = address.split("/", 2)
-        return wing in self.wings and (not self.rooms or room in self.rooms)
-
-    def held(self, catalog: Catalog) -> Collection[str]:
-        """Return the addresses of the entries in this scope."""
-        return self.read(catalog, unasked=False)
-
-    def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
-        """Return the addresses of the entries in this scope, and of the invariants that always apply."""
-        whole = [self.holds(f"{room}/") for room in catalog.rooms]
-        if all(whole):
-            return catalog.everything
-        found: list[str] = []
-        for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
-            found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
-        return found
-
-    def binds(self, entry: Entry) -> bool:
-        """Return whether an entry is an invariant that always applies, in whatever room."""
-        return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
-
-    @property
-    def binds_throughout(self) -> bool:
-        """Return whether the invariants of every wing that is read always apply."""
-        return set(self.wings) <= set(self.binding_wings)
-
-    def reads(self, entry: Entry) -> bool:
-        """Return whether an entry is in this scope, or an invariant that always applies."""
-        return self.holds(entry.address) or self.binds(entry)
+def _unread_paths(catalog: Catalog) -> set[str]:
+    return {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
 
 
 def resolve_scope(
@@ -184,12 +176,13 @@ def resolve_scope(
     filters: Filters,
     *,
     paths: Sequence[str] = (),
-    tracked: Tracked | None = None,
+    tracked: Callable[[], Iterable[str]] | None = None,
 ) -> Scope:
     """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
 
     The invariants of a shared wing apply where the active wing's manifest names it; where it names none, those of each
-    without `applies_to`, or whose `applies_to` matches a tracked file.
+    without `applies_to`, or whose `applies_to` matches a tracked file. `tracked` returns these files, from the top; it
+    is called only where a wing has `applies_to`.
     Raises UsageError for a missing wing or room, and AmbiguousWingError where no wing is the active one.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
@@ -234,26 +227,6 @@ def starting_shared(scope: Scope) -> Scope:
     return replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
 
 
-def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
-    """Return the project wing whose `applies_to` matches most paths; of equals the default one, else the first."""
-    projects = [wing for wing in wings.values() if not wing.is_shared]
-    count = {wing.name: sum(1 for path in paths if any_match(wing.applies_to, (path,))) for wing in projects}
-    most = max(count.values(), default=0)
-    best = [name for name in count if count[name] == most > 0]
-    default = find_wing(settings.default_wing, wings) if settings.default_wing is not None else None
-    return default if default in best else next(iter(best), None)
-
-
-def _matching_tracked(names: Sequence[str], wings: Mapping[str, Wing], tracked: Tracked | None) -> tuple[str, ...]:
-    """Return the wings without `applies_to`, and those whose `applies_to` matches a tracked file, if any is known."""
-    files = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
-    return tuple(
-        name
-        for name in names
-        if not (files and wings[name].applies_to) or any_match(wings[name].applies_to, files) is not None
-    )
-
-
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
     """Return the scope of a list or a search: the named wings, else the active scope, else everything."""
     wings = _wings(catalog, *filters.wings)
@@ -263,9 +236,61 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
     try:
         return resolve_scope(catalog, settings, filters)
     except AmbiguousWingError:
-        return Scope(
-            wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED
-        )
+        rooms = _rooms(catalog, filters.rooms, wings)
+        return Scope(wing=None, wings=tuple(wings), rooms=rooms, state=ScopeState.UNRESOLVED)
+
+
+def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
+    """Return the project wing whose `applies_to` matches most paths; of equals the default one, else the first."""
+    count = {
+        wing.name: sum(any_match(wing.applies_to, (path,)) is not None for path in paths)
+        for wing in wings.values()
+        if not wing.is_shared
+    }
+    most = max(count.values(), default=0)
+    best = [name for name in count if count[name] == most > 0]
+    default = find_wing(settings.default_wing, wings) if settings.default_wing is not None else None
+    return default if default in best else next(iter(best), None)
+
+
+def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
+    """Return the active wing; a doubtful wing is never the only project, since it may be shared or from elsewhere."""
+    if settings.default_wing is not None:
+        found = find_wing(settings.default_wing, wings)
+        if found is None:
+            raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
+        return found
+    projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
+    if len(projects) == 1 or len(wings) == 1:
+        return projects[0] if projects else next(iter(wings))
+    listed = ", ".join(f"`{name}`" for name in (projects or wings))
+    raise AmbiguousWingError(
+        f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}"
+    )
+
+
+def _matching_tracked(
+    names: Sequence[str], wings: Mapping[str, Wing], tracked: Callable[[], Iterable[str]] | None
+) -> tuple[str, ...]:
+    """Return the wings without `applies_to`, and those whose `applies_to` matches a tracked file, if any is known."""
+    files = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
+    return tuple(
+        name
+        for name in names
+        if not (files and wings[name].applies_to) or any_match(wings[name].applies_to, files) is not None
+    )
+
+
+def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
+    if not rooms:
+        return ()
+    read = frozenset(wings)
+    paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
+    known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
+    for room in rooms:
+        if room not in known:
+            raise UsageError(not_there("room", room, known, f" in {', '.join(sorted(read))}"))
+    return tuple(dict.fromkeys(rooms))
 
 
 def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
@@ -279,8 +304,14 @@ def _locked(catalog: Catalog) -> list[str]:
     return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
 
 
+def _all_wings(catalog: Catalog) -> dict[str, Wing]:
+    """Return the wings, and a wing for each unreadable folder and each wing that is not fetched."""
+    names = (*(path.split("/")[0] for path in hidden_wings(catalog) if path != "."), *catalog.missing_wings)
+    return {name: Wing(name=name) for name in names} | dict(catalog.wings)
+
+
 class ScopeAnswer(Struct, frozen=True, kw_only=True):
-    """How certain the scope of a project and a focus is, and what to tell the caller.
+    """How certain the scope of a project and a focus is, and a message for the caller.
 
     `focus_exists` is None where no focus was given; `nearest` are names that may be meant. `is_writable` says that the
     caller may write there.
@@ -293,6 +324,10 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
     message: str | None = None
     nearest: tuple[str, ...] = ()
     is_writable: bool = True
+
+    def may_write(self, kind: str) -> bool:
+        """Return whether a write is allowed: its wing exists, or it is a session, which creates it."""
+        return self.project_exists or (kind == "session" and self.state is ScopeState.UNCERTAIN)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer in the contract's shape; `focus_exists` is left out where no focus was given."""
@@ -328,11 +363,6 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
     return ScopeAnswer(state=ScopeState.UNCERTAIN, wing=wing, project_exists=True, focus_exists=False, message=message)
 
 
-def may_write(answer: ScopeAnswer, kind: str) -> bool:
-    """Return whether a write is allowed: its wing exists, or it is a session, which creates it."""
-    return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
-
-
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
     """Return the name of the wing for a new project: its id in lower case, words joined by `_`.
 
@@ -341,7 +371,8 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     """
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
     name = "_".join(words)
-    if not name or len(name.encode("utf-8", "surrogateescape")) > _LONGEST_WING:
+    # In bytes; most systems allow 255 for a folder's name.
+    if not name or len(name.encode("utf-8", "surrogateescape")) > 100:
         fault = "is too long for" if name else "has no letter or digit for"
         raise UsageError(f"the project `{project_id}` {fault} the name of a wing; choose another name")
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
@@ -357,37 +388,3 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
         listed = " and ".join(f"`{path}`" for path in hidden)
         raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; fix that first")
     return name
-
-
-def _all_wings(catalog: Catalog) -> dict[str, Wing]:
-    """Return the wings, and a wing for each unreadable folder and each wing that is not fetched."""
-    names = (*(path.split("/")[0] for path in hidden_wings(catalog) if path != "."), *catalog.missing_wings)
-    return {name: Wing(name=name) for name in names} | dict(catalog.wings)
-
-
-def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
-    """Return the active wing; a doubtful wing is never the only project, since it may be shared or from elsewhere."""
-    if settings.default_wing is not None:
-        found = find_wing(settings.default_wing, wings)
-        if found is None:
-            raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
-        return found
-    projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
-    if len(projects) == 1 or len(wings) == 1:
-        return projects[0] if projects else next(iter(wings))
-    listed = ", ".join(f"`{name}`" for name in (projects or wings))
-    raise AmbiguousWingError(
-        f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}"
-    )
-
-
-def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
-    if not rooms:
-        return ()
-    read = frozenset(wings)
-    paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
-    known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
-    for room in rooms:
-        if room not in known:
-            raise UsageError(not_there("room", room, known, f" in {', '.join(sorted(read))}"))
-    return tuple(dict.fromkeys(rooms))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from calendar import monthrange
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import MINYEAR, UTC, date, datetime, time, timedelta
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -24,94 +22,66 @@ from mdmem.model.kinds import Searched
 from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
 from mdmem.store.catalog.load import find_remote_wing, with_remote_wings
 from mdmem.store.catalog.redaction import visible_settings
-from mdmem.store.git.discovery import SETTING, find_default_branch
-from mdmem.store.git.merge import is_shallow, merge
-from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, staged_index
-from mdmem.store.git.status import commit_at, first_of, list_tracked
+from mdmem.store.git.merge import merge
+from mdmem.store.git.process import resolve, staged_index
+from mdmem.store.git.status import list_tracked
 from mdmem.store.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state import Places, places
-from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
-from mdmem.store.workspace.location import Location, Snapshot
+from mdmem.store.tree import (
+    SETTINGS_NAME,
+    FileKind,
+    GitTree,
+    Tree,
+    TreeFile,
+    TreeView,
+    Unreadable,
+    WorkingTree,
+    narrowed,
+    read_one,
+)
+from mdmem.store.workspace.location import Location, Snapshot, snapshot_at
 from mdmem.store.workspace.scope import find_wing
 
 if TYPE_CHECKING:
     from mdmem.store.git.merge import MergeResult, PathConflict
 
 
-# Only the long form: eight digits alone may be the beginning of a commit's name.
-_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
-_AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
+_Made = TypeVar("_Made")
+# Files whose lines are cached while findings are printed.
+_SHOWN_FILES = 16
 
 
-def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot, date]:
-    """Return the snapshot of a revision or a date, and the day to judge by.
-
-    A name of a revision is one, even where it looks like a date; then the day stays today. A date means the last commit
-    by then on the first-parent line of the default branch. A day lasts until its end in UTC, and a time without an
-    offset is UTC, so that a question has one answer everywhere; it is judged by the day that was written.
-    Raises UnknownRevisionError, UsageError and GitError.
-    """
-    repository = location.repository
-    if repository is None:
-        raise GitError(location.git_fault or f"{location.root} is in no git repository")
-    is_date = _DATE.fullmatch(said) is not None or _AGO.fullmatch(said) is not None
-    try:
-        commit = resolve(repository, said)
-    except UnknownRevisionError:
-        if not is_date:
-            raise
-        return _at_date(repository, _resolve_relative(said, today), today)
-    remarks = (f"`{said}` is a branch or tag here, so it is not read as a date",) if is_date else ()
-    return Snapshot(commit, said=said, remarks=remarks), today
+# Not an `Exception`: the index takes any of those for damage, and would be rebuilt.
+class OverdueError(BaseException):
+    """The time for an answer is over."""
 
 
-_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
+Clock = Callable[[], float]
 
 
-def _resolve_relative(said: str, today: date) -> str:
-    """Return the date of `yesterday` or `2 weeks ago`; another text as it is."""
-    found = _AGO.fullmatch(said)
-    if found is None:
-        return said
-    word, number, unit = found.groups()
-    if word is not None:
-        return str(today + timedelta(days=_NEAR[word.lower()]))
-    if unit.lower() in ("day", "week"):
-        return str(today - timedelta(days=int(number) * (7 if unit.lower() == "week" else 1)))
-    months = today.year * 12 + today.month - 1 - int(number) * (12 if unit.lower() == "year" else 1)
-    year, month = divmod(months, 12)
-    if year < MINYEAR:
-        raise UsageError(f"there is no day `{said}`")
-    return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
+class TimedTree(TreeView, kw_only=True):
+    """A tree that raises OverdueError when it is read after a moment of a clock."""
 
+    until: float
+    clock: Clock
 
-def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, date]:
-    try:
-        instant = datetime.fromisoformat(said.upper())
-    except ValueError as error:
-        raise UsageError(f"there is no time `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
-    day = instant.date()
-    if len(said) == len("2026-01-31"):
-        # The first moment of the next day may be beyond the last year that Python has.
-        instant = datetime.combine(day, time(23, 59, 59))
-    branch = find_default_branch(repository)
-    if branch is None:
-        why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
-        raise GitError(f"what applied on {said} is unknown: {why}")
-    found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
-    if found is None:
-        since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
-        if is_shallow(repository):
-            cut = f"the history of {branch.ref} is cut off before {said}, it begins on {since}"
-            raise GitError(f"{cut}; {UNSHALLOW}")
-        raise UsageError(f"nothing was committed on {branch.ref} by {said}; its history begins on {since}")
-    remarks = [f"as of {said}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
-    if found.is_uneven:
-        remarks.append("dates on this branch are out of order: that commit follows one with a later date")
-    if day > today:
-        remarks.append(f"{said} is in the future: this is what applies now, judged by that day")
-    return Snapshot(found.commit, said=said, is_dated=True, remarks=tuple(remarks)), day
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root."""
+        return self._in_time(self.below.files())
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes."""
+        return map(self._in_time, self.below.read(paths))
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digest of each file that can be read, by path."""
+        return self._in_time(self.below.digests(files))
+
+    def _in_time(self, result: _Made) -> _Made:
+        if self.clock() > self.until:
+            raise OverdueError
+        return result
 
 
 def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
@@ -124,11 +94,6 @@ def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
 
     stated = {name: texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
     return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
-
-
-_Made = TypeVar("_Made")
-# Files whose lines are cached while findings are printed.
-_SHOWN_FILES = 16
 
 
 class IndexSlot(Struct):
@@ -198,6 +163,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the same root with full access, for work whose result is not shown."""
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
+    def within(self, seconds: float, *, clock: Clock) -> Self:
+        """Return the same files, which can be read until so many seconds are over; then OverdueError is raised."""
+        return replace(self.over(TimedTree(self.whole_tree, until=clock() + seconds, clock=clock)), is_timed=True)
+
     def once(self, make: Callable[[Workspace], _Made]) -> _Made:
         """Return a function's result for this workspace, which is computed once."""
         if make not in self._made:
@@ -246,7 +215,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
         if snapshot.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
-        commit = snapshot.revision if snapshot.is_resolved else resolve(repository, snapshot.revision)
+        commit = resolve(repository, snapshot.revision)
         return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
 
     @cached_property
