@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct, field
@@ -19,7 +19,7 @@ from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_of, looked_at
 from mdmem.write.similar import REVIEW_FROM, subject_of
 
-# The contract fixes these numbers.
+# The contract fixes these numbers; a decision may have its 180 days in full.
 DUPLICATE_ABOVE = 0.9
 COPY_FROM = 0.86
 DECISION_DAYS = 180
@@ -40,11 +40,12 @@ class StaleItem(Struct, frozen=True):
     freshness: Freshness
 
 
-class HygieneFindings(Struct, frozen=True, kw_only=True):
-    """The entries that need maintenance, and the writes that did not complete.
+class HygieneReport(Struct, frozen=True, kw_only=True):
+    """The entries that need maintenance, the writes that did not complete, and what was recorded about the run.
 
     `near` are pairs of similar rules, `drifted` groups of entities with one name, `blocked` the writes that a similar
-    entry stopped. The contract does not know `findings`; `titles` has the titles of all examined entries.
+    entry stopped. The contract does not know `findings`; `titles` has the titles of all examined entries. `recorded`
+    are the manifests that were written.
     """
 
     checked_at: date
@@ -60,6 +61,10 @@ class HygieneFindings(Struct, frozen=True, kw_only=True):
     stale_items: tuple[StaleItem, ...] = ()
     findings: tuple[Finding, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
+    recorded: tuple[str, ...] = ()
+    commit: str | None = None
+    remarks: tuple[str, ...] = ()
+    pending_only: bool = False
 
     @property
     def duplicates_found(self) -> int:
@@ -83,7 +88,7 @@ def examine(
     rooms: Sequence[str] = (),
     found: Sequence[Finding] = (),
     is_focused: bool = False,
-) -> HygieneFindings:
+) -> HygieneReport:
     """Return the current entries of some wings that need maintenance, by address; nothing is changed.
 
     Drafts are compared with the others, since two agents may write the same. `text` has what each entry says, `rooms`
@@ -103,8 +108,12 @@ def examine(
     ]
     addresses = frozenset(entry.address for entry in current)
     duplicates = _find_duplicates([*current, *drafts], text)
-    outdated = tuple(entry.address for entry in current if _is_outdated(catalog, entry, today))
-    obsolete = tuple(entry.address for entry in current if _is_obsolete(entry, today))
+    outdated = tuple(
+        entry.address
+        for entry in current
+        if _is_older(entry, EntryType.DECISION, DECISION_DAYS + 1, today) and not _supersedes(catalog, entry)
+    )
+    obsolete = tuple(entry.address for entry in current if _is_older(entry, EntryType.PATTERN, PATTERN_DAYS, today))
     stale = {*outdated, *obsolete}
     checked = (one for one in found if one.address in addresses)
     findings = (
@@ -113,7 +122,7 @@ def examine(
         *_find_copies(catalog, all_current, text, addresses),
         *(one for one in _find_empty_rooms(catalog, rooms) if one.place.path.split("/")[0] in wings),
     )
-    return HygieneFindings(
+    return HygieneReport(
         checked_at=today,
         duplicates=duplicates,
         near=_find_near([*current, *drafts], text, duplicates),
@@ -129,17 +138,17 @@ def examine(
 def _find_duplicates(entries: Iterable[Entry], text: Mapping[str, str]) -> Groups:
     """Return the groups of entries of one type and wing whose titles and texts are nearly the same."""
     groups: list[tuple[str, ...]] = []
-    for alike in _by_kind(entries).values():
+    for alike in _grouped(entries, lambda one: (one.wing, one.type)):
         texts = ((one.address, words_of(f"{one.title}\n{text.get(one.address, '')}")) for one in alike)
         groups += near_groups(texts, above=DUPLICATE_ABOVE)
     return tuple(sorted(groups))
 
 
-def _by_kind(entries: Iterable[Entry]) -> dict[tuple[str, EntryType], list[Entry]]:
-    found: dict[tuple[str, EntryType], list[Entry]] = {}
+def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Collection[list[Entry]]:
+    found: dict[Hashable, list[Entry]] = {}
     for entry in entries:
-        found.setdefault((entry.wing, entry.type), []).append(entry)
-    return found
+        found.setdefault(key(entry), []).append(entry)
+    return found.values()
 
 
 def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) -> tuple[NearPair, ...]:
@@ -149,7 +158,8 @@ def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Gr
     """
     group_of = {address: group for group in duplicates for address in group}
     found = []
-    for rules in _by_kind(entry for entry in entries if entry.type.is_rule).values():
+    rules_only = (entry for entry in entries if entry.type.is_rule)
+    for rules in _grouped(rules_only, lambda one: (one.wing, one.type)):
         by_address = {one.address: one for one in rules}
         subjects = {address: subject_of(one, text.get(address, "")) for address, one in by_address.items()}
         own = without_template({address: one.text for address, one in subjects.items()})
@@ -168,7 +178,7 @@ def _find_copies(
 
     Titles do not count. An entry that overrides the shared one is no copy.
     """
-    for entries in _by_type(current).values():
+    for entries in _grouped(current, lambda one: one.type):
         by_address = {one.address: one for one in entries}
         shared = {one.address for one in entries if catalog.wings[one.wing].is_shared}
         compared = [address for address in by_address if address in shared or address in addresses]
@@ -183,21 +193,10 @@ def _find_copies(
             is_read = read is None or other.wing in read
             if copy not in shared and copy not in copied and is_read and original not in entry.overrides:
                 copied.add(copy)
-                yield _copy_finding(entry, other, pair.share)
-
-
-def _by_type(entries: Iterable[Entry]) -> dict[EntryType, list[Entry]]:
-    found: dict[EntryType, list[Entry]] = {}
-    for entry in entries:
-        found.setdefault(entry.type, []).append(entry)
-    return found
-
-
-def _copy_finding(entry: Entry, shared: Entry, share: float) -> Finding:
-    message = f"repeats the shared `{shared.address}`: they have {share:.0%} of their words in common"
-    reason = f"repeats {shared.address}"
-    help_ = f"type `mdmem deprecate {entry.address} --reason '{reason}'`, or add `overrides: {shared.address}`"
-    return Finding("copy-of-shared", message, Place(entry.path), help_, entry.address, other=Place(shared.path))
+                message = f"repeats the shared `{original}`: they have {pair.share:.0%} of their words in common"
+                reason = f"repeats {original}"
+                help_ = f"type `mdmem deprecate {copy} --reason '{reason}'`, or add `overrides: {original}`"
+                yield Finding("copy-of-shared", message, Place(entry.path), help_, copy, other=Place(other.path))
 
 
 def _find_empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
@@ -252,18 +251,10 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
     return bool(entry.supersedes) or entry.address in catalog.lineage.predecessors
 
 
-def _is_outdated(catalog: Catalog, entry: Entry, today: date) -> bool:
-    """Say whether a decision that supersedes nothing was neither made nor verified in the last 180 days."""
-    if entry.type is not EntryType.DECISION or _supersedes(catalog, entry):
-        return False
+def _is_older(entry: Entry, type_: EntryType, days: int, today: date) -> bool:
+    """Say whether an entry of a type was neither made nor verified in so many days."""
     age = age_of(entry, today)
-    return age is not None and age > DECISION_DAYS
-
-
-def _is_obsolete(entry: Entry, today: date) -> bool:
-    """Say whether a pattern was not validated for 90 days."""
-    age = age_of(entry, today)
-    return entry.type is EntryType.PATTERN and age is not None and age >= PATTERN_DAYS
+    return entry.type is type_ and age is not None and age >= days
 
 
 def _find_drifted(entries: Iterable[Entry]) -> Groups:

@@ -11,13 +11,12 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from mdmem.change.examine import Groups, HygieneFindings, examine
+from mdmem.change.examine import Groups, HygieneReport, examine
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.text import content_of
-from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import record_hygiene
@@ -53,21 +52,6 @@ class HygieneRequest(Struct, frozen=True, kw_only=True):
     commit: bool | None = None
 
 
-class HygieneReport(Struct, frozen=True, kw_only=True):
-    """The findings, the manifests that were written with their commit, and remarks about the run."""
-
-    hygiene: HygieneFindings
-    recorded: tuple[str, ...] = ()
-    commit: str | None = None
-    remarks: tuple[str, ...] = ()
-    pending_only: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the keys of the contract of `run_hygiene`, then more."""
-        more = {"recorded": list(self.recorded), "commit": self.commit, "remarks": list(self.remarks)}
-        return hygiene_fields(self.hygiene) | more
-
-
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
@@ -77,11 +61,10 @@ def run_hygiene(
     """
     request = HygieneRequest(wing=project_id or None, scope=scope, pending_only=check_pending_only)
     if request.wing is None or find_wing(request.wing, workspace.catalog.wings) is not None:
-        return run(workspace, request).as_json()
+        return hygiene_fields(run(workspace, request))
     _refuse_unknown_scope(scope)
     remarks = [f"there is no wing for the project `{project_id}` yet"]
-    hygiene = _only_pending(workspace, request, remarks)
-    return HygieneReport(hygiene=hygiene, remarks=tuple(remarks)).as_json()
+    return hygiene_fields(_with_pending(HygieneReport(checked_at=workspace.today), workspace, request, remarks))
 
 
 def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
@@ -98,18 +81,17 @@ def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
     if request.pending_only:
         if request.wing is not None:
             get_wing(request.wing, workspace.catalog.wings)
-        hygiene = _only_pending(workspace, request, remarks)
-        return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=True)
+        report = HygieneReport(checked_at=workspace.today, pending_only=True)
+        return _with_pending(report, workspace, request, remarks)
     wings = _choose_wings(workspace.whole_catalog, request)
-    hygiene = _examine(workspace, request, wings, remarks)
+    report = _examine(workspace, request, wings, remarks)
     if is_full:
         is_everything = request.wing is None and request.scope is None and not workspace.access.is_narrow
         _record_in_state(workspace, None if is_everything else wings, remarks)
-    if not request.record:
-        return HygieneReport(hygiene=hygiene, remarks=tuple(remarks))
-    written = _record_in_manifests(workspace, wings, remarks, commit=request.commit)
-    recorded = tuple(change.path for change in written.changes)
-    return HygieneReport(hygiene=hygiene, recorded=recorded, commit=written.commit, remarks=tuple(remarks))
+    if request.record:
+        written = _record_in_manifests(workspace, wings, remarks, commit=request.commit)
+        report = replace(report, recorded=tuple(one.path for one in written.changes), commit=written.commit)
+    return _with_pending(report, workspace, request, remarks)
 
 
 def _refuse_unknown_scope(scope: str | None) -> None:
@@ -133,9 +115,8 @@ def _choose_wings(catalog: Catalog, request: HygieneRequest) -> frozenset[str]:
 
 def _examine(
     workspace: Workspace, request: HygieneRequest, wings: Collection[str], remarks: list[str]
-) -> HygieneFindings:
+) -> HygieneReport:
     catalog = workspace.whole_catalog
-    pending = _only_pending(workspace, request, remarks)
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
     if left_out := [path for path in unread if request.wing is None or path.split("/")[0] in wings]:
         how = "mdmem check --no-baseline" if workspace.settings.baseline else "mdmem check"
@@ -143,7 +124,7 @@ def _examine(
         remarks.append(f"{len(left_out)} unreadable {files} left out; `{how}` shows {them}")
     codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
     found = run_checks(Case(catalog, workspace.settings, workspace.today), codes)
-    hygiene = examine(
+    return examine(
         catalog,
         workspace.today,
         wings=wings,
@@ -152,13 +133,6 @@ def _examine(
         rooms=tuple(_rooms_on_disk(workspace, catalog)),
         found=visible_findings(catalog, found),
         is_focused=request.scope == "focus",
-    )
-    return replace(
-        hygiene,
-        project_id=request.wing,
-        scope=request.scope,
-        unresolved=pending.unresolved,
-        blocked=pending.blocked,
     )
 
 
@@ -194,8 +168,13 @@ def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
                 yield f"{wing}/{name}"
 
 
-def _only_pending(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> HygieneFindings:
-    """Return the writes that failed on the way, and those that a similar entry stopped."""
+def _with_pending(
+    report: HygieneReport, workspace: Workspace, request: HygieneRequest, remarks: list[str]
+) -> HygieneReport:
+    """Return a report with the request, the writes that failed on the way or that a similar entry stopped, and remarks.
+
+    The remarks are those of the run and those on the writes.
+    """
     unresolved: tuple[PendingWrite, ...] = ()
     blocked: tuple[Blocked, ...] = ()
     try:
@@ -208,12 +187,13 @@ def _only_pending(workspace: Workspace, request: HygieneRequest, remarks: list[s
         remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
-    return HygieneFindings(
-        checked_at=workspace.today,
+    return replace(
+        report,
         project_id=request.wing,
         scope=request.scope,
         unresolved=unresolved,
         blocked=blocked,
+        remarks=tuple(remarks),
     )
 
 
@@ -252,7 +232,7 @@ def _record_in_manifests(
     return write(workspace, lambda _: change_set, WriteOptions(commit=commit))
 
 
-def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
+def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
     """Return the keys of the contract of `run_hygiene`, then the groups behind its numbers and the findings."""
     fields = {
         "project_id": hygiene.project_id,
@@ -273,8 +253,28 @@ def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
         "checked_at": hygiene.checked_at.isoformat(),
         "duplicate_groups": [list(group) for group in hygiene.duplicates],
         "entity_groups": [list(group) for group in hygiene.drifted],
-        "pending_writes": [_write_fields(one) for one in hygiene.unresolved],
-        "findings": [_finding_fields(one) for one in hygiene.findings],
+        "pending_writes": [
+            {
+                "id": one.id,
+                "verb": one.verb,
+                "project_id": one.arguments.get("project_id"),
+                "created": one.created.isoformat(),
+                "attempts": one.attempts,
+                "error": one.error,
+            }
+            for one in hygiene.unresolved
+        ],
+        "findings": [
+            {
+                "code": one.code,
+                "address": one.address,
+                "path": one.place.path,
+                "line": one.place.line,
+                "message": one.message,
+                "help": one.help,
+            }
+            for one in hygiene.findings
+        ],
     }
     if hygiene.near:
         fields["near_duplicates"] = [
@@ -282,10 +282,11 @@ def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
         ]
     if hygiene.blocked:
         fields["blocked_saves"] = [blocked_fields(one) for one in hygiene.blocked]
-    return fields | _decisions_left(hygiene)
+    recorded = {"recorded": list(hygiene.recorded), "commit": hygiene.commit, "remarks": list(hygiene.remarks)}
+    return fields | _decisions_left(hygiene) | recorded
 
 
-def _decisions_left(hygiene: HygieneFindings) -> dict[str, str]:
+def _decisions_left(hygiene: HygieneReport) -> dict[str, str]:
     """Return what a person has to decide, and how: hygiene itself merges and marks nothing."""
     kinds = (
         (len(hygiene.blocked), "save that a similar entry stopped", "saves that a similar entry stopped"),
@@ -310,25 +311,3 @@ def _decisions_left(hygiene: HygieneFindings) -> dict[str, str]:
 
 def _flat(groups: Groups) -> list[str]:
     return sorted(address for group in groups for address in group)
-
-
-def _write_fields(write: PendingWrite) -> dict[str, Any]:
-    return {
-        "id": write.id,
-        "verb": write.verb,
-        "project_id": write.arguments.get("project_id"),
-        "created": write.created.isoformat(),
-        "attempts": write.attempts,
-        "error": write.error,
-    }
-
-
-def _finding_fields(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "address": finding.address,
-        "path": finding.place.path,
-        "line": finding.place.line,
-        "message": finding.message,
-        "help": finding.help,
-    }

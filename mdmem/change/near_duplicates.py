@@ -9,6 +9,8 @@ from math import ceil
 
 from msgspec import Struct
 
+from mdmem.markdown.similarity import jaccard
+
 # Guards against a share that no float represents exactly.
 _NEARLY = 1e-9
 # In a memory of copies all texts are similar: so many pairs are kept for each text.
@@ -25,12 +27,6 @@ class NearPair(Struct, frozen=True):
     share: float
 
 
-class _Text(Struct, frozen=True, eq=False):
-    name: str
-    words: tuple[int, ...]
-    mask: int
-
-
 def near_pairs(
     texts: Iterable[tuple[str, frozenset[str]]], *, share: float, among: Collection[str] | None = None
 ) -> list[NearPair]:
@@ -41,50 +37,34 @@ def near_pairs(
     Two texts that share so much have one of their rarest words in common (prefix filtering, Chaudhuri et al.,
     ICDE 2006), so only texts with a common rare word are compared.
     """
-    numbered = _numbered(texts)
-    rare = [text.words[: len(text.words) - ceil(share * len(text.words) - _NEARLY) + 1] for text in numbered]
-    indexed: defaultdict[int, list[int]] = defaultdict(list)
+    words_of = {name: words for name, words in texts if words}
+    frequency = Counter(word for words in words_of.values() for word in words)
+    indexed: defaultdict[str, list[str]] = defaultdict(list)
     found: list[NearPair] = []
     # Each text is compared with the indexed texts before it, so those to be indexed come first.
-    order = sorted(range(len(numbered)), key=lambda place: among is not None and numbered[place].name not in among)
-    for place in order:
-        near = (_pair(numbered[place], numbered[other], share) for other in _candidates(rare[place], indexed))
-        found += islice(filter(None, near), _ENOUGH)
-        if among is None or numbered[place].name in among:
-            for word in rare[place]:
-                indexed[word].append(place)
+    for name in sorted(words_of, key=lambda one: among is not None and one not in among):
+        words = words_of[name]
+        rarest = sorted(words, key=lambda word: (frequency[word], word))
+        rare = rarest[: len(words) - ceil(share * len(words) - _NEARLY) + 1]
+        pairs = (
+            NearPair(min(name, other), max(name, other), jaccard(words, words_of[other]))
+            for other in _like(rare, indexed)
+        )
+        found += islice((pair for pair in pairs if pair.share >= share - _NEARLY), _ENOUGH)
+        if among is None or name in among:
+            for word in rare:
+                indexed[word].append(name)
     return sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b))
 
 
-def _candidates(words: Iterable[int], indexed: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    seen: set[int] = set()
+def _like(words: Iterable[str], indexed: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield each indexed text that has one of some words, once."""
+    seen: set[str] = set()
     for word in words:
-        for other in indexed.get(word, ()):
-            if other not in seen:
-                seen.add(other)
-                yield other
-
-
-def _numbered(texts: Iterable[tuple[str, frozenset[str]]]) -> list[_Text]:
-    """Return the texts that have words, with numbers for the words, the rarest word first.
-
-    A mask of bits makes it fast to count common words; words of a single text need no bit.
-    """
-    numbers: dict[str, int] = {}
-    held = [(name, [numbers.setdefault(word, len(numbers)) for word in words]) for name, words in texts if words]
-    frequency = Counter(word for _, words in held for word in words)
-    names = list(numbers)
-    rank = {word: place for place, word in enumerate(sorted(frequency, key=lambda one: (-frequency[one], names[one])))}
-    shared = sum(times > 1 for times in frequency.values())
-    found = []
-    for name, words in held:
-        ranked = sorted((rank[word] for word in words), reverse=True)
-        mask = bytearray(shared // 8 + 1)
-        for word in ranked:
-            if word < shared:
-                mask[word >> 3] |= 1 << (word & 7)
-        found.append(_Text(name, tuple(ranked), int.from_bytes(mask, "little")))
-    return found
+        for name in indexed.get(word, ()):
+            if name not in seen:
+                seen.add(name)
+                yield name
 
 
 def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) -> list[tuple[str, ...]]:
@@ -100,20 +80,11 @@ def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) ->
     return sorted(tuple(sorted(group)) for group in distinct)
 
 
-def _pair(one: _Text, other: _Text, share: float) -> NearPair | None:
-    common = (one.mask & other.mask).bit_count()
-    all_words = len(one.words) + len(other.words) - common
-    if common < share * all_words - _NEARLY:
-        return None
-    a, b = sorted((one.name, other.name))
-    return NearPair(a, b, common / all_words)
-
-
 def without_template(texts: Mapping[str, str]) -> dict[str, str]:
     """Return texts, by name, without the lines of their common template: headings and prompts."""
-    held = Counter(line for text in texts.values() for line in {line.strip() for line in text.splitlines()})
+    times = Counter(line for text in texts.values() for line in {line.strip() for line in text.splitlines()})
     least = max(_TEMPLATE_LEAST, ceil(_TEMPLATE_SHARE * len(texts)))
     return {
-        name: "\n".join(line for line in text.splitlines() if held[line.strip()] < least)
+        name: "\n".join(line for line in text.splitlines() if times[line.strip()] < least)
         for name, text in texts.items()
     }

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.change.examine import Groups, HygieneFindings
+from mdmem.change.examine import Groups, HygieneReport
 from mdmem.change.fetch_wings import FetchedWing, FetchWingsResult
-from mdmem.change.hygiene import HygieneReport
+from mdmem.change.hygiene import hygiene_fields
 from mdmem.change.near_duplicates import NearPair
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import Course, SyncResult
@@ -285,7 +285,7 @@ class _Section(Struct, frozen=True):
 
 def hygiene_text(report: HygieneReport, ink: Ink, *, limit: int = _MOST_SHOWN) -> str:
     """Return what needs maintenance by kind, the most urgent first, with what to type next."""
-    blocks = [_text_of(section, ink, limit=limit) for section in _sections(report.hygiene)]
+    blocks = [_text_of(section, ink, limit=limit) for section in _sections(report)]
     if report.recorded:
         commit = f", committed as {report.commit[:10]}" if report.commit else ""
         blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")
@@ -306,23 +306,22 @@ def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
 
 def hygiene_markdown(report: HygieneReport, *, limit: int = _MOST_SHOWN) -> str:
     """Return what needs maintenance as Markdown."""
-    hygiene = report.hygiene
-    about = f" of {code(hygiene.project_id)}" if hygiene.project_id else ""
-    blocks = [f"## Hygiene{about} on {hygiene.checked_at}"]
-    for section in _sections(hygiene):
+    about = f" of {code(report.project_id)}" if report.project_id else ""
+    blocks = [f"## Hygiene{about} on {report.checked_at}"]
+    for section in _sections(report):
         items = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in section.cut(limit).items)
         heading = f"### {prose(section.heading)} ({len(section.items)})"
         blocks.append(f"{heading}\n\n{items}\n\nNext: {prose(section.advice)}.")
-    blocks += [f"{_nothing(report).capitalize()}."] if hygiene.is_clean else []
+    blocks += [f"{_nothing(report).capitalize()}."] if report.is_clean else []
     return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in report.remarks)])
 
 
 def hygiene_json(report: HygieneReport) -> str:
     """Return the keys of the contract, and more, as JSON."""
-    return dump(report.as_json())
+    return dump(hygiene_fields(report))
 
 
-def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
+def _sections(hygiene: HygieneReport) -> Iterator[_Section]:
     """Yield the kinds that have a case: possible losses and errors first, old entries last."""
     by_code: dict[str, list[tuple[str, str]]] = {}
     for one in hygiene.findings:
@@ -347,7 +346,7 @@ def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
             yield _Section(heading, items, advice)
 
 
-def _grouped(hygiene: HygieneFindings, groups: Groups) -> tuple[tuple[str, str], ...]:
+def _grouped(hygiene: HygieneReport, groups: Groups) -> tuple[tuple[str, str], ...]:
     several = len(groups) > 1
     return tuple(
         (address, f"{f'{number}: ' if several else ''}{visible(hygiene.titles[address])}")
@@ -356,7 +355,7 @@ def _grouped(hygiene: HygieneFindings, groups: Groups) -> tuple[tuple[str, str],
     )
 
 
-def _aged(hygiene: HygieneFindings, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def _aged(hygiene: HygieneReport, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return the items of some addresses, the oldest first."""
     meant = frozenset(addresses)
     found = (item for item in hygiene.stale_items if item.id in meant)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.change.examine import HygieneFindings, StaleItem, examine
+from mdmem.change.examine import HygieneReport, StaleItem, examine
 from mdmem.change.hygiene import hygiene_fields
 from mdmem.change.near_duplicates import NearPair
 from mdmem.markdown.text import content_of
@@ -27,7 +27,7 @@ def examined(
     found: Sequence[Finding] = (),
     rooms: Sequence[str] = (),
     is_focused: bool = False,
-) -> HygieneFindings:
+) -> HygieneReport:
     catalog = open_root(root).whole_catalog
     return examine(
         catalog,
@@ -265,5 +265,5 @@ def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
 
 
 def test_memory_without_entries_is_clean(root: Path) -> None:
-    assert examined(root) == HygieneFindings(checked_at=TODAY)
+    assert examined(root) == HygieneReport(checked_at=TODAY)
     assert examined(root).is_clean
