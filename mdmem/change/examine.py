@@ -8,8 +8,7 @@ from datetime import date
 
 from msgspec import Struct, field
 
-from mdmem.change.compare import are_linked
-from mdmem.change.near_duplicates import NearPair, near_groups, near_pairs, without_template
+from mdmem.change.near_duplicates import NearPair, are_linked, near_groups, near_pairs, without_template
 from mdmem.markdown.similarity import jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, label_of
 from mdmem.model.finding import Finding, Place

@@ -10,6 +10,8 @@ from math import ceil
 from msgspec import Struct
 
 from mdmem.markdown.similarity import jaccard
+from mdmem.model.entry import Entry
+from mdmem.model.fields import LINK_FIELDS
 
 # Guards against a share that no float represents exactly.
 _NEARLY = 1e-9
@@ -78,6 +80,11 @@ def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) ->
                 groups.update(dict.fromkeys(small, large))
     distinct = {id(group): group for group in groups.values()}.values()
     return sorted(tuple(sorted(group)) for group in distinct)
+
+
+def are_linked(one: Entry, other: Entry) -> bool:
+    """Say whether a field of one of two entries contains a link to the other."""
+    return any(other.address in one.links(name) or one.address in other.links(name) for name in LINK_FIELDS)
 
 
 def without_template(texts: Mapping[str, str]) -> dict[str, str]:

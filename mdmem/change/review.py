@@ -12,25 +12,28 @@ from msgspec.structs import replace
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import forgiving_settings, retrieve_in
 from mdmem.ask.search import search_in
-from mdmem.change.chains import find_touched_chains
 from mdmem.change.compare import (
     Comparison,
     TreeSide,
     count_by_wing,
     count_changes,
     faults_of_change,
+    find_touched_chains,
+)
+from mdmem.change.review_model import Answered, AnswerPair, Merging, Move, ReviewReport, Unread
+from mdmem.change.review_parts import (
     find_bearings,
     find_beliefs,
     find_contradictions,
     find_covered,
     find_dependents,
+    find_field_edits,
     find_near_entries,
+    find_rewordings,
     find_transitions,
     find_unread,
     find_wordings,
 )
-from mdmem.change.review_model import Answered, AnswerPair, Merging, Move, ReviewReport, Unread
-from mdmem.change.texts import find_field_edits, find_rewordings
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
 from mdmem.model.finding import Finding

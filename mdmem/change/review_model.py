@@ -10,7 +10,7 @@ from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Finding
 
 Which = Literal["before", "after"]
-EdgeChange = Literal["added", "removed", "altered", "kept", "skipped"]
+EdgeChange = Literal["added", "removed", "altered", "kept"]
 CLAIMS, AMENDS = "claims to replace", "amends"
 
 
@@ -100,10 +100,7 @@ class Wording(Struct, frozen=True):
 
 
 class GraphEdge(Struct, frozen=True):
-    """A supersession link from `old` to `new`. A skipped edge replaces a part of a chain that is not shown.
-
-    `kind` is the class of a link that is not sound.
-    """
+    """A supersession link from `old` to `new`; `kind` is the class of a link that is not sound."""
 
     old: str
     new: str

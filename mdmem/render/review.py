@@ -63,13 +63,11 @@ _ARROWS = {
     "altered": "==>|changed|",
     "kept": "-->",
     "removed": "-.->|removed|",
-    "skipped": "-.->|through others|",
 }
 _LINK_NOTES = {
     "added": ", new link",
     "altered": ", changed link",
     "removed": ", removed link",
-    "skipped": ", through others",
 }
 _STYLES = ("classDef binds stroke-width:3px", "classDef ended stroke-dasharray:4", "classDef gone stroke-dasharray:1")
 

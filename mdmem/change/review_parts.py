@@ -1,0 +1,390 @@
+"""Find the parts of a review: what changed in meaning between two trees, kind by kind."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from difflib import SequenceMatcher
+from typing import Literal
+
+from mdmem.ask.contradictions import contradictions_among
+from mdmem.change.compare import Comparison, TreeSide
+from mdmem.change.near_duplicates import are_linked, near_pairs
+from mdmem.change.review_model import (
+    AMENDS,
+    CLAIMS,
+    BearingChange,
+    Belief,
+    ContradictionChange,
+    Covered,
+    Dependent,
+    FieldChange,
+    FieldEdit,
+    NearEntry,
+    Ref,
+    Rewording,
+    RuleText,
+    Span,
+    Transition,
+    Unread,
+    Wording,
+)
+from mdmem.markdown.parse import rationale_span, without_code
+from mdmem.markdown.similarity import words_of
+from mdmem.model.entry import Entry, EntryType, Relation, Status
+from mdmem.model.fields import LINK_FIELDS
+from mdmem.model.finding import Finding
+from mdmem.model.globs import any_match
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
+from mdmem.store.catalog.links import references_in
+from mdmem.write.similar import SUPERSEDES_FROM
+
+# A rationale may be a page; its beginning is enough.
+_LONGEST_REASON = 300
+_ILLEGAL = ("illegal-transition", "deleted-in-force")
+_STATUS_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
+# An entry that is like many is one of a series; the nearest are enough to see it.
+_NEAREST = 3
+_FILES_NAMED = 5
+_REFERRING_FIELDS = ("amends", "overrides", "conflicts_with", "see", "produced")
+
+
+# difflib takes time that grows with the product of both lengths.
+_LONG = 2_000
+_TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
+_PARAGRAPH = "\n\n"
+_BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
+# Other parts of a review show these fields.
+_SHOWN_ELSEWHERE = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *_BINDING})
+_OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
+_OF_A_TEXT = frozenset({"version", "editorial_at"})
+_FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
+_FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
+
+
+def find_unread(comparison: Comparison) -> Iterator[Unread]:
+    """Yield the files that cannot be read, of both sides."""
+    sides: tuple[tuple[Literal["before", "after"], TreeSide, TreeSide], ...] = (
+        ("before", comparison.before, comparison.after),
+        ("after", comparison.after, comparison.before),
+    )
+    for which, side, other in sides:
+        manifests = [finding for finding in side.catalog.findings if finding.code == "manifest-invalid"]
+        broken = [one.findings[0] for one in side.catalog.broken.values() if one.findings]
+        found = {finding.place.path: finding for finding in (*manifests, *broken, *side.catalog.closed)}
+        for path, finding in sorted(found.items()):
+            address = path.removesuffix(".md")
+            ref = other.ref(address) if address in other.catalog.entries else None
+            yield Unread(which, path, finding.code, finding.message, ref)
+
+
+def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
+    """Return the entries that ended with what replaced them, then the new ones, each by authority."""
+    ended = [_ended(comparison, old) for old in comparison.ended]
+    replacing = {ref.address for belief in ended for ref in belief.after}
+    new = [
+        Belief(None, (comparison.after.ref(address),), _reason(comparison, address))
+        for address in comparison.begun
+        if address not in replacing
+    ]
+    ended.sort(key=lambda one: one.before.rank if one.before is not None else (0, ""))
+    return (*ended, *sorted(new, key=lambda one: one.after[0].rank))
+
+
+def _ended(comparison: Comparison, old: str) -> Belief:
+    heads = comparison.successors(old)
+    after = tuple(comparison.after.ref(head) for head in heads)
+    was_there = frozenset(head for head in heads if head not in comparison.begun)
+    return Belief(comparison.before.ref(old), after, _reason_ended(comparison, old, heads), was_there)
+
+
+def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
+    """Return the reasons of the direct successors and of the entry itself, else the rationale of what replaced it."""
+    catalog = comparison.after.catalog
+    direct = catalog.lineage.successors.get(comparison.moved(old), heads)
+    stated = [reason for one in direct if (reason := catalog.entries[one].reason)]
+    entry = catalog.entries.get(comparison.moved(old))
+    # Where something replaced the entry, its own `reason` explains why it replaced its predecessor.
+    if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
+        stated.append(why)
+    if stated:
+        return _shortened("; ".join(dict.fromkeys(stated)))
+    return next((why for head in heads if (why := _reason(comparison, head))), None)
+
+
+def _reason(comparison: Comparison, address: str) -> str | None:
+    """Return the stated reason of an entry, else the rationale in its body if its file changed."""
+    stated = comparison.after.catalog.entries[address].reason
+    if stated:
+        return _shortened(stated)
+    document = comparison.documents.get(address)
+    if document is None:
+        return None
+    start, end = rationale_span(without_code(document.body))
+    # Without a marker of the rationale, the span is the whole body.
+    return _shortened(document.body[start:end]) or None if start else None
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
+
+
+def find_wordings(
+    comparison: Comparison, beliefs: Sequence[Belief], steps: Sequence[Transition]
+) -> tuple[Wording, ...]:
+    """Return the old and new texts of the beliefs, then the texts of new drafts."""
+    drafts = [one.entry for one in steps if one.before is None and one.after is Status.DRAFT]
+    pairs = [*((one.before, one.after) for one in beliefs), *((None, (draft,)) for draft in drafts)]
+    old = dict(comparison.before.catalog.plain_bodies([before.address for before, _ in pairs if before]))
+    wanted = [ref.address for _, after in pairs for ref in after]
+    new = dict(comparison.after.catalog.plain_bodies(wanted))
+    return tuple(
+        Wording(
+            RuleText(before, old[before.address]) if before is not None and before.address in old else None,
+            tuple(RuleText(ref, new[ref.address]) for ref in after if ref.address in new),
+        )
+        for before, after in pairs
+    )
+
+
+def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Transition, ...]:
+    """Return the changes of status: illegal ones first, then others with findings, then by authority."""
+    changes = comparison.changes
+    steps: list[tuple[Ref, Status | None, Status | None]] = [
+        *((comparison.after.ref_of(entry), None, entry.status) for entry in changes.added),
+        *((comparison.before.ref_of(entry), entry.status, None) for entry in changes.gone),
+        *(
+            (comparison.after.ref_of(one.after), one.before.status, one.after.status)
+            for one in changes.changed
+            if one.before.status is not one.after.status
+        ),
+    ]
+    found = []
+    for ref, before, after in steps:
+        own = [finding for finding in faults.get(ref.address, ()) if finding.code in _STATUS_CODES]
+        own.sort(key=lambda one: (_STATUS_CODES.index(one.code), one.message))
+        is_illegal = any(finding.code in _ILLEGAL for finding in own)
+        found.append(Transition(ref, before, after, is_illegal, tuple(one.message for one in own)))
+    return tuple(sorted(found, key=lambda one: (not one.is_illegal, not one.faults, one.entry.rank)))
+
+
+def find_bearings(comparison: Comparison) -> tuple[BearingChange, ...]:
+    """Return the new claims and amendments, then those that ended although both entries are still current."""
+    moved, current, ref = comparison.moved, comparison.after.current, comparison.after.ref
+    before = {(moved(new), says, moved(old)) for new, says, old in _bearings(comparison.before.catalog)}
+    after = set(_bearings(comparison.after.catalog))
+    gone = {(new, says, old) for new, says, old in before - after if {new, old} <= current}
+    changes = [BearingChange(ref(new), says, ref(old), is_new=True) for new, says, old in after - before]
+    changes += [BearingChange(ref(new), says, ref(old), is_new=False) for new, says, old in gone]
+    return tuple(sorted(changes, key=lambda one: (not one.is_new, one.entry.rank, one.says, one.on.rank)))
+
+
+def _bearings(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
+    for address in catalog.entries:
+        yield from ((address, CLAIMS, old) for old in catalog.lineage.claims(address))
+        amended = (old for old in catalog.amendments.by(address) if catalog.lineage.is_current(old))
+        yield from ((address, AMENDS, old) for old in amended)
+
+
+def find_near_entries(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[NearEntry, ...]:
+    """Return the new or reworded entries that are similar to a live entry of their type, the nearest of each.
+
+    Two entries that link to each other are not reported.
+    """
+    live, ref = comparison.live, comparison.after.ref
+    fresh = {*(one.address for one in comparison.changes.added), *comparison.begun}
+    fresh |= {one.entry.address for one in reworded if one.title or one.body}
+    fresh &= live.keys()
+    found: list[NearEntry] = []
+    for type_ in {live[address].type for address in fresh}:
+        of_type = {address: entry for address, entry in live.items() if entry.type is type_}
+        texts = (
+            (address, words_of(f"{entry.title}\n{comparison.live_bodies[address]}"))
+            for address, entry in of_type.items()
+            if address in comparison.live_bodies
+        )
+        times: Counter[str] = Counter()
+        for pair in near_pairs(texts, share=SUPERSEDES_FROM, among=fresh & of_type.keys()):
+            entry, other = (pair.a, pair.b) if pair.a in fresh else (pair.b, pair.a)
+            if times[entry] < _NEAREST and not are_linked(live[entry], live[other]):
+                times[entry] += 1
+                found.append(NearEntry(ref(entry), ref(other), round(pair.share, 2)))
+    return tuple(sorted(found, key=lambda one: (one.entry.type.rank, -one.share, one.entry.address, one.other.address)))
+
+
+def find_covered(
+    comparison: Comparison, reworded: Sequence[Rewording], files: Callable[[], Collection[str]]
+) -> tuple[Covered, ...]:
+    """Return the current entries that began, ended or changed, by authority, with the files that they apply to.
+
+    `files` gives the tracked paths from the top of the repository; it is called only if an entry has globs.
+    """
+    before, after = comparison.before, comparison.after
+    changed = {*comparison.begun, *(one.entry.address for one in reworded if one.entry.address in after.current)}
+    concerned = [(before.ref(old), before.catalog.entries[old].applies_to) for old in comparison.ended]
+    concerned += [(after.ref(address), after.catalog.entries[address].applies_to) for address in changed]
+    with_globs = sorted(((ref, globs) for ref, globs in concerned if globs), key=lambda pair: pair[0].rank)
+    tracked = sorted(files()) if with_globs else []
+    found = []
+    for ref, globs in with_globs:
+        paths = [path for path in tracked if any_match(globs, (path,)) is not None]
+        found.append(Covered(ref, globs, len(paths), tuple(paths[:_FILES_NAMED])))
+    return tuple(found)
+
+
+def find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
+    """Return the new contradictions between entries, then those that the change ended, by authority."""
+    moved, before, after = comparison.moved, comparison.before, comparison.after
+    old = {tuple(sorted((moved(a), moved(b)))): (before, a, b, why) for a, b, why in _contradictions(before)}
+    new = {tuple(sorted((a, b))): (after, a, b, why) for a, b, why in _contradictions(after)}
+    found = [_contradiction(*new[ends], is_new=True) for ends in new.keys() - old.keys()]
+    found += [_contradiction(*old[ends], is_new=False) for ends in old.keys() - new.keys()]
+    return tuple(sorted(found, key=lambda one: (not one.is_new, one.first.rank, one.second.rank)))
+
+
+def _contradictions(side: TreeSide) -> Iterator[tuple[str, str, str]]:
+    for one in contradictions_among(side.catalog, side.catalog.entries.keys() & side.current):
+        yield one.a, one.b, one.why
+
+
+def _contradiction(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) -> ContradictionChange:
+    first, second = sorted((side.ref(a), side.ref(b)), key=lambda ref: ref.rank)
+    return ContradictionChange(first, second, why, is_new)
+
+
+def find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
+    """Return the live entries that refer to an entry that is no longer current, by that entry, then by authority."""
+    lost = {comparison.moved(old): comparison.successors(old) for old in comparison.ended}
+    if not lost:
+        return ()
+    ways: dict[tuple[str, str], list[str]] = {}
+    for source, target, how in (*_links_in_fields(comparison), *_links_in_text(comparison, lost)):
+        if target in lost and source not in lost:
+            is_successor = target in comparison.live[source].supersedes and source in lost[target]
+            if not is_successor:
+                ways.setdefault((target, source), []).append(how)
+    found = [
+        Dependent(comparison.after.ref(source), target, lost[target], tuple(dict.fromkeys(how)))
+        for (target, source), how in ways.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (one.on, one.entry.rank)))
+
+
+def _links_in_fields(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
+    for address, entry in comparison.live.items():
+        yield from ((address, target, name) for name in _REFERRING_FIELDS for target in entry.links(name))
+        yield from ((address, relation.to, relation.type) for relation in entry.relations)
+        if entry.status is Status.DRAFT:
+            yield from ((address, target, "supersedes") for target in entry.supersedes)
+
+
+def _links_in_text(comparison: Comparison, lost: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    # Every form of a reference ends with the entry-id.
+    entry_id = re.compile("|".join(sorted(re.escape(address.rsplit("/", 1)[-1]) for address in lost)))
+    known = {*comparison.after.catalog.addresses, *lost}
+    for address, body in comparison.live_bodies.items():
+        if entry_id.search(body):
+            for reference in references_in({address: without_code(body)}, known):
+                if reference.target is not None:
+                    yield address, reference.target, "text"
+
+
+def word_changes(before: str, after: str) -> tuple[Span, ...]:
+    """Return a text as runs of unchanged, removed and added words; empty if the words are the same.
+
+    A blank line separates paragraphs and counts as a word; other line breaks do not count.
+    """
+    old, new = _words(before), _words(after)
+    return tuple(_spans(old, new)) if old != new else ()
+
+
+def _words(text: str) -> list[str]:
+    return [_PARAGRAPH if token.isspace() else token for token in _TOKEN.findall(text.strip())]
+
+
+def _spans(old: list[str], new: list[str]) -> Iterator[Span]:
+    matcher = SequenceMatcher(None, old, new, autojunk=len(old) > _LONG)
+    for tag, first, last, begin, stop in matcher.get_opcodes():
+        runs = ((" ", old[first:last]),) if tag == "equal" else (("-", old[first:last]), ("+", new[begin:stop]))
+        for mark, words in runs:
+            if words:
+                yield Span(mark, " ".join(words).replace(f" {_PARAGRAPH} ", _PARAGRAPH))
+
+
+def find_rewordings(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Rewording, ...]:
+    """Return the entries with another text, title or binding field, frozen ones first, then by authority."""
+    found = []
+    for one in comparison.changes.changed:
+        title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
+        body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
+        fields = _field_changes(comparison, one, _BINDING)
+        if one.keeps_text and one.keeps_title and not fields:
+            continue
+        was_current, is_current = (
+            one.before.address in comparison.before.current,
+            one.after.address in comparison.after.current,
+        )
+        own = faults.get(one.after.address, ())
+        found.append(
+            Rewording(
+                entry=comparison.after.ref_of(one.after),
+                is_frozen=was_current and is_current and one.before.type in _FROZEN,
+                title=title,
+                body=body,
+                fields=fields,
+                notice=_notice(one, is_layout=not (title or body or fields)),
+                faults=tuple(finding.message for finding in own if finding.code in _FROZEN_CODES),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (not one.is_frozen, one.entry.rank)))
+
+
+def _notice(one: Changed, *, is_layout: bool) -> str:
+    parts = ["only line breaks changed"] if is_layout else []
+    if one.before.version != one.after.version:
+        parts.append(f"version {one.before.version or 1} → {one.after.version or 1}")
+    if one.is_corrected and one.after.editorial_at is not None:
+        parts.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
+    return "; ".join(parts)
+
+
+def find_field_edits(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[FieldEdit, ...]:
+    """Return the entries with changed fields that no other part of the review shows, by authority."""
+    with_new_text = {one.entry.address for one in reworded}
+    found = []
+    for one in comparison.changes.changed:
+        elsewhere = _SHOWN_ELSEWHERE
+        if one.before.status is not one.after.status:
+            elsewhere |= _OF_A_TRANSITION
+        if one.after.address in with_new_text:
+            elsewhere |= _OF_A_TEXT
+        names = [name for name in Entry.__struct_fields__ if name not in elsewhere]
+        if fields := _field_changes(comparison, one, names):
+            found.append(FieldEdit(comparison.after.ref_of(one.after), fields))
+    return tuple(sorted(found, key=lambda one: one.entry.rank))
+
+
+def _field_changes(comparison: Comparison, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:
+    unread = {*one.before.unread, *one.after.unread}
+    found = []
+    for name in names:
+        before, after = getattr(one.before, name), getattr(one.after, name)
+        if name in LINK_FIELDS:
+            before = tuple(comparison.moved(link) for link in before)
+        if name not in unread and before != after:
+            found.append(FieldChange(name, _as_text(before), _as_text(after)))
+    return tuple(found)
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(map(_as_text, value))
+    if isinstance(value, Relation):
+        return f"{value.type} {value.to}"
+    return value.isoformat() if isinstance(value, date) else str(value)
