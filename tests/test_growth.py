@@ -10,7 +10,7 @@ import pytest
 from builders import entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
-from mdmem.change.why import why
+from mdmem.change.history import why
 from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown import patch

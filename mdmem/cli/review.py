@@ -9,11 +9,10 @@ import click
 from msgspec.structs import replace
 
 from mdmem.change.conflicts import find_conflicts
+from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import HygieneRequest, run
-from mdmem.change.log import blame, log, recent_changes
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, page_url, review_change
-from mdmem.change.why import why
 from mdmem.cli.common import (
     Globals,
     at_option,

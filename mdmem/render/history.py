@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mdmem.change.log import BlameReport, FieldBlame, HistoryStep, LogReport
-from mdmem.change.why import ChainLink, WhyReport
+from mdmem.change.history import BlameReport, ChainLink, FieldBlame, HistoryStep, LogReport, WhyReport
 from mdmem.model.entry import Entry, day_of
 from mdmem.model.lineage import standing_json
 from mdmem.model.text import visible

@@ -13,8 +13,8 @@ from mdmem.model.lineage import standing_json
 from mdmem.render.text import json_text
 
 if TYPE_CHECKING:
+    from mdmem.change.history import ChainLink, WhyReport
     from mdmem.change.status import StatusReport
-    from mdmem.change.why import ChainLink, WhyReport
 
 SCHEMA = 1
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from builders import commit_all, memory, open_root, write_entry
 from msgspec.structs import replace
 
-from mdmem.change.log import LogReport, log
+from mdmem.change.history import LogReport, log
 from mdmem.model.access import Access
 
 TEXT = "Onyx shines.\n\nRationale: it was weighed.\n"

@@ -16,7 +16,7 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import in_full, list_entries, list_problems, show
-from mdmem.change.why import why
+from mdmem.change.history import why
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.copy import copy_key, load_copy, open_copy
 from mdmem.hub.grants import grant

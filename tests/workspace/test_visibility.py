@@ -15,9 +15,9 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
 from mdmem.ask.show import show
+from mdmem.change.history import why
 from mdmem.change.hygiene import run
 from mdmem.change.status import refresh_index, report_status
-from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import NotFoundError, SettingsError, UsageError
 from mdmem.model.access import Access, AccessDeniedError

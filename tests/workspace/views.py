@@ -10,9 +10,9 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import list_entries, show, shown
+from mdmem.change.history import why
 from mdmem.change.hygiene import HygieneRequest, run
 from mdmem.change.status import report_status
-from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
 from mdmem.model.access import Access

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import Field
 
-from mdmem.change.why import why
+from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.mcp.arguments import Agent, AsText, Focus, LongText, Name, Room, Text, Texts, Type, Wing
 from mdmem.mcp.tools.shape import Facts, ToolResult, tool

@@ -1,4 +1,4 @@
-"""Read the history of an entry: its commits, what each changed, and which commit last set each field."""
+"""Read the history of an entry: its commits, the commit that last set each field, and its chain of supersessions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from mdmem.errors import NotFoundError
 from mdmem.markdown.parse import Document, first_heading, parse_document
-from mdmem.model.entry import title_of
+from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.lineage import Stance
 from mdmem.model.origin import KEY, origin_in, read_origin
 from mdmem.store.git.history import Commit, FileRevision, file_changes, history
 from mdmem.store.git.merge import is_shallow
-from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs
+from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.visibility import visible_commits
@@ -265,3 +265,88 @@ def _count_words(before: str, after: str) -> str:
         return "new line breaks"
     added = len(new) - kept
     return f"{added} {'word' if added == 1 else 'words'} added, {len(old) - kept} removed"
+
+
+class ChainLink(Struct, frozen=True, kw_only=True):
+    """An entry of a chain, with what it superseded, and the commits of its file, newest first.
+
+    `claims` are its one-sided supersessions.
+    """
+
+    entry: Entry
+    current: bool
+    replaced: tuple[str, ...]
+    claims: tuple[str, ...] = ()
+    commits: tuple[Commit, ...] = ()
+
+
+class WhyReport(Struct, frozen=True, kw_only=True):
+    """The chain of an entry, the oldest first, its current ends, and the entries related to it."""
+
+    address: str
+    chain: tuple[ChainLink, ...]
+    heads: tuple[str, ...]
+    contradictory: bool
+    draft: bool = False
+    unread: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    overridden_by: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    claimed_by: tuple[str, ...] = ()
+    amends: tuple[str, ...] = ()
+    amended_by: tuple[str, ...] = ()
+
+
+def why(workspace: Workspace, name: str) -> WhyReport:
+    """Return the chain of an entry in both directions, with the commits from one `git log`."""
+    address, catalog = resolve_name(workspace, name), workspace.catalog
+    entries, lineage = catalog.entries, catalog.lineage
+    members = lineage.chain(address)
+    commits = _commits(workspace, members)
+    contradicted = {*entries[address].contradicts, *(one for one in entries if address in entries[one].contradicts)}
+    return WhyReport(
+        address=address,
+        chain=tuple(
+            ChainLink(
+                entry=entries[member],
+                current=lineage.is_current(member),
+                replaced=lineage.predecessors.get(member, ()),
+                claims=tuple(old for old in members if member in lineage.claimants_of(old)),
+                commits=commits.get(member, ()),
+            )
+            for member in members
+        ),
+        heads=lineage.heads(address),
+        draft=entries[address].status is Status.DRAFT,
+        contradictory=address in lineage.contradictory,
+        unread=tuple(
+            link for member in members for link in entries[member].superseded_by if f"{link}.md" in catalog.broken
+        ),
+        drafts=tuple(
+            one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes
+        ),
+        overrides=entries[address].overrides,
+        overridden_by=tuple(
+            one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)
+        ),
+        conflicts=tuple(sorted(filter(lineage.is_current, contradicted))),
+        claimed_by=lineage.claimed_by(address),
+        amends=catalog.amendments.by(address),
+        amended_by=catalog.amendments.of(address),
+    )
+
+
+def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return {}
+    paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
+    found: dict[str, list[Commit]] = {}
+    revision = workspace.snapshot.revision
+    until = resolve(repository, revision) if revision is not None else None
+    for commit in visible_commits(workspace, history(repository, list(paths), until=until)):
+        for path in commit.paths:
+            if path in paths:
+                found.setdefault(paths[path], []).append(commit)
+    return {address: tuple(commits) for address, commits in found.items()}
