@@ -248,7 +248,7 @@ def quotation(view: View, entry: Entry) -> Quoted:
     doubts = [
         *(["under review"] if entry.status_on(view.effective.today) is Status.UNDER_REVIEW else []),
         *marked(catalog.stance(entry.address)),
-        *(f"amended by {one}" for one in catalog.amendments.of(entry.address)),
+        *(f"amended by {one}" for one in catalog.derived.amended_by(entry.address)),
         *(f"claimed by {one}" for one in catalog.lineage.claimed_by(entry.address)),
         *(f"contradicts {one}" for one in entry.contradicts if _binds_there(catalog, one)),
     ]

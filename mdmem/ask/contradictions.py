@@ -34,7 +34,7 @@ def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
 
 
 def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    for entry in catalog.traits.contested:
+    for entry in catalog.derived.contested:
         if catalog.lineage.is_current(entry.address):
             for named in entry.contradicts:
                 why = DECLARED if named in entry.conflicts_with else RELATED
@@ -46,7 +46,7 @@ def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
 
 def _splits(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
-    for old, binding in catalog.traits.splits:
+    for old, binding in catalog.derived.splits:
         if not chosen.isdisjoint(binding):
             yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
 

@@ -30,7 +30,7 @@ class Overrides(Struct, frozen=True, dict=True):
         wing, wings = self.scope.wing, self.catalog.wings
         if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
             return ()
-        found = (one for one in self.catalog.traits.overriding if one.wing == wing)
+        found = (one for one in self.catalog.derived.overriding if one.wing == wing)
         return tuple(filter(self._may_apply, found))
 
     def _may_apply(self, entry: Entry) -> bool:

@@ -16,18 +16,18 @@ _NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}
 
 def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
     """Return the relations of an entry as fields of an item; entries of wings that are not read amend nothing."""
-    address, lineage, amendments = entry.address, catalog.lineage, catalog.amendments
+    address, lineage, derived = entry.address, catalog.lineage, catalog.derived
     stance = catalog.stance(address)
     proposed = stance.amended_by if stance is not None else ()
     claimed, claims = lineage.claimed_by(address), lineage.claims(address)
-    if not (proposed or claimed or claims or amendments.names(address)):
+    if not (proposed or claimed or claims or address in derived.with_amendments):
         return _NONE
     found = {
         "claimed_by": _in_scope(claimed, scope),
         "claims": claims,
-        "amended_by": _in_scope(amendments.of(address, project=scope.wing), scope),
+        "amended_by": _in_scope(derived.amended_by(address, project=scope.wing), scope),
         "proposed_amendments": _in_scope(proposed, scope),
-        "amends": tuple(one for one in amendments.by(address) if lineage.is_current(one)),
+        "amends": tuple(one for one in derived.amends(address) if lineage.is_current(one)),
     }
     return {**found, "titles": {one: catalog.entries[one].title for named in found.values() for one in named}}
 
@@ -44,7 +44,7 @@ def claims_on(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
 def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tuple[Entry, ...]:
     """Return the entries that supersede a chosen one one-sidedly, amend one, or are declared to contradict one."""
     found: dict[str, None] = {}
-    for address in sorted({*catalog.lineage.claimed, *catalog.amendments.named}):
+    for address in sorted({*catalog.lineage.claimed, *catalog.derived.with_amendments}):
         if address in chosen:
             relations = relations_of(catalog, catalog.entries[address], scope)
             found.update(dict.fromkeys((*relations["claimed_by"], *relations["amended_by"])))
@@ -53,7 +53,7 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
 
 
 def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
-    for entry in catalog.traits.contested:
+    for entry in catalog.derived.contested:
         if not catalog.lineage.is_current(entry.address):
             continue
         for other in (head for named in entry.contradicts for head in catalog.lineage.heads(named)):

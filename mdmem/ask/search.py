@@ -74,7 +74,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     if not catalog.lineage.claimed.isdisjoint(found):
         hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
-    drafts = [match.key for match in answer.matches if match.key in catalog.traits.draft] if is_hidden else []
+    drafts = [match.key for match in answer.matches if match.key in catalog.derived.drafts] if is_hidden else []
     return SearchResult(
         query=question.words,
         hits=tuple(_with_relations(catalog, scope, hit) for hit in hits),

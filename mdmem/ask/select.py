@@ -72,7 +72,7 @@ class Selection(Struct, frozen=True, dict=True):
         if self.question.is_open:
             return []
         known = self.omitted.keys() | {item.address for item in items}
-        decisions = self.catalog.traits.of_type[EntryType.DECISION] & self.members
+        decisions = self.catalog.derived.of_type[EntryType.DECISION] & self.members
         return [
             self.catalog.entries[address]
             for address in sorted(decisions - known)
@@ -95,7 +95,7 @@ class Selection(Struct, frozen=True, dict=True):
     def on_path(self) -> frozenset[str]:
         """Return the entries whose `applies_to` matches a given path."""
         entries, paths = self.catalog.entries, self.question.paths
-        bound = self.catalog.traits.bound & self.members if paths else ()
+        bound = self.catalog.derived.with_globs & self.members if paths else ()
         return frozenset(one for one in bound if any_match(entries[one].applies_to, paths) is not None)
 
     @cached_property
@@ -111,7 +111,7 @@ class Selection(Struct, frozen=True, dict=True):
     def _candidates(self) -> Iterator[str]:
         """Yield the addresses that may answer, each once."""
         members = self.members
-        invariants = self.catalog.traits.of_type[EntryType.INVARIANT]
+        invariants = self.catalog.derived.of_type[EntryType.INVARIANT]
         if self.question.is_open:
             yield from sorted(members)
             return
@@ -198,7 +198,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     def _drafts(self) -> Iterator[Entry]:
         """Yield the drafts of the scope that match and that nothing replaced."""
-        for entry in self.catalog.traits.drafts:
+        for entry in self.catalog.derived.drafts.values():
             if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
                 continue
             if self._is_brought_in(entry.address) and self._passes(entry) and not self._misses_paths(entry):

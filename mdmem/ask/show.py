@@ -74,7 +74,7 @@ def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[ShownEntry]:
             heads=catalog.lineage.heads(address),
             stance=catalog.stance(address),
             claimed_by=catalog.lineage.claimed_by(address),
-            amended_by=catalog.amendments.of(address),
+            amended_by=catalog.derived.amended_by(address),
         )
 
 
@@ -209,7 +209,7 @@ def _about(catalog: Catalog, address: str, weights: Mapping[str, float], mention
     content = content_of(entry, body)
     known = parts_shown(note, digest)
     text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)
-    relations = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.amendments.of(address)}
+    relations = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.derived.amended_by(address)}
     seen = known | marks_of(paragraphs_of(text)) if text != content else ALL
     return EntryExcerpt(
         entry=entry,

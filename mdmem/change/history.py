@@ -332,8 +332,8 @@ def why(workspace: Workspace, name: str) -> WhyReport:
         ),
         conflicts=tuple(sorted(filter(lineage.is_current, contradicted))),
         claimed_by=lineage.claimed_by(address),
-        amends=catalog.amendments.by(address),
-        amended_by=catalog.amendments.of(address),
+        amends=catalog.derived.amends(address),
+        amended_by=catalog.derived.amended_by(address),
     )
 
 

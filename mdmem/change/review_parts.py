@@ -186,7 +186,7 @@ def find_bearings(comparison: Comparison) -> tuple[BearingChange, ...]:
 def _bearings(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
     for address in catalog.entries:
         yield from ((address, CLAIMS, old) for old in catalog.lineage.claims(address))
-        amended = (old for old in catalog.amendments.by(address) if catalog.lineage.is_current(old))
+        amended = (old for old in catalog.derived.amends(address) if catalog.lineage.is_current(old))
         yield from ((address, AMENDS, old) for old in amended)
 
 

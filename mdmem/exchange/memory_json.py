@@ -37,7 +37,7 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
     entries = []
-    for address, document in catalog.documents(sorted(filter(scope.holds, catalog.entries)), keep=False):
+    for address, document in catalog.documents(sorted(filter(scope.holds, catalog.entries))):
         body = catalog.shown_body(document)
         head = document.text[: len(document.text) - len(document.body)]
         fields = catalog.shown_fields(document)

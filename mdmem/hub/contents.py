@@ -34,7 +34,7 @@ from mdmem.store.catalog.addresses import (
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.load import settings_of
 from mdmem.store.catalog.redaction import known_addresses
-from mdmem.store.catalog.snapshot import interpret, iter_documents, read_manifest
+from mdmem.store.catalog.snapshot import interpret, interpret_manifest, iter_documents
 from mdmem.store.git.merge import is_shallow, root_commits
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import VERSION, text_terms
@@ -168,7 +168,7 @@ class Contents:
     def tracked(self) -> tuple[str, ...]:
         """Return files that show which shared wings apply to this code: the first match of each."""
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
-        read = (read_manifest(one.path.partition("/")[0], one)[0] for one in iter_documents(self.tree, manifests))
+        read = (interpret_manifest(one).wing for one in iter_documents(self.tree, manifests))
         about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
         if not about:
             return ()
@@ -242,7 +242,7 @@ class Contents:
             return HubFile(path, file.kind, file.digest)
         document = parse_document(file.path, content)
         if path == MANIFEST:
-            return HubFile(path, file.kind, file.digest, content, wing=read_manifest(wing.name, document)[0])
+            return HubFile(path, file.kind, file.digest, content, wing=interpret_manifest(document).wing)
         entry = interpret(document).entry
         if entry is None:
             return HubFile(path, file.kind, file.digest, content)

@@ -16,7 +16,7 @@ from mdmem.hub.connection import one_row, transaction
 from mdmem.hub.contents import path_of
 from mdmem.hub.repositories import HubRepository, get_pushed
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.catalog import Catalog, load_cached
+from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.load import NotHere, with_remote_wings
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.settings import WingSettings
@@ -56,7 +56,7 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
         digests = tree.digests(tree.files())
         # Forget files of earlier pushes, so that the cache takes in those that replaced them.
         cache.save({path for path, row in cache.rows.items() if digests.get(path) == row.digest})
-        return replace(load_cached(tree, cache), stances={})
+        return replace(load(tree, cache), stances={})
 
     def tracked_files(self) -> frozenset[str]:
         """Return those of the repository's files that the hub knows."""

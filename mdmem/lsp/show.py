@@ -262,8 +262,10 @@ def _chain_lenses(document: Document, entry: Entry) -> Iterator[tuple[str, Seque
     claimants = catalog.lineage.claimed_by(address)
     if claimants:
         yield f"one-sided supersession by {_listed(document, claimants)}", claimants
-    incoming = {one for one, how in catalog.adjacency.incoming.get(address, ()) if how == "supersedes"}
-    drafts = [one for one in sorted(incoming & catalog.traits.draft) if address in catalog.entries[one].supersedes]
+    incoming = {one for one, how in catalog.derived.incoming.get(address, ()) if how == "supersedes"}
+    drafts = [
+        one for one in sorted(incoming & catalog.derived.drafts.keys()) if address in catalog.entries[one].supersedes
+    ]
     if drafts:
         yield f"{count(len(drafts), 'draft')} to supersede this", drafts
     known = tuple(one for one in entry.supersedes if one in catalog.entries)

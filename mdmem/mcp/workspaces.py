@@ -19,7 +19,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.catalog import Catalog, load_cached
+from mdmem.store.catalog import Catalog, load
 from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.index.protocol import Progress
 from mdmem.store.settings import Profile, Settings, parse_settings
@@ -64,7 +64,7 @@ class CatalogCache:
         if before is not None and (before.files, before.digests) == (files, digests):
             return before
         # Documents that were parsed on the way are parsed again where they are shown.
-        cached = _Cached(files, digests, replace(load_cached(tree, workspace.entry_cache), _documents={}))
+        cached = _Cached(files, digests, replace(load(tree, workspace.entry_cache), _documents={}))
         with self._lock:
             self._known.pop(key, None)
             while len(self._known) >= _CALLERS:
@@ -107,7 +107,7 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     def _loaded(self) -> Catalog:
         """Return the entries, those of an earlier call where nothing changed."""
         if not self._is_plain:
-            return load_cached(self.tree, self.entry_cache)
+            return load(self.tree, self.entry_cache)
         return self._cached.catalog.over(self.tree)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
@@ -77,11 +77,13 @@ def _moment(value: object) -> date:
     if not isinstance(value, str):
         raise _ValueError("wrong-type", f"expected a date, found a {kind_of(value)}")
     try:
-        return parse_moment(value)
+        moment = parse_moment(value)
     except NotIsoError as error:
         raise _ValueError("not-iso", f"`{value}` is not an ISO 8601 date") from error
     except NoSuchDayError as error:
         raise _ValueError("invalid-date", f"`{value}` is not a day of the calendar") from error
+    # In UTC, as the cache stores it.
+    return moment.astimezone(UTC) if isinstance(moment, datetime) and moment.tzinfo else moment
 
 
 def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Callable[[object], object]:

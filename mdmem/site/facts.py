@@ -110,7 +110,6 @@ class SiteFacts(Struct, frozen=True, dict=True):
     @cached_property
     def rows(self) -> Mapping[str, Row]:
         """Return the line of each entry, by address."""
-        amendments = self.catalog.amendments
         return {
             entry.address: Row(
                 entry.address,
@@ -119,7 +118,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
                 entry.type.value,
                 self._state(entry.address),
                 entry.applies_to,
-                amendments.of(entry.address),
+                self.catalog.derived.amended_by(entry.address),
             )
             for entry in self.entries
         }

@@ -127,7 +127,11 @@ def _groups(facts: SiteFacts) -> Iterator[tuple[str, Sequence[Entry], Markup]]:
             list(by_code["owner-missing"].values()),
             "Every rule needs somebody who is responsible for it.",
         ),
-        ("Amended", [one for one in facts.entries if catalog.amendments.of(one.address)], "Read the amendment, too."),
+        (
+            "Amended",
+            [one for one in facts.entries if catalog.derived.amended_by(one.address)],
+            "Read the amendment, too.",
+        ),
         (
             "One-sided supersession",
             [one for one in facts.entries if catalog.lineage.claimed_by(one.address)],

@@ -15,7 +15,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Severity
-from mdmem.store.catalog import Catalog, load, load_cached
+from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
@@ -134,7 +134,7 @@ def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
     renames = [(change.path, change.to) for change in changes if change.path != change.to]
     gone = frozenset(change.path for change in changes if change.after is None)
     overlaid = TreeView(workspace.tree, changed={}, gone=gone).with_changes(contents, renames)
-    return load_cached(overlaid, workspace.entry_cache)
+    return load(overlaid, workspace.entry_cache)
 
 
 def refuse_faults(before: Catalog, after: Catalog, changes: Sequence[Change]) -> None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
-from mdmem.store.catalog import Catalog, EntryCache, full_address, is_entry_place, load, load_cached, settings_bytes
+from mdmem.store.catalog import Catalog, EntryCache, full_address, is_entry_place, load, settings_bytes
 from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.state import read_packed, write_packed
@@ -42,7 +42,7 @@ def loaded(root: Path) -> Catalog:
 
 def cached(root: Path, cache: Path) -> Catalog:
     """Return the catalog of the files on disk as one run of mdmem loads it."""
-    return load_cached(WorkingTree(root), EntryCache(cache))
+    return load(WorkingTree(root), EntryCache(cache))
 
 
 def meant(catalog: Catalog) -> tuple[Any, ...]:
@@ -364,7 +364,7 @@ def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
     cached(root, tmp_path / "cache")
     before = (tmp_path / "cache").stat().st_mtime_ns
     revision = GitTree(repository, "memory", git(top, "rev-parse", "HEAD"), "HEAD")
-    assert load_cached(revision, EntryCache(tmp_path / "cache")).entries == loaded(root).entries
+    assert load(revision, EntryCache(tmp_path / "cache")).entries == loaded(root).entries
     assert (tmp_path / "cache").stat().st_mtime_ns == before
 
 
@@ -382,7 +382,7 @@ class Overtaken(WorkingTree):
 def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
     old, new = entry_text("Old.\n", title="Old"), entry_text("New.\n", title="New")
     write(root, "w/r/e.md", old)
-    load_cached(Overtaken(root, change=lambda: write(root, "w/r/e.md", new)), EntryCache(tmp_path / "cache"))
+    load(Overtaken(root, change=lambda: write(root, "w/r/e.md", new)), EntryCache(tmp_path / "cache"))
     write(root, "w/r/e.md", old)
     assert cached(root, tmp_path / "cache").entries["w/r/e"].title == "Old"
 
@@ -390,7 +390,7 @@ def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp
 def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
     old, new = "---\nkind: project\n---\n", "---\nkind: shared\n---\n"
     write(root, "w/README.md", old)
-    load_cached(Overtaken(root, change=lambda: write(root, "w/README.md", new)), EntryCache(tmp_path / "cache"))
+    load(Overtaken(root, change=lambda: write(root, "w/README.md", new)), EntryCache(tmp_path / "cache"))
     write(root, "w/README.md", old)
     assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
 

@@ -4,17 +4,13 @@ from pathlib import Path
 
 from builders import make_root, open_root, write_entry
 
-from mdmem.store.catalog.links import Direction, Neighbourhood
+from mdmem.store.catalog.links import neighbours
 
 
 def near(root: Path, address: str, body: str = "") -> list[tuple[str, str, str]]:
     """Return relationship, direction and entry-id of each neighbour, in order."""
-    links = Neighbourhood(open_root(root).catalog)
-    found = links.of(address, body=body)
-    # Those that cite it are known sooner, and the same.
-    citing = [one for one in found if one.direction is Direction.INCOMING and one.relationship == "see"]
-    assert links.citing(address) == [one.entry.address for one in citing]
-    return [(one.relationship, one.direction.value, one.entry.address.rsplit("/", 1)[-1]) for one in found]
+    found = neighbours(open_root(root).catalog, address, body=body)
+    return [(one.relationship, one.direction, one.entry.address.rsplit("/", 1)[-1]) for one in found]
 
 
 def test_neighbours_come_from_both_ends_the_weightiest_first(tmp_path: Path) -> None:

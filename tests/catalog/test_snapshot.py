@@ -10,7 +10,7 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, write
 
 from mdmem.record import pack
-from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, snapshot
+from mdmem.store.catalog import Catalog, EntryCache, load, snapshot
 from mdmem.store.catalog.snapshot import FileRow
 from mdmem.store.state import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
@@ -230,5 +230,5 @@ def test_load_through_the_cache_is_the_load_of_every_file(
     for event in (memory.draw.choice(EVENTS) for _ in range(40)):
         event(memory)
         for cache in (kept, EntryCache(tmp_path / "snapshot")):
-            loaded = load_cached(WorkingTree(memory.top, True, cache), cache)
+            loaded = load(WorkingTree(memory.top, True, cache), cache)
             assert told(loaded) == told(load(WorkingTree(memory.top, True))), event.__name__

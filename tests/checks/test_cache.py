@@ -18,7 +18,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.file_facts import FileFacts
 from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack
-from mdmem.store.catalog import EntryCache, load, load_cached
+from mdmem.store.catalog import EntryCache, load
 from mdmem.store.settings import Settings, WingSettings
 
 CACHED_IN = "checks.mdmem"
@@ -125,7 +125,7 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
         settings = some_settings(chance) if chance.random() < 0.1 else settings
         day += timedelta(days=chance.random() < 0.1)
         tree = HeldTree(dict(files))
-        old, new = (load_cached(one, entries) for one in (before, tree))
+        old, new = (load(one, entries) for one in (before, tree))
         base = Base("before", old, was)
         found = found_in(FileCache(cache).with_facts(Case(new, settings, day, base=base)))
         whole = load(tree)
@@ -153,7 +153,7 @@ def stored(cache: Path) -> dict[str, FileFacts]:
 
 
 def cached_case(tree: HeldTree, cache: Path) -> Case:
-    catalog = load_cached(tree, EntryCache(cache / "snapshot"))
+    catalog = load(tree, EntryCache(cache / "snapshot"))
     return FileCache(cache).with_facts(Case(catalog, Settings(), DAY))
 
 

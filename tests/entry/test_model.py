@@ -52,7 +52,7 @@ OF_WINGS = {field.name: VALUES[field.kind] for field in FIELDS if field.is_of_wi
 def test_entry_and_wing_are_the_same_after_their_form_in_the_cache(one: Entry, wing: Wing) -> None:
     found, manifest = unpack(pack("1", one), "1", Entry), unpack(pack("1", wing), "1", Wing)
     assert found is not None
-    assert read_dates([LoadedFile("w/r/e.md", found)], [manifest])
+    assert read_dates([LoadedFile("w/r/e.md", found, wing=manifest)])
     assert (found, manifest) == (one, wing)
 
 

@@ -23,7 +23,7 @@ from processes import run_text
 
 from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError, UsageError
-from mdmem.store.catalog import EntryCache, load_cached
+from mdmem.store.catalog import EntryCache, load
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.merge import PathConflict, merge, merge_base, parents_at_hand
 from mdmem.store.git.process import Repository, ShallowHistoryError, UnknownRevisionError, read_blobs
@@ -382,9 +382,9 @@ def test_file_that_cannot_be_read_is_asked_for_again(top: Path) -> None:
     blob.rename(top / "kept")
     tree = GitTree(repository, "memory", "HEAD", "HEAD")
     assert isinstance(read_one(tree, "w/r/base.md"), Unreadable)
-    assert "w/r/base.md" in load_cached(tree, cache).broken
+    assert "w/r/base.md" in load(tree, cache).broken
     (top / "kept").rename(blob)
-    assert "w/r/base" in load_cached(GitTree(repository, "memory", "HEAD", "HEAD"), cache).entries
+    assert "w/r/base" in load(GitTree(repository, "memory", "HEAD", "HEAD"), cache).entries
 
 
 def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:

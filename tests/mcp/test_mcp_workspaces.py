@@ -38,7 +38,7 @@ def addresses(provider: Provider, access: Access = EVERYTHING) -> list[str]:
 
 def test_entries_are_loaded_once_when_nothing_changes(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     first = provider.workspace().catalog
-    monkeypatch.setattr(served_workspace, "load_cached", None)
+    monkeypatch.setattr(served_workspace, "load", None)
     assert provider.workspace().catalog.entries is first.entries
 
 
@@ -181,7 +181,7 @@ def test_the_caller_s_own_memory_does_not_put_out_the_team_s(
     own = replace(workspace, location=replace(workspace.location, root=memory(root.parent / "own") / "memory"))
     first = workspace.catalog
     assert own.reread().catalog.entries
-    monkeypatch.setattr(served_workspace, "load_cached", None)
+    monkeypatch.setattr(served_workspace, "load", None)
     assert provider.workspace().catalog.entries is first.entries
 
 

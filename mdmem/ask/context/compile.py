@@ -26,7 +26,7 @@ from mdmem.markdown.text import content_of, tokens_of
 from mdmem.model.entry import Entry, EntryType, instant_of
 from mdmem.model.text import visible
 from mdmem.store.catalog import Catalog
-from mdmem.store.catalog.links import Neighbour, Neighbourhood
+from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.files import WING
 from mdmem.store.state.journal import Audit, record
@@ -186,7 +186,6 @@ def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) ->
     reach = REACHES[request.layer]
     room = int(budget * reach.length)
     catalogs = {one.is_private: one.catalog for one in chosen}
-    links = {is_private: Neighbourhood(catalog) for is_private, catalog in catalogs.items()}
     read = dict(_read(chosen, catalogs))
     bodies = {key: body for key, (body, _) in read.items()}
     if reach.gists:
@@ -201,7 +200,7 @@ def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) ->
     items: list[ContextItem] = []
     for one, (content, form) in zip(chosen, contents, strict=True):
         body, metadata = read[one.key]
-        near = [] if reach.gists else _related(one, body, links[one.is_private], request.related_size)
+        near = [] if reach.gists else _related(one, body, request.related_size)
         # Contents come before links, and the links of the first items before those of others.
         related = []
         for link in near:
@@ -234,7 +233,7 @@ def _read(chosen: Sequence[Candidate], catalogs: Mapping[bool, Catalog]) -> Iter
     """Yield the body of each candidate, and the metadata that its author wrote."""
     for is_private, catalog in catalogs.items():
         addresses = [one.item.address for one in chosen if one.is_private is is_private]
-        for address, document in catalog.documents(addresses, keep=False):
+        for address, document in catalog.documents(addresses):
             if document.fields is None:
                 raise GoneError(f"{document.path} went away while it was read; ask again")
             yield (is_private, address), (catalog.shown_body(document), document.fields.get(METADATA))
@@ -277,9 +276,9 @@ def _cost(text: str) -> int:
     return tokens_of(len(text.encode()))
 
 
-def _related(one: Candidate, body: str, links: Neighbourhood, size: int) -> list[Related]:
+def _related(one: Candidate, body: str, size: int) -> list[Related]:
     found: dict[str, Neighbour] = {}
-    for near in links.of(one.item.address, body=body) if size else ():
+    for near in neighbours(one.catalog, one.item.address, body=body) if size else ():
         # Of two links to one entry, the first has more weight.
         found.setdefault(near.entry.address, near)
     return [
@@ -288,7 +287,7 @@ def _related(one: Candidate, body: str, links: Neighbourhood, size: int) -> list
             type=near.entry.type.value,
             name=near.entry.title,
             relationship=near.relationship,
-            direction=near.direction.value,
+            direction=near.direction,
             status=near.entry.status.value,
         )
         for near in list(found.values())[:size]

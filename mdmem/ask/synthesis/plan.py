@@ -27,7 +27,7 @@ from mdmem.ask.synthesis.sources import (
     is_doubtful,
 )
 from mdmem.model.entry import Entry
-from mdmem.store.catalog.links import Neighbourhood
+from mdmem.store.catalog.links import neighbours
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.visibility import project_scope
 from mdmem.store.workspace.workspace import Workspace
@@ -160,7 +160,6 @@ class _Describer:
 
     def __init__(self, workspace: Workspace, request: SynthesisRequest) -> None:
         self._workspace, self._request = workspace, request
-        self._neighbourhood = Neighbourhood(workspace.catalog)
 
     def source(self, chosen: SourceChoice) -> Source:
         """Return the source of an entry."""
@@ -181,14 +180,15 @@ class _Describer:
         )
 
     def _links(self, entry: Entry, body: str) -> list[SourceLink]:
-        near = {one.entry.address: one for one in reversed(self._neighbourhood.of(entry.address, body=body))}
+        found = neighbours(self._workspace.catalog, entry.address, body=body)
+        near = {one.entry.address: one for one in reversed(found)}
         ordered = list(reversed(near.values()))[:_NEIGHBOURS]
         return [
             SourceLink(
                 id=one.entry.address,
                 name=one.entry.title,
                 relationship=one.relationship,
-                direction=one.direction.value,
+                direction=one.direction,
             )
             for one in ordered
         ]

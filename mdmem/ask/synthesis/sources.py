@@ -23,7 +23,7 @@ from mdmem.ask.synthesis.request import Depth
 from mdmem.model.entry import Entry, Status
 from mdmem.model.text import visible
 from mdmem.store.catalog import Catalog
-from mdmem.store.catalog.links import Neighbourhood
+from mdmem.store.catalog.links import neighbours
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace
 
@@ -187,16 +187,12 @@ class SectionSources(Struct, frozen=True, dict=True):
         for item in sorted(found.items, key=lambda one: (-one.score, one.entry.address)):
             if item.score <= 0 or item.score < _FLOOR * best:
                 break
-            for other in self._neighbourhood.of(item.entry.address):
+            for other in neighbours(self.catalog, item.entry.address):
                 address = other.entry.address
                 if self.facet_of(other.entry) in heading.facets and address in self._everything:
                     reasons = (f"linked with {item.entry.address}",)
                     near.setdefault(address, replace(self._everything[address], reasons=reasons, matches=False))
         return list(near.values())
-
-    @cached_property
-    def _neighbourhood(self) -> Neighbourhood:
-        return Neighbourhood(self.catalog)
 
     @cached_property
     def _everything(self) -> dict[str, Item]:

@@ -1,7 +1,7 @@
 """Every entry of a tree, and what was wrong while loading."""
 
 from mdmem.store.catalog.addresses import full_address, is_entry_place, is_misplaced, is_prose
-from mdmem.store.catalog.load import load, load_cached, part_of, settings_bytes
+from mdmem.store.catalog.load import load, settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import EntryCache, LoadedFile, interpret
 
@@ -15,7 +15,5 @@ __all__ = [
     "is_misplaced",
     "is_prose",
     "load",
-    "load_cached",
-    "part_of",
     "settings_bytes",
 ]

@@ -37,6 +37,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import without_code
@@ -77,70 +78,59 @@ def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Re
     return Reference(address, link, target if target in addresses else None, path)
 
 
-class Direction(StrEnum):
-    """Whether the entry itself has the link, or the one at the other end."""
-
-    OUTGOING = "outgoing"
-    INCOMING = "incoming"
-
-
 class Neighbour(Struct, frozen=True):
-    """An entry at the other end of a link, and its relationship."""
+    """An entry at the other end of a link, its relationship, and whether it has the link itself."""
 
     entry: Entry
     relationship: str
-    direction: Direction
+    is_incoming: bool
+
+    @property
+    def direction(self) -> str:
+        """Return the word for the direction."""
+        return "incoming" if self.is_incoming else "outgoing"
 
 
 # Contradictions and decisions come before links that are only worth reading.
 _ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "relation", "see")
 
 
-class Neighbourhood(Struct, frozen=True):
-    """The links of all entries of a catalog; those in bodies only outgoing, since no other body is read for them."""
+def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
+    """Return the entries linked with one: contradictions first, then by relationship, direction and address.
 
-    catalog: Catalog
+    A superseded neighbour is replaced by its heads, except for the link that says so. Of links in bodies only those in
+    `body` count, since no other body is read for this.
+    """
+    outgoing = list(catalog.derived.outgoing.get(address, ()))
+    # Blanking out the code takes longest.
+    if may_have_links(body):
+        references = references_in({address: without_code(body)}, catalog.entries)
+        outgoing += ((found.target, "see") for found in references if found.target is not None)
+    ends = [(False, link) for link in outgoing]
+    ends += [(True, link) for link in catalog.derived.incoming.get(address, ())]
+    found: dict[tuple[str, str, bool], Neighbour] = {}
+    for is_incoming, (other, relationship) in ends:
+        for entry in _current(catalog, other, relationship):
+            if entry.address != address:
+                key = (entry.address, relationship, is_incoming)
+                found.setdefault(key, Neighbour(entry, relationship, is_incoming))
 
-    def of(self, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
-        """Return the neighbours of an entry: contradictions first, then by relationship, direction and address.
+    def rank(one: Neighbour) -> tuple[int, str, bool, str]:
+        name = one.relationship
+        number = _ORDER.index(name if name in _ORDER else "relation")
+        return (number, name, one.is_incoming, one.entry.address)
 
-        A superseded neighbour is replaced by its heads, except for the link that says so.
-        """
-        outgoing = list(self.catalog.adjacency.outgoing.get(address, ()))
-        # Blanking out the code takes longest.
-        if may_have_links(body):
-            references = references_in({address: without_code(body)}, self.catalog.entries)
-            outgoing += ((found.target, "see") for found in references if found.target is not None)
-        ends = [(Direction.OUTGOING, edge) for edge in outgoing]
-        ends += [(Direction.INCOMING, edge) for edge in self.catalog.adjacency.incoming.get(address, ())]
-        found: dict[tuple[str, str, Direction], Neighbour] = {}
-        for direction, (other, relationship) in ends:
-            for entry in self._current(other, relationship):
-                if entry.address != address:
-                    key = (entry.address, relationship, direction)
-                    found.setdefault(key, Neighbour(entry, relationship, direction))
+    return tuple(sorted(found.values(), key=rank))
 
-        def rank(one: Neighbour) -> tuple[int, str, bool, str]:
-            name = one.relationship
-            number = _ORDER.index(name if name in _ORDER else "relation")
-            return (number, name, one.direction is Direction.INCOMING, one.entry.address)
 
-        return tuple(sorted(found.values(), key=rank))
-
-    def citing(self, address: str) -> list[str]:
-        """Return the sorted addresses that link an entry by `see` in a field, or the heads of those."""
-        sources = self.catalog.adjacency.citing.get(address, ())
-        return sorted({one.address for source in sources for one in self._current(source, "see")} - {address})
-
-    def _current(self, address: str, relationship: str) -> Iterator[Entry]:
-        entries, lineage = self.catalog.entries, self.catalog.lineage
-        entry = entries.get(address)
-        if entry is None:
-            return
-        if relationship == SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
-            yield entry
-        else:
-            yield from (entries[head] for head in lineage.heads(address))
+def _current(catalog: Catalog, address: str, relationship: str) -> Iterator[Entry]:
+    entry, lineage = catalog.entries.get(address), catalog.lineage
+    if entry is None:
+        return
+    if relationship == SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
+        yield entry
+    else:
+        yield from (catalog.entries[head] for head in lineage.heads(address))
 
 
 class EdgeKind(StrEnum):
@@ -169,36 +159,24 @@ class EdgeKind(StrEnum):
 
 
 class Edge(Struct, frozen=True):
-    """«`new` supersedes `old`», and which ends name it; an end without a file is as written."""
+    """«`new` supersedes `old`», and which ends state it; an end without a file is as written."""
 
     old: str
     new: str
     by_new: bool
     by_old: bool
-    kind: EdgeKind
+    kind: EdgeKind = EdgeKind.UNKNOWN
 
 
 def classify(
-    catalog: Catalog,
-    untracked: frozenset[str] = frozenset(),
-    *,
-    about: Set[str] | None = None,
+    catalog: Catalog, untracked: frozenset[str] = frozenset(), *, about: Set[str] | None = None
 ) -> tuple[Edge, ...]:
-    """Return every edge that a readable entry names, by superseded and superseding address.
+    """Return every edge that a readable entry states, by superseded and superseding address.
 
     `untracked` are the addresses whose file is on disk and not in git. `about` narrows to the superseded entries that
     have one of these addresses at an edge.
     """
-    return tuple(_Classifier(catalog, untracked, about).edges())
-
-
-class _Claim(Struct, frozen=True):
-    """An edge before it is classified."""
-
-    old: str
-    new: str
-    by_new: bool
-    by_old: bool
+    return tuple(_Classifier(catalog, untracked).edges(about))
 
 
 class _Classifier(Struct, frozen=True, dict=True):
@@ -206,90 +184,87 @@ class _Classifier(Struct, frozen=True, dict=True):
 
     catalog: Catalog
     untracked: frozenset[str]
-    about: Set[str] | None = None
 
     @cached_property
     def _cycle_of(self) -> Mapping[str, int]:
         cycles = self.catalog.lineage.cycles
         return {member: number for number, cycle in enumerate(cycles) for member in cycle}
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self, about: Set[str] | None) -> Iterator[Edge]:
         entries = self.catalog.entries
         forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
         back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}
         pairs = forward | back
-        if self.about is not None:
-            chosen = {old for old, new in pairs if old in self.about or new in self.about}
+        if about is not None:
+            chosen = {old for old, new in pairs if old in about or new in about}
             pairs = {(old, new) for old, new in pairs if old in chosen}
-        claims = [_Claim(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
-        for _, group in groupby(claims, key=lambda claim: claim.old):
+        edges = [Edge(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
+        for _, group in groupby(edges, key=lambda edge: edge.old):
             own = tuple(group)
-            kinds = {claim: kind for claim in own if (kind := self._kind_of_ends(claim)) is not None}
-            rest = [claim for claim in own if claim not in kinds]
+            kinds = {edge: kind for edge in own if (kind := self._kind_of_ends(edge)) is not None}
+            rest = [edge for edge in own if edge not in kinds]
             kinds |= self._contradictions(rest)
-            for claim in own:
-                kind = kinds.get(claim) or self._kind_alone(claim, rest)
-                yield Edge(claim.old, claim.new, claim.by_new, claim.by_old, kind)
+            yield from (replace(edge, kind=kinds.get(edge) or self._kind_alone(edge, rest)) for edge in own)
 
-    def _kind_of_ends(self, claim: _Claim) -> EdgeKind | None:
+    def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
         """Return the class of an edge that its two ends alone decide, before either is compared with the other."""
-        entries, ends = self.catalog.entries, {claim.old, claim.new}
+        entries, ends = self.catalog.entries, {edge.old, edge.new}
         if len(ends) == 1:
             return EdgeKind.SELF
         if not ends <= self.catalog.addresses:
             return EdgeKind.DANGLING
-        named = ({claim.old} if claim.by_new else set()) | ({claim.new} if claim.by_old else set())
+        named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
         # If neither end is in git yet, both come with the same commit.
         if named & self.untracked and not ends <= self.untracked:
             return EdgeKind.UNTRACKED
         if not ends <= entries.keys():
             return EdgeKind.UNKNOWN
-        if self._cycle_of.get(claim.old, -1) == self._cycle_of.get(claim.new):
+        if self._cycle_of.get(edge.old, -1) == self._cycle_of.get(edge.new):
             return EdgeKind.CYCLE
-        new, old = entries[claim.new], entries[claim.old]
+        new, old = entries[edge.new], entries[edge.old]
         if new.wing != old.wing and not (
             self.catalog.wings[new.wing].is_shared and not self.catalog.wings[old.wing].is_shared
         ):
             return EdgeKind.ACROSS_WINGS
         # It ended for a reason of its own and never took over.
         is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
-        return EdgeKind.PENDING if is_ended and not claim.by_old else None
+        return EdgeKind.PENDING if is_ended and not edge.by_old else None
 
-    def _contradictions(self, rest: Sequence[_Claim]) -> dict[_Claim, EdgeKind]:
+    def _contradictions(self, rest: Sequence[Edge]) -> dict[Edge, EdgeKind]:
         """Return the classes of those edges of one superseded entry that contradict one another."""
-        live = [claim for claim in rest if not self._is_draft(claim)]
-        claimants = [claim for claim in live if claim.by_new]
-        named = [claim for claim in rest if claim.by_old]
-        if len(claimants) > 1 or sum(claim.by_old for claim in live) > 1:
-            is_declared = self.catalog.entries[live[0].old].declares_split(claim.new for claim in live)
+        live = [edge for edge in rest if not self._is_draft(edge)]
+        claimants = [edge for edge in live if edge.by_new]
+        named = [edge for edge in rest if edge.by_old]
+        if len(claimants) > 1 or sum(edge.by_old for edge in live) > 1:
+            is_declared = self.catalog.entries[live[0].old].declares_split(edge.new for edge in live)
             return {} if is_declared else dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
         if claimants and named and not claimants[0].by_old:
             return dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
         return {}
 
-    def _kind_alone(self, claim: _Claim, rest: Sequence[_Claim]) -> EdgeKind:
-        new, old = self.catalog.entries[claim.new], self.catalog.entries[claim.old]
-        is_draft, is_ended = self._is_draft(claim), old.status is Status.DEPRECATED
-        if is_draft and not claim.by_old:
+    def _kind_alone(self, edge: Edge, rest: Sequence[Edge]) -> EdgeKind:
+        new, old = self.catalog.entries[edge.new], self.catalog.entries[edge.old]
+        is_draft, is_ended = self._is_draft(edge), old.status is Status.DEPRECATED
+        if is_draft and not edge.by_old:
             return EdgeKind.PENDING
         has_own_cause = is_ended and (bool(old.why_ended) or not all(self._is_draft(one) for one in rest))
         if is_draft and not has_own_cause:
             return EdgeKind.BY_DRAFT
-        if not claim.by_old:
-            return EdgeKind.MISSING_BACK if self._is_silent(claim.old, "superseded_by") else EdgeKind.UNKNOWN
-        if not claim.by_new:
-            return EdgeKind.MISSING_FORWARD if self._is_silent(claim.new, "supersedes") else EdgeKind.UNKNOWN
+        if not edge.by_old:
+            return EdgeKind.MISSING_BACK if self._is_silent(edge.old, "superseded_by") else EdgeKind.UNKNOWN
+        if not edge.by_new:
+            return EdgeKind.MISSING_FORWARD if self._is_silent(edge.new, "supersedes") else EdgeKind.UNKNOWN
         if is_draft:
             return EdgeKind.PENDING
         if not is_ended:
             return EdgeKind.BUT_ACTIVE
-        if new.deprecated_at is None or old.deprecated_at is None or self.catalog.lineage.heads(claim.new):
+        if new.deprecated_at is None or old.deprecated_at is None or self.catalog.lineage.heads(edge.new):
             return EdgeKind.SOUND
         was_dead = new.status is Status.DEPRECATED and day_of(new.deprecated_at) < day_of(old.deprecated_at)
         return EdgeKind.BY_DEAD if was_dead else EdgeKind.SOUND
 
-    def _is_draft(self, claim: _Claim) -> bool:
-        return self.catalog.entries[claim.new].status is Status.DRAFT
+    def _is_draft(self, edge: Edge) -> bool:
+        return self.catalog.entries[edge.new].status is Status.DRAFT
 
     def _is_silent(self, address: str, field: str) -> bool:
         """Return whether a link field without an address surely does not mean it.

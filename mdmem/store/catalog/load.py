@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, SettingsError
 from mdmem.model.entry import Entry, Wing
-from mdmem.model.finding import Finding
 from mdmem.store.catalog.addresses import is_entry_place, is_manifest, with_full_links
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.redaction import Redaction, known_addresses, without_hidden_wings
+from mdmem.store.catalog.redaction import Redaction, known_addresses
 from mdmem.store.catalog.snapshot import (
     EntryCache,
     LoadedFile,
     interpret,
+    interpret_manifest,
     iter_documents,
     not_fetched,
-    read_manifest,
     unreadable,
-    with_utc,
 )
 from mdmem.store.git.process import Repository
 from mdmem.store.settings import OneSided, Settings, WingSettings, is_path, parse_settings
 from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import (
-    SETTINGS_NAME,
     FileKind,
     GitTree,
     MissingWing,
@@ -83,6 +81,11 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     return TreeView(tree, wings, tuple(missing))
 
 
+def settings_bytes(tree: Tree) -> bytes | Unreadable:
+    """Return the settings file of a tree; empty where it has none."""
+    return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
+
+
 def settings_of(tree: Tree, *, about: bytes) -> Settings:
     """Return the readable settings of a tree, or the defaults if the file does not contain a word."""
     content = settings_bytes(tree)
@@ -103,10 +106,11 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
     pin = find_pin(cache, url, stated.commit)
     if pin is None:
         return NotHere(f"is not fetched: its commit {stated.commit[:10]} is not here")
-    folder = folder_of(name, stated, pin.roots)
-    if folder is None:
+    if stated.path is None and len(pin.roots) > 1:
         listed = ", ".join(f"`{one or '.'}`" for one in pin.roots)
         return NotHere(f"is one of several memories there: {listed}", "choose one with `path`")
+    memory = stated.path if stated.path is not None else "".join(pin.roots)
+    folder = f"{memory}/{name}".removeprefix("/")
     tree = GitTree(Repository.bare(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
     try:
         if tree.files():
@@ -115,14 +119,6 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
         return NotHere("was fetched, but can no longer be read")
     at = f"is not there at the commit {stated.commit[:10]}: no file is in `{folder}`"
     return NotHere(at, "set `path` to the memory that contains it, or set another `ref`")
-
-
-def folder_of(name: str, stated: WingSettings, roots: tuple[str, ...]) -> str | None:
-    """Return the folder of a wing from the top of its repository, or None where several memories may contain it."""
-    if stated.path is None and len(roots) > 1:
-        return None
-    root = stated.path if stated.path is not None else "".join(roots)
-    return f"{root}/{name}".removeprefix("/")
 
 
 def place_of(stated: WingSettings, root: Path) -> str:
@@ -135,163 +131,103 @@ def place_of(stated: WingSettings, root: Path) -> str:
 _MOST_BYTES = 32 * 1024 * 1024
 
 
-def load(tree: Tree) -> Catalog:
-    """Load every file of a tree with its document, without a cache.
+def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
+    """Load the entries and wings of a tree.
 
-    Entries keep their links into wings that a narrowed tree hides.
+    With a cache only files of unknown content are read, and entries have no links into wings that a narrowed tree
+    hides. Without one all documents stay in memory, and entries keep those links.
     """
-    loading = _Loading(tree)
-    loading.take_manifests(iter_documents(tree, [file.path for file in loading.manifests]))
-    loaded = {}
-    for document in iter_documents(tree, [file.path for file in loading.readable]):
-        loading.documents[document.path] = document
-        loaded[document.path] = interpret(document)
-    return loading.catalog(loaded)
+    entry_files, others = _split(tree.files())
+    readable = [file for file in entry_files if file.kind is FileKind.FILE]
+    manifests = [file for file in others if is_manifest(file)]
+    documents: dict[str, Document] = {}
+    if cache is not None:
+        digests, loaded = _load_cached(tree, cache, [*readable, *manifests], documents)
+    else:
+        digests, loaded = None, {}
+        for document in iter_documents(tree, [file.path for file in (*readable, *manifests)]):
+            documents[document.path] = document
+            loaded[document.path] = _interpret(document)
+    found = [loaded.get(file.path) or unreadable(file) for file in entry_files]
+    readmes = [loaded[file.path] for file in manifests]
+    findings = [
+        *(finding for one in (*found, *readmes) for finding in one.findings),
+        *(unreadable(file).findings[0] for file in others if file.kind is FileKind.UNREADABLE),
+        *not_fetched(tree),
+    ]
+    return Catalog(
+        tree=tree,
+        entries=_entries(tree, found, shows_hidden=cache is None),
+        wings=_wings(tree, entry_files, readmes),
+        broken={one.path: one for one in found if one.entry is None},
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
+        files=entry_files,
+        others=others,
+        sizes={one.entry.address: one.size for one in found if one.entry is not None},
+        _documents=documents,
+        _digests=digests,
+        one_end_suffices=settings_of(tree, about=b"one_sided").one_sided is OneSided.FACT,
+    )
 
 
-def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
-    """Load a tree, reading only the files whose content the cache does not have.
+def _split(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
+    """Return the files in an entry's place, and the others."""
+    by_place: dict[bool, list[TreeFile]] = {True: [], False: []}
+    for file in files:
+        by_place[is_entry_place(file.path)].append(file)
+    return tuple(by_place[True]), tuple(by_place[False])
 
-    Entries have no links into wings that a narrowed tree hides.
-    """
-    loading = _Loading(tree)
-    is_on_disk = tree.is_on_disk
-    digests = tree.digests([*loading.readable, *loading.manifests])
-    loaded: dict[str, LoadedFile] = {}
-    unknown: dict[str, TreeFile] = {}
-    size = 0
-    for file in loading.readable:
-        known = cache.loaded(file.path, digests.get(file.path))
-        if known is not None:
-            loaded[file.path] = known
-        else:
-            unknown[file.path] = file
+
+def _interpret(document: Document) -> LoadedFile:
+    return interpret(document) if is_entry_place(document.path) else interpret_manifest(document)
+
+
+def _load_cached(
+    tree: Tree, cache: EntryCache, files: Sequence[TreeFile], documents: dict[str, Document]
+) -> tuple[dict[str, str], dict[str, LoadedFile]]:
+    """Return digest and content of files by path, and update the cache; documents that were read are added."""
+    digests = tree.digests(files)
+    known = ((file.path, cache.loaded(file.path, digests.get(file.path))) for file in files)
+    loaded = {path: one for path, one in known if one is not None}
+    unknown, size = {file.path: file for file in files if file.path not in loaded}, 0
     for document in iter_documents(tree, list(unknown)):
         path = document.path
         size += len(document.data)
         if size <= _MOST_BYTES:
-            loading.documents[path] = document
-        loaded[path] = found = with_utc(interpret(document))
+            documents[path] = document
+        loaded[path] = found = _interpret(document)
         if not found.is_closed:
             # The file may have changed since it was listed.
             digests[path] = unknown[path].digest or digest_of(document.data)
-            cache.learn(path, digests[path], found, is_on_disk=is_on_disk)
-    for file in loading.manifests:
-        row = cache.manifest(file.path, digests.get(file.path))
-        if row is not None:
-            loading.take_wing(file.path, row.wing)
-            continue
-        [document] = iter_documents(tree, [file.path])
-        if not loading.take_manifests([document]):
-            digests[file.path] = file.digest or digest_of(document.data)
-            wing = loading.stated_wings.get(file.path.split("/")[0])
-            cache.learn_manifest(file.path, digests[file.path], wing, is_on_disk=is_on_disk)
+            cache.learn(digests[path], found, is_on_disk=tree.is_on_disk)
     # Whoever sees only some of the files cannot tell which are gone.
-    is_whole = is_on_disk and not loading.access.is_narrow and not tree.missing_wings
+    is_whole = tree.is_on_disk and not tree.access.is_narrow and not tree.missing_wings
     cache.save({file.path for file in tree.files()} if is_whole else None)
-    return loading.catalog(loaded, digests, shows_hidden=False)
+    return digests, loaded
 
 
-def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
-    """Return the catalog of some files alone."""
-    files = tuple(map(TreeFile, documents))
-    found = [loaded[file.path] for file in files]
-    return Catalog(
-        tree=tree,
-        entries={one.entry.address: one.entry for one in found if one.entry is not None},
-        wings={},
-        broken={one.path: one for one in found if one.entry is None},
-        findings=_sorted(finding for one in found for finding in one.findings),
-        files=files,
-        others=(),
-        sizes={one.entry.address: one.size for one in found if one.entry is not None},
-        _documents=dict(documents),
-    )
-
-
-class _Loading:
-    """One pass over a tree's files."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.access = tree.access
-        files = tree.files()
-        self.entry_files = tuple(file for file in files if is_entry_place(file.path))
-        self.others = tuple(file for file in files if not is_entry_place(file.path))
-        self.readable = [file for file in self.entry_files if file.kind is FileKind.FILE]
-        self.manifests = [file for file in self.others if is_manifest(file)]
-        self.documents: dict[str, Document] = {}
-        self.stated_wings: dict[str, Wing] = {}
-        self.wing_findings: list[Finding] = []
-
-    def take_manifests(self, documents: Iterable[Document]) -> list[Finding]:
-        """Add the wings of manifests, and return the findings about them."""
-        found = []
-        for document in documents:
-            self.documents[document.path] = document
-            wing, faults = read_manifest(document.path.split("/")[0], document)
-            found += faults
-            self.take_wing(document.path, wing)
-        self.wing_findings += found
-        return found
-
-    def take_wing(self, path: str, wing: Wing | None) -> None:
-        """Add the wing of a manifest; None where it is prose."""
-        name = path.split("/")[0]
-        if wing is not None:
-            self.stated_wings[name] = wing if wing.name == name else wing.with_changes(name=name)
-
-    def catalog(
-        self, loaded: Mapping[str, LoadedFile], digests: dict[str, str] | None = None, *, shows_hidden: bool = True
-    ) -> Catalog:
-        found = [loaded.get(file.path) or unreadable(file) for file in self.entry_files]
-        unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
-        return Catalog(
-            tree=self.tree,
-            entries=self._entries(found, shows_hidden=shows_hidden),
-            wings=self._wings(),
-            broken={one.path: one for one in found if one.entry is None},
-            findings=_sorted(
-                [
-                    *(finding for one in found for finding in one.findings),
-                    *self.wing_findings,
-                    *unlisted,
-                    *not_fetched(self.tree),
-                ]
-            ),
-            files=self.entry_files,
-            others=self.others,
-            sizes={one.entry.address: one.size for one in found if one.entry is not None},
-            _documents=self.documents,
-            _digests=digests,
-            one_end_suffices=settings_of(self.tree, about=b"one_sided").one_sided is OneSided.FACT,
-        )
-
-    def _entries(self, loaded: Iterable[LoadedFile], *, shows_hidden: bool) -> dict[str, Entry]:
-        """Return the entries by address, with their short links resolved as far as possible."""
-        loaded = list(loaded)
-        entries = {one.entry.address: one.entry for one in loaded if one.entry is not None}
-        short = [one.entry for one in loaded if one.has_short_links and one.entry is not None]
-        if not short and not self.access.is_narrow:
-            return entries
-        there = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
-        known = known_addresses(there, self.access, frozenset(wing.name for wing in self.tree.missing_wings))
-        entries |= {entry.address: with_full_links(entry, known) for entry in short}
-        if self.access.is_narrow and not shows_hidden:
-            redaction = Redaction(self.access, known)
-            entries = {address: redaction.entry(entry) for address, entry in entries.items()}
+def _entries(tree: Tree, loaded: Sequence[LoadedFile], *, shows_hidden: bool) -> dict[str, Entry]:
+    """Return the entries by address, with their short links resolved as far as possible."""
+    entries = {one.entry.address: one.entry for one in loaded if one.entry is not None}
+    short = [one.entry for one in loaded if one.has_short_links and one.entry is not None]
+    if not short and not tree.access.is_narrow:
         return entries
-
-    def _wings(self) -> dict[str, Wing]:
-        found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in self.entry_files}}
-        stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
-        return dict(sorted({**found, **stated}.items()))
-
-
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: finding.sort_key))
+    there = frozenset(one.path.removesuffix(".md") for one in loaded)
+    known = known_addresses(there, tree.access, frozenset(wing.name for wing in tree.missing_wings))
+    entries |= {entry.address: with_full_links(entry, known) for entry in short}
+    if tree.access.is_narrow and not shows_hidden:
+        redaction = Redaction(tree.access, known)
+        entries = {address: redaction.entry(entry) for address, entry in entries.items()}
+    return entries
 
 
-def settings_bytes(tree: Tree) -> bytes | Unreadable:
-    """Return the settings file of a tree; empty where it has none."""
-    return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
+def _wings(tree: Tree, files: Sequence[TreeFile], manifests: Sequence[LoadedFile]) -> dict[str, Wing]:
+    """Return the wings by name: those of manifests, with only the visible shared wings, and all with entries."""
+    found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in files}}
+    for one in manifests:
+        wing = one.wing
+        if wing is not None and wing.shared_wings is not None:
+            wing = wing.with_changes(shared_wings=tuple(filter(tree.access.reads, wing.shared_wings)))
+        if wing is not None:
+            found[wing.name] = wing
+    return dict(sorted(found.items()))

@@ -16,9 +16,9 @@ from mdmem.model.entry import Entry, Wing
 from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing
 from mdmem.store.catalog.addresses import is_manifest, may_hide_entries
-from mdmem.store.catalog.derived import Adjacency, Amendments, Traits
+from mdmem.store.catalog.derived import Derived
 from mdmem.store.catalog.redaction import Redaction, is_hidden_path, known_addresses
-from mdmem.store.catalog.snapshot import LoadedFile, interpret, iter_documents, not_fetched, unreadable
+from mdmem.store.catalog.snapshot import LoadedFile, iter_documents, not_fetched, unreadable
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:
@@ -26,47 +26,6 @@ if TYPE_CHECKING:
 
 CHANGED = "changed"
 """The digest of a file that changed since its entry was loaded."""
-
-
-class Derived(Struct, frozen=True, dict=True):
-    """Everything that is derived from the entries and wings alone, each part when it is first needed."""
-
-    entries: Mapping[str, Entry]
-    wings: Mapping[str, Wing]
-    one_end_suffices: bool | frozenset[str]
-
-    def is_of(self, catalog: Catalog) -> bool:
-        """Return whether it is derived from the very entries and wings of a catalog."""
-        is_same = self.entries is catalog.entries and self.wings is catalog.wings
-        return is_same and self.one_end_suffices == catalog.one_end_suffices
-
-    @cached_property
-    def lineage(self) -> Lineage:
-        """Return the supersession graph."""
-        return Lineage(self.entries, self.one_end_suffices)
-
-    @cached_property
-    def amendments(self) -> Amendments:
-        """Return the amendments."""
-        return Amendments(self.entries, self.wings, self.lineage)
-
-    @cached_property
-    def adjacency(self) -> Adjacency:
-        """Return the links in the fields of the entries."""
-        return Adjacency(self.entries)
-
-    @cached_property
-    def traits(self) -> Traits:
-        """Return the sets of entries by trait."""
-        return Traits(self.entries, self.lineage)
-
-    @cached_property
-    def rooms(self) -> Mapping[str, Sequence[str]]:
-        """Return the addresses by wing and room."""
-        found: dict[str, list[str]] = {}
-        for address in self.entries:
-            found.setdefault(address.rpartition("/")[0], []).append(address)
-        return found
 
 
 class Catalog(Struct, frozen=True, eq=False, dict=True):
@@ -91,12 +50,14 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     _digests: dict[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool | frozenset[str] = False
-    # A catalog of the same entries shares it.
+    # Catalogs of the same entries share it.
     derived: Derived = None  # type: ignore[assignment]  # set when it is made
 
     def __post_init__(self) -> None:
-        """Keep what is derived from the entries where they are the same."""
-        if self.derived is None or not self.derived.is_of(self):
+        """Keep the derived part where the entries are the same."""
+        old = self.derived
+        is_same = old is not None and old.entries is self.entries and old.wings is self.wings
+        if not is_same or old.one_end_suffices != self.one_end_suffices:
             force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
@@ -120,26 +81,6 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     def lineage(self) -> Lineage:
         """Return the supersession graph of the entries."""
         return self.derived.lineage
-
-    @property
-    def amendments(self) -> Amendments:
-        """Return the amendments."""
-        return self.derived.amendments
-
-    @property
-    def adjacency(self) -> Adjacency:
-        """Return the links in the fields of the entries."""
-        return self.derived.adjacency
-
-    @property
-    def traits(self) -> Traits:
-        """Return the sets of entries by trait."""
-        return self.derived.traits
-
-    @property
-    def rooms(self) -> Mapping[str, Sequence[str]]:
-        """Return the addresses of the entries by wing and room, as `wing/room`, in their order."""
-        return self.derived.rooms
 
     @cached_property
     def everything(self) -> Set[str]:
@@ -172,13 +113,12 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return frozenset(wing.name for wing in self.tree.missing_wings)
 
     @cached_property
-    def hiding(self) -> Redaction:
-        """Return the redaction of links into hidden wings."""
+    def _redaction(self) -> Redaction:
         return Redaction(self.access, self.addresses)
 
     def hides(self, link: str, near: str = "") -> bool:
         """Return whether a link leads into a hidden wing; `near` is the address of the entry with the link."""
-        return self.access.is_narrow and self.hiding.hides(link, near or "-/-/-")
+        return self.access.is_narrow and self._redaction.hides(link, near or "-/-/-")
 
     def hides_path(self, path: str) -> bool:
         """Return whether a file, from the root, is in a wing that is hidden or not fetched."""
@@ -186,24 +126,19 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     def names_hidden(self, text: str, path: str) -> bool:
         """Return whether a text of a file mentions an address of a hidden wing."""
-        return self.access.is_narrow and self.hiding.names(text, _near(path))
-
-    def stated(self, address: str) -> Entry:
-        """Return an entry as its file states it, hidden links included, for writing it back."""
-        found = interpret(self.document(f"{address}.md")).entry if self.access.is_narrow else None
-        return found or self.entries[address]
+        return self.access.is_narrow and self._redaction.names(text, _near(path))
 
     def shown_fields(self, document: Document) -> dict[str, Any]:
         """Return the front matter of a document as the caller may see it."""
         fields = dict(document.fields or {})
-        return self.hiding.fields(fields, _near(document.path)) if self.access.is_narrow else fields
+        return self._redaction.fields(fields, _near(document.path)) if self.access.is_narrow else fields
 
     def shown_body(self, document: Document) -> str:
         """Return the body of a document as the caller may see it."""
         return self._redacted(document.body, document.path)
 
     def _redacted(self, body: str, path: str) -> str:
-        return self.hiding.body(body, _near(path)) if self.access.is_narrow else body
+        return self._redaction.body(body, _near(path)) if self.access.is_narrow else body
 
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
@@ -214,12 +149,8 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     def with_bytes(self) -> Set[str]:
         """Return the addresses whose files were opened, readable or not."""
         closed = {"symlink", "submodule", "unreadable"}
-        opened = {
-            path.removesuffix(".md")
-            for path, one in self.broken.items()
-            if one.findings and closed.isdisjoint(finding.code for finding in one.findings)
-        }
-        return self.entries.keys() | opened
+        codes = {path.removesuffix(".md"): {one.code for one in file.findings} for path, file in self.broken.items()}
+        return self.entries.keys() | {address for address, found in codes.items() if found and not found & closed}
 
     @cached_property
     def not_fetched(self) -> tuple[Finding, ...]:
@@ -242,7 +173,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     def document(self, path: str) -> Document:
         """Return the document of one file, which is read if this catalog was loaded from the cache."""
         if path not in self._documents:
-            self._documents.update({document.path: document for document in iter_documents(self.tree, [path])})
+            [self._documents[path]] = iter_documents(self.tree, [path])
         return self._documents[path]
 
     def digest_of(self, path: str, content: bytes) -> str:
@@ -280,15 +211,13 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             if not isinstance(content, Unreadable):
                 yield path, content
 
-    def documents(self, addresses: Sequence[str], *, keep: bool = True) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of many entries, read at once; with `keep` they stay in memory."""
-        missing = [f"{address}.md" for address in addresses if f"{address}.md" not in self._documents]
-        read = {document.path: document for document in iter_documents(self.tree, missing)}
-        if keep:
-            self._documents.update(read)
-        for address in addresses:
-            path = f"{address}.md"
-            yield address, read[path] if path in read else self._documents[path]
+    def documents(self, addresses: Sequence[str]) -> Iterator[tuple[str, Document]]:
+        """Yield the documents of many entries, which are read at once and stay in memory."""
+        paths = {address: f"{address}.md" for address in addresses}
+        missing = [path for path in paths.values() if path not in self._documents]
+        self._documents.update({document.path: document for document in iter_documents(self.tree, missing)})
+        for address, path in paths.items():
+            yield address, self._documents[path]
 
     def place(self, address: str, name: str, item: int | None = None) -> Place:
         """Return the place of a field of an entry."""

@@ -17,7 +17,7 @@ from mdmem.errors import SettingsError
 from mdmem.markdown.links import BodyLink, without_links
 from mdmem.markdown.parse import without_code
 from mdmem.model.access import Access
-from mdmem.model.entry import Entry, Wing
+from mdmem.model.entry import Entry
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.settings import Settings
@@ -77,13 +77,6 @@ def is_hidden(address: str, access: Access) -> bool:
 def is_hidden_path(path: str, access: Access) -> bool:
     """Return whether a file, from the root, is in a hidden wing."""
     return access.is_narrow and not path.startswith(("/", "../")) and not access.sees(path)
-
-
-def without_hidden_wings(wing: Wing, access: Access) -> Wing:
-    """Return a wing with only the visible ones of its shared wings."""
-    if wing.shared_wings is None or not access.is_narrow:
-        return wing
-    return wing.with_changes(shared_wings=tuple(name for name in wing.shared_wings if access.reads(name)))
 
 
 class Redaction(Struct, frozen=True):

@@ -1,20 +1,18 @@
-"""Load entries from files, and cache them in one file for each work tree."""
+"""Load entries and wings from files, and cache them in one file for each work tree."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import force_setattr
 
-from mdmem import __version__
+from mdmem import SETTINGS_NAME, __version__
 from mdmem.disk import RACY_NS
 from mdmem.markdown.parse import first_heading, parse_document, unreadable_document
 from mdmem.model.entry import Entry, Flaw, Wing, parse_moment, title_of
@@ -23,14 +21,14 @@ from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place
 from mdmem.store.state import read_packed, write_packed
-from mdmem.store.tree import SETTINGS_NAME, FileKind, Stat, Tree, TreeFile, Unreadable
+from mdmem.store.tree import FileKind, Stat, Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
 
 
 class LoadedFile(StoredRecord, frozen=True):
-    """One file in an entry's place: its entry, or None, the findings, and the body's size in bytes.
+    """One file in the place of an entry or a manifest: its entry or wing, the findings, and the body's size in bytes.
 
     `is_titled` says that the title is in the file; otherwise it is made from the address. `has_short_links` says that
     the meaning of a link may depend on which other files exist.
@@ -42,6 +40,7 @@ class LoadedFile(StoredRecord, frozen=True):
     size: int = 0
     is_titled: bool = True
     has_short_links: bool = False
+    wing: Wing | None = None
 
     def at(self, path: str) -> LoadedFile:
         """Return a file with the same content at another path."""
@@ -70,7 +69,7 @@ def interpret(document: Document) -> LoadedFile:
 
     heading = first_heading(document.body)
     entry, flaws = read_entry(address, document.fields, heading)
-    findings += tuple(placed(document, address, flaw) for flaw in flaws)
+    findings += tuple(_placed(document, address, flaw) for flaw in flaws)
     stated = (heading, document.fields.get("title"))
     is_titled = entry is not None and (entry.title in stated or entry.title != title_of(address))
     has_short = entry is not None and has_short_links(entry)
@@ -88,7 +87,7 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
             yield parse_document(path, content)
 
 
-def placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
+def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
     """Return a flaw of the front matter as a finding with its place in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
     return Finding(flaw.code, flaw.message, place, flaw.help, address)
@@ -121,43 +120,37 @@ def not_fetched(tree: Tree) -> list[Finding]:
     return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
 
 
-def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:
-    """Return the wing of a manifest; a README without front matter is prose and no manifest."""
-
-    def fault(finding: Finding) -> Finding:
-        if finding.code == "unreadable":
-            return finding
-        return Finding("manifest-invalid", f"{finding.message} ({finding.code})", finding.place, finding.help)
-
-    faults = list(map(fault, document.findings))
+def interpret_manifest(document: Document) -> LoadedFile:
+    """Return the wing of a manifest and the findings about it; a README without front matter is prose."""
+    faults = tuple(
+        one
+        if one.code == "unreadable"
+        else Finding("manifest-invalid", f"{one.message} ({one.code})", one.place, one.help)
+        for one in document.findings
+    )
     if document.fields is None:
         is_prose = all(finding.code in ("front-matter-missing", "empty-file") for finding in document.findings)
-        return None, [] if is_prose else faults
+        return LoadedFile(document.path, findings=() if is_prose else faults)
     from mdmem.model.schema import read_wing
 
-    wing, flaws = read_wing(name, document.fields)
-    return wing, [*faults, *(placed(document, None, flaw) for flaw in flaws)]
+    wing, flaws = read_wing(document.path.split("/")[0], document.fields)
+    faults += tuple(_placed(document, None, flaw) for flaw in flaws)
+    return LoadedFile(document.path, findings=faults, wing=wing)
 
 
 # Raise the number whenever the stored records change; the table of fields has a version of its own.
-RECORD_VERSION = f"9.{VERSION} {__version__}"
-_VERSION = f"snapshot {RECORD_VERSION} {sys.version_info.major}.{sys.version_info.minor}"
+_VERSION = f"snapshot 10.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 # The number of loaded files from other revisions that a server remembers.
 _MOST_OTHERS = 20_000
 
 
 class FileRow(StoredRecord, frozen=True, array_like=True):
-    """One file: the digest of its content, its stat when it was read, and the loaded entry.
-
-    A manifest has a `wing`, or None for prose; `is_loaded` says that it was parsed.
-    """
+    """One file: the digest of its content, its stat when it was read, and what was loaded from it."""
 
     digest: str
     stat: Stat = _UNTRUSTED
     loaded: LoadedFile | None = None
-    wing: Wing | None = None
-    is_loaded: bool = False
 
 
 _Rows = dict[str, FileRow]
@@ -191,16 +184,12 @@ class EntryCache:
         """Return the rows by path."""
         with self._turn:
             if self._rows is None:
-                self._rows = self._read()
+                # Before the read: a write in between makes the rows look older, never newer.
+                self._written_ns = _changed_ns(self._path)
+                found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
+                is_sound = found is not None and read_dates(row.loaded for row in found.values())
+                self._rows = found if found is not None and is_sound else {}
             return self._rows
-
-    def _read(self) -> _Rows:
-        # Before the read: a write in between makes the rows look older, never newer.
-        self._written_ns = _changed_ns(self._path)
-        found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
-        rows = found.values() if found is not None else ()
-        is_sound = read_dates((row.loaded for row in rows), (row.wing for row in rows))
-        return found if found is not None and is_sound else {}
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return, by path, the digest of each file whose stat is unchanged, and old enough to be trusted."""
@@ -220,48 +209,35 @@ class EntryCache:
         if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED
         row = self.rows.get(path)
-        if row is not None and row.digest == digest:
-            self._set(path, row.with_changes(stat=stat))
-        else:
-            self._set(path, FileRow(digest, stat))
+        is_same = row is not None and row.digest == digest
+        self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
 
     def loaded(self, path: str, digest: str | None) -> LoadedFile | None:
-        """Return the loaded file of a content, whatever its path was."""
+        """Return the loaded file of a content; that of an entry whatever its path was."""
         if digest is None:
             return None
         row = self.rows.get(path)
         if row is not None and row.digest == digest and row.loaded is not None:
             return row.loaded
+        if not is_entry_place(path):
+            return None
         with self._turn:
             if self._by_digest is None:
-                self._by_digest = {one.digest: one.loaded for one in self.rows.values() if one.loaded is not None}
+                entries = (row for path, row in self.rows.items() if is_entry_place(path))
+                self._by_digest = {one.digest: one.loaded for one in entries if one.loaded is not None}
             found = self._by_digest.get(digest) or self._others.get(digest)
         return found.at(path) if found is not None else None
 
-    def manifest(self, path: str, digest: str | None) -> FileRow | None:
-        """Return the row of a parsed manifest with this content."""
-        row = self.rows.get(path)
-        return row if row is not None and row.is_loaded and row.digest == digest else None
-
-    def learn(self, path: str, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
-        """Remember a loaded file."""
-        if not self._learn(path, digest, is_on_disk=is_on_disk, loaded=loaded):
+    def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
+        """Remember a loaded file; one of a tree that is not on disk replaces no row of another content."""
+        row = self.rows.get(loaded.path)
+        if row is None or row.digest == digest or is_on_disk:
+            stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
+            self._set(loaded.path, FileRow(digest, stat, loaded))
+        elif is_entry_place(loaded.path):
             if len(self._others) >= _MOST_OTHERS:
                 self._others.clear()
             self._others[digest] = loaded
-
-    def learn_manifest(self, path: str, digest: str, wing: Wing | None, *, is_on_disk: bool) -> None:
-        """Remember a parsed manifest."""
-        self._learn(path, digest, is_on_disk=is_on_disk, wing=wing, is_loaded=True)
-
-    def _learn(self, path: str, digest: str, *, is_on_disk: bool, **values: Any) -> bool:
-        """Add values to a row; a tree that is not on disk replaces no row of another content."""
-        row = self.rows.get(path)
-        if row is not None and row.digest != digest and not is_on_disk:
-            return False
-        same = row if row is not None and row.digest == digest else FileRow(digest)
-        self._set(path, same.with_changes(**values))
-        return True
 
     def _set(self, path: str, row: FileRow) -> None:
         with self._turn:
@@ -279,23 +255,14 @@ class EntryCache:
                 self._is_changed = False
 
 
-def with_utc(one: LoadedFile) -> LoadedFile:
-    """Return a loaded file with its times in UTC, as in the cache."""
-    entry = one.entry
-    stated = {name: getattr(entry, name) for name in DATE_FIELDS} if entry is not None else {}
-    offset = {name: time for name, time in stated.items() if isinstance(time, datetime) and time.utcoffset()}
-    if entry is None or not offset:
-        return one
-    return one.with_changes(entry=entry.with_changes(**{name: time.astimezone(UTC) for name, time in offset.items()}))
-
-
-def read_dates(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None]) -> bool:
+def read_dates(files: Iterable[LoadedFile | None]) -> bool:
     """Parse the dates in records that were just decoded, where they are text; False where one is no date."""
     parse = lru_cache(maxsize=None)(parse_moment)
-    entries = (one.entry for one in files if one is not None and one.entry is not None)
-    records = ((one, DATE_FIELDS) for one in entries), ((one, ("last_hygiene_at",)) for one in wings if one is not None)
+    loaded = [one for one in files if one is not None]
+    records: list[tuple[Entry | Wing, tuple[str, ...]]] = [(one.entry, DATE_FIELDS) for one in loaded if one.entry]
+    records += [(one.wing, ("last_hygiene_at",)) for one in loaded if one.wing]
     try:
-        for record, names in chain(*records):
+        for record, names in records:
             for name in names:
                 text = getattr(record, name)
                 if isinstance(text, str):

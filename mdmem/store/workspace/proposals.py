@@ -320,8 +320,8 @@ class _Composition(Struct, frozen=True):
         would_amend: dict[str, list[str]] = {}
         if self.agreed.proposals is not Proposals.HIDE:
             for new in sorted(proposed | changed):
-                for old in self.checkout.catalog.amendments.by(new):
-                    if old in answer.entries and new not in answer.amendments.of(old):
+                for old in self.checkout.catalog.derived.amends(new):
+                    if old in answer.entries and new not in answer.derived.amended_by(old):
                         would_amend.setdefault(old, []).append(new)
         for old, news in would_amend.items():
             stances[old] = replace(stances.get(old, BINDING), amended_by=tuple(news))

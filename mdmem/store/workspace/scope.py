@@ -93,11 +93,11 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
         """Return the addresses of the entries in this scope, and of the invariants that always apply."""
-        whole = [self.holds(f"{room}/") for room in catalog.rooms]
+        whole = [self.holds(f"{room}/") for room in catalog.derived.rooms]
         if all(whole):
             return catalog.everything
         found: list[str] = []
-        for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
+        for is_whole, held in zip(whole, catalog.derived.rooms.values(), strict=True):
             found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
         return found
 

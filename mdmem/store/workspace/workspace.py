@@ -19,7 +19,7 @@ from mdmem.model.entry import Entry
 from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
 from mdmem.model.kinds import Searched
-from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
+from mdmem.store.catalog import Catalog, EntryCache, load, settings_bytes
 from mdmem.store.catalog.load import find_remote_wing, with_remote_wings
 from mdmem.store.catalog.redaction import visible_settings
 from mdmem.store.git.merge import merge
@@ -289,7 +289,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     def _loaded(self) -> Catalog:
         """Load the entries; servers and the hub override this."""
-        return load_cached(self.tree, self.entry_cache)
+        return load(self.tree, self.entry_cache)
 
     @property
     def index(self) -> FullText:
