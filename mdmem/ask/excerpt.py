@@ -29,6 +29,8 @@ NO_WEIGHTS: Mapping[str, float] = {}
 _READ = 131_072
 _RULE, _SUMMARY = 240, 480
 _CODE = re.compile(r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
+_ROW = re.compile(r"\s*(?:\||[-*+]\s)")
+_RECORD = re.compile(r"\b(?:[A-Za-z]{2,12}-|(?=0))0*(\d{1,6})\b")
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\n)+", re.MULTILINE)
 
 
@@ -160,7 +162,10 @@ def _best(passages: Iterable[Passage], room: int) -> list[Passage]:
 
 
 def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield the sentences and table rows of a body that hold a pattern, each with its first match."""
+    """Yield the sentences and table rows of a body that hold a pattern, each with its first match.
+
+    A row that names two records maps one to the other, as where records got new numbers: it mentions neither.
+    """
     for found in pattern.finditer(body):
         start = max(body.rfind("\n\n", 0, found.start()), 0)
         end = body.find("\n\n", found.end())
@@ -171,6 +176,6 @@ def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[
                 break
         else:
             line = body[body.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
-            text = " ".join(line.replace("|", " ").split())
-            if line.lstrip().startswith(("|", "-", "*")) and (inside := pattern.search(text)):
+            text = without_targets(" ".join(line.replace("|", " ").split()))
+            if _ROW.match(line) and len(set(_RECORD.findall(text))) < 2 and (inside := pattern.search(text)):
                 yield text, inside

@@ -123,8 +123,8 @@ class Mentions(Struct, frozen=True):
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return what finds a mention of an entry: its address, its id, and its number.
 
-    A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`); `#148` is a ticket. Where the
-    id has a number alone, it means this entry only in texts of the same room (`is_near`).
+    A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`) outside a list of numbers; `#148`
+    is a ticket. Where the id has a number alone, it means this entry only in texts of the same room (`is_near`).
     """
     name = entry.address.rpartition("/")[2]
     ways = [rf"{re.escape(name)}(?![\w-])"]
@@ -134,7 +134,7 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
         kinds = "|".join([number["kind"]] if number["kind"] else _KINDS)
         ways.append(rf"(?:{kinds})s?(?:[\s_-]*#?|:`(?:[^`<]*<)?)0*{digits}(?![\w.]*\d)")
         if number["number"].startswith("0"):
-            ways.append(rf"{number['number']}(?![\w.,:-]*\d)(?!-\w)")
+            ways.append(rf"(?<!\d, ){number['number']}(?![\w.,:-]*\d)(?!-\w)(?!, \d)")
     return re.compile(rf"(?<![\w#-])(?<!\d[.,:])(?:{'|'.join(ways)})", re.IGNORECASE)
 
 

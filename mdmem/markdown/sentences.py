@@ -154,7 +154,9 @@ def _is_prose(block: str) -> bool:
     if _NO_PROSE.match(first.rstrip()) or _BOLD_LINE.match(block) or _is_links(block):
         return False
     is_table = bool(rest) and "|" in first and not rest[0].strip(" \t\r|:-")
-    is_stated = _FIELD.match(first) is not None and all(_FIELD.match(line) or line[:1] in " \t" for line in rest)
+    is_stated = _FIELD.match(first) is not None and all(
+        _FIELD.match(line) or line.startswith((" ", "\t", "**", "__")) for line in rest
+    )
     return not is_table and not is_stated and _WORD.search(block) is not None
 
 

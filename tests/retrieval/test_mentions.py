@@ -97,6 +97,20 @@ def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory
         (root / f"{address}.md").unlink()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The set is 0003, 0007, 0009.",
+        "| before | now |\n| - | - |\n| ADR-0007 | [ADR-0009](0009-mails.md) |",
+        "**Status:** Accepted\n**Originally recorded elsewhere as ADR-0007.**",
+    ],
+)
+def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    put(root, "app/rules/adr-0010", "Later", f"{text}\n", created_at="2026-03-01")
+    assert [one.how for one in mentions(root, "orders")] == ["mentioned by no newer entry"]
+
+
 def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     for number in range(12, 21):
