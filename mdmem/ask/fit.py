@@ -36,6 +36,7 @@ from mdmem.ask.limits import (
     WHOLE,
     Slots,
 )
+from mdmem.ask.mentions import by_id_alone
 from mdmem.ask.question import Question
 from mdmem.ask.rank import fit_key
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
@@ -181,11 +182,16 @@ class _Fitting(Struct, dict=True):
                 self._place(self.limit, [self._line(item)])
 
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
-        """Yield the excerpts of a match from the largest to the smallest, each with and without what mentions say."""
+        """Yield the excerpts of a match from the largest to the smallest, each with its mentions, then without their sentences.
+
+        The best match has text before its mentions have lines.
+        """
         for size in dict.fromkeys((*self.slots.excerpts[rank:], SHORTEST)):
             one = self._excerpt(item, size, searches=rank < 3)
             yield one
             yield replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
+        if not rank:
+            yield replace(one, mentions=by_id_alone(one.mentions))
 
     def place_lines(self) -> None:
         """Place the titles of the best of what is left, and of the decisions of a wing that has few."""

@@ -120,6 +120,14 @@ class Mentions(Struct, frozen=True):
         return sorted(dict.fromkeys(sentences), key=lambda one: not one[1])
 
 
+def by_id_alone(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Return the lines under an entry with all entries that mention it in one line, by entry-id."""
+    named = [one for one in mentions if one.how == MENTIONED]
+    others = [one for one in mentions if one.how != MENTIONED]
+    ids = ", ".join(one.address.rpartition("/")[2] for one in named)
+    return (*others, *([Mention(f"{MENTIONED} {ids}", "")] if named else []))
+
+
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return what finds a mention of an entry: its address, its id, and its number.
 
