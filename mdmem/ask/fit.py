@@ -182,7 +182,7 @@ class _Fitting(Struct, dict=True):
                 self._place(self.limit, [self._line(item)])
 
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
-        """Yield the excerpts of a match from the largest to the smallest, each with its mentions, then without their sentences.
+        """Yield the excerpts of a match, the largest first, each with its mentions, then without their sentences.
 
         The best match has text before its mentions have lines.
         """

@@ -131,8 +131,8 @@ def by_id_alone(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return what finds a mention of an entry: its address, its id, and its number.
 
-    A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`) outside a list of numbers; `#148`
-    is a ticket. Where the id has a number alone, it means this entry only in texts of the same room (`is_near`).
+    A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`) outside a list of numbers;
+    `#148` is a ticket. Where the id has a number alone, it means this entry only in texts of the same room (`is_near`).
     """
     name = entry.address.rpartition("/")[2]
     ways = [rf"{re.escape(name)}(?![\w-])"]
