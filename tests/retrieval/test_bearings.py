@@ -180,7 +180,7 @@ def test_text_and_json_name_all_three(tmp_path: Path, capsys: Capture) -> None:
     put(root, "app/a/exception", "Exception", amends=[OLD])
     put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
     said = run_here(capsys, "search", "queue", cwd=root).out
-    what = "no supersession here leads to an entry in force"
+    what = "no supersession here leads to a current entry"
     assert f"The best match has ended: app/a/gone (Queue queue), {what}: nobody waits\n" in said
     assert f"claimed by {NEW} (Replaced)" in said
     assert "amended by app/a/exception (Exception)" in said
