@@ -10,7 +10,7 @@ from mdmem.ask.limits import FULL_COVERAGE, GENERAL_WORDS, PARTIAL_COVERAGE, PAS
 from mdmem.ask.question import Coverage
 from mdmem.model.entry import Entry
 from mdmem.store.index.analysis import ask
-from mdmem.store.index.protocol import Match
+from mdmem.store.index.records import Match
 from mdmem.store.index.snippet import finder
 
 # The bodies of so many of the best matches are read.

@@ -17,7 +17,7 @@ from mdmem.ask.relate import claims_on, partners_of
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.globs import any_match
 from mdmem.store.catalog import Catalog
-from mdmem.store.index.protocol import Match, TextAnswer
+from mdmem.store.index.records import Match, TextAnswer
 from mdmem.store.workspace.scope import Scope
 
 # An entry that holds half of the question's words matches it as a whole.

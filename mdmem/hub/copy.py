@@ -27,7 +27,7 @@ from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
-    from mdmem.store.index.protocol import Progress
+    from mdmem.store.index.records import Progress
 
 _NOWHERE = Path(os.devnull)
 _MISSING = NotHere("is not in the hub, or not for you", "a push of this repository brings it")

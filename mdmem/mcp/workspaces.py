@@ -21,7 +21,7 @@ from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import Catalog, load
 from mdmem.store.git.discovery import Stamp, stamp_of
-from mdmem.store.index.protocol import Progress
+from mdmem.store.index.records import Progress
 from mdmem.store.settings import Profile, Settings, parse_settings
 from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.location import Location, locate

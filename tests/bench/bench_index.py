@@ -18,7 +18,7 @@ from whoosh.index import create_in
 
 from mdmem.store.index.analysis import positions_of
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.protocol import IndexDocument
+from mdmem.store.index.records import IndexDocument
 
 QUESTIONS = 20
 ROUNDS = 5

@@ -3,7 +3,7 @@
 import random
 from itertools import accumulate
 
-from mdmem.store.index.protocol import IndexDocument
+from mdmem.store.index.records import IndexDocument
 
 WORDS = 60_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.protocol import IndexDocument
+from mdmem.store.index.records import IndexDocument
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 TOP = 10

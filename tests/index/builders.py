@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.store.index.protocol import IndexDocument
+from mdmem.store.index.records import IndexDocument
 
 WORDS = (
     *("executor", "thread", "callback", "navigation", "queue", "lock", "retry", "timeout"),

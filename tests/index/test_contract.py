@@ -9,26 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.protocol import FullText, TextAnswer
+from mdmem.store.index.records import TextAnswer
 
 from .builders import WORDS, Tree, document, numbered, tree
 
-Way = Callable[[Tree, Path], FullText]
+Way = Callable[[Tree, Path], FullTextIndex]
 
 
-def scan(_made: Tree, _folder: Path) -> FullText:
+def scan(_made: Tree, _folder: Path) -> FullTextIndex:
     """Never keep anything."""
     return FullTextIndex(None)
 
 
-def index(made: Tree, folder: Path) -> FullText:
+def index(made: Tree, folder: Path) -> FullTextIndex:
     """Hold the tree as it is."""
     kept = FullTextIndex(folder)
     kept.refresh(live=made.live, read=made.read)
     return kept
 
 
-def beside(made: Tree, folder: Path) -> FullText:
+def beside(made: Tree, folder: Path) -> FullTextIndex:
     """Hold another state of the tree: some documents other, or longer, some not yet there, some not any more."""
     keys = sorted(made.live)
     old = Tree(*made.read(keys))
@@ -43,7 +43,7 @@ def beside(made: Tree, folder: Path) -> FullText:
     return kept
 
 
-def segments(made: Tree, folder: Path) -> FullText:
+def segments(made: Tree, folder: Path) -> FullTextIndex:
     """Hold the tree in several segments, with dead documents in them."""
     keys = sorted(made.live)
     kept = beside(made, folder)
@@ -147,7 +147,7 @@ def trees(draw: st.DrawFn) -> tuple[Tree, Tree, str]:
 def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tree, str]) -> None:
     held, asked, question = case
 
-    def answer(kept: FullText) -> TextAnswer:
+    def answer(kept: FullTextIndex) -> TextAnswer:
         return kept.search(question, live=asked.live, read=asked.read)
 
     with TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from processes import python
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
+from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
 
 from .builders import Tree, numbered, tree
 
@@ -311,7 +311,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from index.builders import numbered, tree
-from mdmem.store.index.protocol import IndexBusyError
+from mdmem.store.index.records import IndexBusyError
 from mdmem.store.index.fulltext import FullTextIndex
 index, made = FullTextIndex(Path(sys.argv[2])), tree(60)
 """

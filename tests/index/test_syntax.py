@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.protocol import QuerySyntaxError
+from mdmem.store.index.records import QuerySyntaxError
 
 from .builders import Tree, document
 

@@ -1,5 +1,5 @@
-"""The full-text index, on Whoosh: `protocol` is its interface, `fulltext` the engine.
+"""The full-text index, on Whoosh: `fulltext` is the engine, `records` its documents, answers and errors.
 
-`analysis` turns texts into terms, `query` turns questions into Whoosh's queries, `scores` ranks, `schema` has the
-fields, and `storage` the files. `finder` and `snippet` show where a text has the terms of a question.
+`analysis` turns texts into terms, `query` turns questions into Whoosh's queries, and `scores` ranks, `schema` has the
+fields, and `storage` the files. `snippet` shows where a text has the terms of a question.
 """

@@ -22,7 +22,8 @@ from whoosh.searching import Searcher
 from whoosh.writing import MERGE_SMALL
 
 from mdmem.disk import locked, make_folder
-from mdmem.store.index.protocol import (
+from mdmem.store.index.query import ParsedQuestion, filter_query, holders_query, parse, plain
+from mdmem.store.index.records import (
     IndexBusyError,
     IndexDocument,
     IndexState,
@@ -34,7 +35,6 @@ from mdmem.store.index.protocol import (
     Source,
     TextAnswer,
 )
-from mdmem.store.index.query import ParsedQuestion, filter_query, holders_query, parse, plain
 from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, fields_of
 from mdmem.store.index.scores import rank, searcher_of
 from mdmem.store.index.storage import CheckedStorage, MemoryStorage
@@ -135,7 +135,19 @@ class FullTextIndex:
         read_titles: Read | None = None,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the live documents that match a question; see `FullText`."""
+        """Return the live documents that match a question.
+
+        Args:
+            question: plain words, any of which may match; with `syntax` a query, or `QuerySyntaxError` is raised.
+            live: the digest of each entry by key.
+            read: reads documents that the index does not have.
+            among: the keys that may match, None for all.
+            filters: values by field; a document needs one of them in each.
+            syntax: whether the question is in the query language.
+            may_refresh: whether to update the index first; only where `live` are all documents of the tree.
+            read_titles: reads documents without their bodies, to be searched while the index is being built.
+            is_timed: whether the answer has a time limit, so that a first index is built only in part.
+        """
         parsed = parse(question) if syntax else plain(question)
         terms = tuple(parsed.words)
         if parsed.is_empty or not live or (among is not None and not among):

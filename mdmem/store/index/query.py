@@ -18,7 +18,7 @@ from whoosh.qparser.common import QueryParserError
 from whoosh.qparser.syntax import OrGroup
 
 from mdmem.store.index.analysis import ask
-from mdmem.store.index.protocol import QuerySyntaxError
+from mdmem.store.index.records import QuerySyntaxError
 from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, WORDS, fold_values
 
 # Whoosh's parser and ours recurse for each bracket.

@@ -14,7 +14,7 @@ from mdmem.markdown.headings import deciding, sections_of
 from mdmem.model.fields import searched_as
 from mdmem.model.kinds import Searched
 from mdmem.store.index.analysis import VERSION, positions_of
-from mdmem.store.index.protocol import IndexDocument
+from mdmem.store.index.records import IndexDocument
 
 FORMAT = f"3-{VERSION}"
 """Is part of the name of an index's folder. Raise the first number with every change of the schema or the files."""

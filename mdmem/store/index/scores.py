@@ -15,8 +15,8 @@ from typing import Any
 from whoosh.scoring import BM25F
 from whoosh.searching import Searcher
 
-from mdmem.store.index.protocol import Match
 from mdmem.store.index.query import ParsedQuestion
+from mdmem.store.index.records import Match
 from mdmem.store.index.schema import WEIGHTS, to_text
 
 _B, _K1 = 0.75, 1.2

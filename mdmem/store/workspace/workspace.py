@@ -25,7 +25,7 @@ from mdmem.store.catalog.redaction import visible_settings
 from mdmem.store.git.merge import merge
 from mdmem.store.git.process import resolve, staged_index
 from mdmem.store.git.status import list_tracked
-from mdmem.store.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
+from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state import Places, places
 from mdmem.store.tree import (
@@ -45,6 +45,7 @@ from mdmem.store.workspace.scope import find_wing
 
 if TYPE_CHECKING:
     from mdmem.store.git.merge import MergeResult, PathConflict
+    from mdmem.store.index.fulltext import FullTextIndex
 
 
 _Made = TypeVar("_Made")
@@ -99,7 +100,7 @@ def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
 class IndexSlot(Struct):
     """The full-text index of a root, None until it is needed; workspaces of the same root share it."""
 
-    opened: FullText | None = None
+    opened: FullTextIndex | None = None
 
 
 class Parts(Struct, frozen=True):
@@ -155,7 +156,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the same files with another catalog."""
         return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
 
-    def with_index(self, index: FullText) -> Self:
+    def with_index(self, index: FullTextIndex) -> Self:
         """Return the same root with an open full-text index."""
         return replace(self, parts=replace(self.parts, index=IndexSlot(index)))
 
@@ -292,7 +293,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return load(self.tree, self.entry_cache)
 
     @property
-    def index(self) -> FullText:
+    def index(self) -> FullTextIndex:
         """Return the full-text index, which only questions about the working tree write."""
         slot = self.parts.index
         if slot.opened is None:
