@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,25 +94,23 @@ def _serve(
     names: tuple[str, ...],
     dsn: str | None,
 ) -> None:
-    from mdmem.mcp.calls import Session
-    from mdmem.mcp.hub import HubAnswers
-    from mdmem.mcp.server import MemoryServer
+    from mdmem.mcp.server import MemoryServer, serve_stdio
 
-    token = os.environ.get("MDMEM_HUB_TOKEN")
-    hub = HubAnswers(dsn, token, environment=os.environ, today=today) if dsn else None
+    hub = None
+    if dsn:
+        from mdmem.mcp.hub import HubAnswers
+
+        hub = HubAnswers(dsn, os.environ.get("MDMEM_HUB_TOKEN"), environment=os.environ, today=today)
+    server = partial(MemoryServer, provider, profile=profile, is_warming=True, hub=hub)
     if address is None:
-        from mdmem.mcp.stdio import serve
-
-        session = Session()
-        serve(MemoryServer(provider, profile=profile, access=lambda: access, is_warming=True, session=session, hub=hub))
+        serve_stdio(server(access=lambda: access, remembers=True))
         return
     from mdmem.mcp.http import caller, parse_address, serve_http
     from mdmem.store.state.tokens import BearerTokens
 
     listening = parse_address(address, names=names)
     bearers = BearerTokens(provider.workspace().state_folder)
-    server = MemoryServer(provider, profile=profile, access=caller, is_warming=True, hub=hub)
-    serve_http(server, bearers, listening, say=say, open_access=access)
+    serve_http(server(access=caller), bearers, listening, say=say, open_access=access)
 
 
 @click.command("lsp")

@@ -57,7 +57,7 @@ _MANY_ENTRIES = 500
 # Seconds between two reports of progress.
 _BEAT = 0.25
 # Seconds that a question waits for the index; a first index of many entries takes longer, and titles answer meanwhile.
-_PATIENCE, _POLL = 3.0, 0.02
+_PATIENCE = 3.0
 # The protocol allows no more values of a completion.
 _MOST_VALUES = 100
 
@@ -83,39 +83,40 @@ class Warmup:
     def __init__(self, provider: Provider) -> None:
         """Take what opens the workspace."""
         self._provider = provider
-        self._started, self._is_awaited = threading.Lock(), threading.Event()
-        self.done, self.total, self.is_running = 0, 0, False
+        self.ended, self._started, self._is_awaited = threading.Event(), threading.Lock(), threading.Event()
+        self.done, self.total = 0, 0
 
     def start(self) -> None:
         """Start the thread at the first call."""
         if self._started.acquire(blocking=False):
-            self.is_running = True
             threading.Thread(target=self._run, daemon=True).start()
 
-    async def wait(self, seconds: float) -> None:
-        """Wait a moment for the end of the run, whose lock a question would meet."""
+    def wait(self, seconds: float) -> None:
+        """Wait a moment for the end of a run that has started, whose lock a question would meet."""
         self._is_awaited.set()
-        with anyio.move_on_after(min(_PATIENCE, seconds)):
-            while self.is_running:
-                await anyio.sleep(_POLL)
+        if self._started.locked():
+            self.ended.wait(min(_PATIENCE, seconds))
 
     async def report(self, context: Context[Any, Any]) -> None:
         """Report the progress to a client that asked for it, as long as the index is built."""
-        while self.is_running:
+        while not self.ended.is_set():
             if self.total:
                 message = f"the index is being built: {self.done} of {self.total} entries"
                 await context.report_progress(self.done, self.total, message)
             await anyio.sleep(_BEAT)
 
     def _run(self) -> None:
-        self._is_awaited.wait(_DELAY)
         try:
-            refresh_index(self._provider.builder(self._progressed))
+            self._is_awaited.wait(_DELAY)
+            index = self._provider.workspace().index
+            # A question that waits brings an index that exists up to date itself.
+            if not (self._is_awaited.is_set() and index.state(live={}).usable):
+                refresh_index(self._provider.builder(self._progressed))
         except (MdmemError, OSError) as error:
             # The first question meets the same fault and answers with it.
             log.info("the index is not brought up to date: %s", error)
         finally:
-            self.is_running = False
+            self.ended.set()
 
     def _progressed(self, done: int, total: int) -> None:
         if done == 1 and total >= _MANY_ENTRIES:
@@ -194,11 +195,12 @@ class MemoryServer(MCPServer[Any]):
         tool = await self._tool(name)
         access = self._access()
         async with anyio.create_task_group() as tasks:
-            if self._warming is not None:
+            if (warming := self._warming) is not None:
                 # The number of entries tells of wings that a caller with narrow access does not see.
                 if context is not None and not access.is_narrow:
-                    tasks.start_soon(self._warming.report, context)
-                await self._warming.wait((await self.calls.in_thread(self.calls.limits)).seconds / 2)
+                    tasks.start_soon(warming.report, context)
+                seconds = (await self.calls.in_thread(self.calls.limits)).seconds / 2
+                await self.calls.in_thread(lambda: warming.wait(seconds))
             page = await self.calls.call(tool, arguments, access)
             tasks.cancel_scope.cancel()
         text = TextContent(type="text", text=page.text)

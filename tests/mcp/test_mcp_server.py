@@ -529,11 +529,11 @@ def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, mo
     assert warming is not None
     # As if a long build were under way.
     monkeypatch.setattr(warming, "start", lambda: None)
-    warming.is_running, warming.done, warming.total = True, 3, 10
+    warming.done, warming.total = 3, 10
 
     async def heard(done: float, total: float | None, message: str | None) -> None:
         told.append((done, total, message))
-        warming.is_running = False
+        warming.ended.set()
         waiting.has_happened.set()
 
     async def work(client: Client) -> Any:
