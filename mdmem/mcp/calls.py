@@ -12,9 +12,10 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from msgspec import Struct, field
@@ -30,9 +31,8 @@ from mdmem.errors import (
     UsageError,
     shown_message,
 )
-from mdmem.mcp.answers import LARGEST, json_line, plain, safe_text, without_noise
-from mdmem.mcp.pages import page_of, text_page_of
-from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
+from mdmem.mcp.answers import LARGEST, json_line, page_of, plain, safe_text, text_page_of, without_noise
+from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.workspace.remarks import note_told
@@ -66,14 +66,6 @@ class Page(Struct, frozen=True):
     shown: Shown = field(default_factory=dict)
 
 
-class Session:
-    """What the one client of a connection was shown: an entry comes in full once, then as one line until it changes."""
-
-    def __init__(self) -> None:
-        """Start with nothing."""
-        self.shown: Shown = {}
-
-
 class ToolCall(Struct, frozen=True, kw_only=True):
     """One call: the tool, its arguments without those of the page, who calls, and within which limits."""
 
@@ -92,9 +84,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     def run(self, workspace: Workspace) -> Facts | ToolResult:
         """Return the tool's answer for a workspace."""
-        more = {"shown": self.shown, "form": self.form}
-        taken = {name: value for name, value in more.items() if name in self.tool.takes}
-        return self.tool.call(workspace, **self.tool_arguments, **taken)
+        shown = {"shown": self.shown} if self.tool.takes_shown else {}
+        return self.tool.call(workspace, **self.tool_arguments, **shown)
 
     def page(self, answer: Facts | ToolResult) -> Page:
         """Return the page of an answer that the call asks for."""
@@ -102,7 +93,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
         limit = max(self.limits.bytes, LARGEST) if tool.writes else self.limits.bytes
-        if isinstance(answer, ToolResult) and answer.text and not tool.is_structured and self.form != JSON_FORM:
+        if isinstance(answer, ToolResult) and answer.text and not tool.answer_types and self.form != JSON_FORM:
             text, is_last = text_page_of(safe_text(answer.text()), limit=limit, asked=asked, cursor=self.cursor)
             page = Page(text)
         else:
@@ -112,41 +103,41 @@ class ToolCall(Struct, frozen=True, kw_only=True):
                 values.pop("markdown", None)
             facts = without_noise(values, kept={*tool.kept, *tool.answer_types}, noise=tool.noise)
             facts, is_last = page_of(facts, limit=limit, asked=asked, cursor=self.cursor, has_more=not tool.writes)
-            page = _sent(tool, facts)
+            page = _page_with(tool, facts)
         # Entries count as shown once the last page was asked for.
         return replace(page, shown=answer.shown) if isinstance(answer, ToolResult) and is_last else page
 
 
-class OtherMemories(Protocol):
-    """A hub, which answers in place of the root's own files, or in addition to them."""
-
-    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | ToolResult]) -> Page:
-        """Return the page of a tool's answer; `of_clone` answers from the root's own files where the hub does not."""
-        ...
+AnswerOfRoot = Callable[[ToolCall], Facts | ToolResult]
+PageOfHub = Callable[[ToolCall, AnswerOfRoot], Page]
+"""Returns the page of a tool's answer from a hub, or from the root where the hub does not answer."""
 
 
 class Calls:
-    """Carries calls out in threads, each on a workspace of its own."""
+    """Carries calls out in threads, each on a workspace of its own.
 
-    def __init__(self, provider: Provider, session: Session | None = None, hub: OtherMemories | None = None) -> None:
-        """Take what opens the workspaces, the session of a connection with one client, and a hub."""
-        self._provider, self._session, self._hub = provider, session, hub
+    With `remembers` there is one client, to which an entry comes in full once, then as one line until it changes.
+    """
+
+    def __init__(self, provider: Provider, page_of_hub: PageOfHub | None = None, *, remembers: bool = False) -> None:
+        """Take what opens the workspaces, and the answers for other repositories."""
+        self._provider, self._page_of_hub, self._remembers = provider, page_of_hub, remembers
+        self._shown: Shown = {}
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
     async def call(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> Page:
         """Return the page that a call asks for, or one that says why there is none."""
         try:
-            arguments = tool.arguments.parse(sent)
-            cursor, form = arguments.pop("cursor", None), arguments.pop("format", None)
+            arguments = tool.parse(sent)
             is_fresh = arguments.pop("fresh", False)
             asked = ToolCall(
                 tool=tool,
+                cursor=arguments.pop("cursor", None),
+                form=arguments.pop("format", None),
                 arguments=arguments,
-                cursor=cursor,
-                form=form,
                 access=access,
                 limits=await self.in_thread(self.limits),
-                shown={} if self._session is None or is_fresh else self._session.shown,
+                shown={} if is_fresh else self._shown,
             )
             async with self._writers if tool.writes else self._readers:
                 page = await self._answer(asked)
@@ -159,8 +150,8 @@ class Calls:
             log.exception("%s failed", tool.name)
             fault = type(error).__name__
             return _refusal(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it", _MEND_MEMORY)
-        if self._session is not None:
-            self._session.shown = {**self._session.shown, **page.shown}
+        if self._remembers:
+            self._shown = {**self._shown, **page.shown}
         return page
 
     async def _answer(self, asked: ToolCall) -> Page:
@@ -178,7 +169,7 @@ class Calls:
                 except (EnvironmentFaultError, SettingsError, RootNotFoundError) as error:
                     why = str(error)
                 except OSError as error:
-                    why = _why(error)
+                    why = _reason(error)
                 # An agent goes on without its memory then.
                 return asked.page(tool.fall_back("failed", why, asked.arguments))
         message = (
@@ -195,25 +186,18 @@ class Calls:
 
         The thread is a daemon, unlike those of anyio and asyncio: one that hangs cannot keep the process alive.
         """
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[_Result] = loop.create_future()
-
-        def deliver(setter: Callable[[Any], None], value: Any) -> None:
-            # The result is dropped where nobody waits any more, or the loop has ended.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(lambda: None if future.done() else setter(value))
+        future: Future[_Result] = Future()
+        # Else the result of a thread that was left running could not be set.
+        future.set_running_or_notify_cancel()
 
         def run() -> None:
             try:
-                result = work()
+                future.set_result(work())
             except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
-                deliver(future.set_exception, error)
-            else:
-                deliver(future.set_result, result)
+                future.set_exception(error)
 
-        context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(run,), daemon=True).start()
-        return await future
+        threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
+        return await asyncio.wrap_future(future)
 
     async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
         """Return the result of work on a workspace of its own; raises EnvironmentFaultError past its time."""
@@ -232,9 +216,9 @@ class Calls:
         return Limits(settings.timeout_seconds, settings.answer_limit)
 
     def _page(self, asked: ToolCall) -> Page:
-        if self._hub is None or not asked.tool.asks_hub:
-            return asked.page(self._answer_of_root(asked))
-        return self._hub.page(asked, self._answer_of_root)
+        if self._page_of_hub is not None and asked.tool.asks_hub:
+            return self._page_of_hub(asked, self._answer_of_root)
+        return asked.page(self._answer_of_root(asked))
 
     def _answer_of_root(self, asked: ToolCall) -> Facts | ToolResult:
         """Return a tool's answer from the root's own files."""
@@ -280,10 +264,10 @@ def with_remarks(answer: Facts | ToolResult, remarks: Sequence[str]) -> Facts | 
 
 def system_refusal(error: OSError) -> str:
     """Return the system's reason without the path, which may be in a wing that the caller does not see."""
-    return f"the system refuses: {_why(error)}"
+    return f"the system refuses: {_reason(error)}"
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
@@ -291,13 +275,13 @@ def _refusal(tool: Tool, why: str, advice: str) -> Page:
     # The verbs say this for the command line.
     why = why.replace("name one with --wing", "name one as `wing` or `project`")
     sentence = shown_message(why if why.startswith(tool.name) else f"{tool.name}: {why}")
-    page = Page(sentence) if tool.refuse is None else _sent(tool, plain(tool.refuse(sentence, advice)))
+    page = Page(sentence) if tool.refuse is None else _page_with(tool, plain(tool.refuse(sentence, advice)))
     return replace(page, is_error=True)
 
 
-def _sent(tool: Tool, facts: Facts) -> Page:
+def _page_with(tool: Tool, facts: Facts) -> Page:
     """Return the values of a page in the forms in which the tool sends them."""
     if tool.view is not None:
         text = safe_text(tool.view(facts))
         return Page(text, {**facts, "markdown": text})
-    return Page(json_line(facts), facts if tool.is_structured else None)
+    return Page(json_line(facts), facts if tool.answer_types else None)

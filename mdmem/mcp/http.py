@@ -68,11 +68,23 @@ class ListenAddress(Struct, frozen=True):
             raise UsageError(f"`{self.host}` is no address of this machine: {why}") from error
         return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
 
+    def bind(self) -> socket.socket:
+        """Return the socket that listens; raises EnvironmentFaultError for an address that is not available."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        try:
+            return socket.create_server((self.host, self.port), family=family)
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise EnvironmentFaultError(f"cannot listen on {self.host}:{self.port}: {why}") from error
+
     def security(self, port: int) -> TransportSecuritySettings:
         """Return which Host and Origin headers are accepted, so that no web page gets in by a name of its own."""
         own = {self.host}
         if self.host in ("", "0.0.0.0", "::"):
-            own = {socket.gethostname(), *_own_addresses()}
+            own = {socket.gethostname()}
+            with contextlib.suppress(OSError):
+                found = socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM)
+                own |= {str(one[4][0]).partition("%")[0] for one in found}
         names = [*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own)]
         names += [name.removesuffix(":*") for name in self.names]
         # A port may be forwarded, so any is accepted of a host, but only ours of a page.
@@ -91,12 +103,6 @@ def parse_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
     return ListenAddress(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
 
 
-def _own_addresses() -> Iterator[str]:
-    with contextlib.suppress(OSError):
-        for one in socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM):
-            yield str(one[4][0]).partition("%")[0]
-
-
 class _CallerToken(AccessToken):
     """A token of the SDK with the wings that it opens."""
 
@@ -109,30 +115,25 @@ def caller() -> Access:
     return token.access if isinstance(token, _CallerToken) else _NOBODY
 
 
-class _Verifier(TokenVerifier):
-    """Looks bearer tokens up at each request, so that a removed one is refused at once."""
+class TokenBackend(BearerAuthBackend, TokenVerifier):
+    """Requires a token where there are any; once there was one, removing it lets nobody in without.
 
-    def __init__(self, bearers: BearerTokens) -> None:
-        self._bearers = bearers
+    Tokens are looked up at each request, so that a removed one is refused at once.
+    """
+
+    def __init__(self, bearers: BearerTokens, *, is_closed: bool, open_access: Access = EVERYTHING) -> None:
+        """Take the tokens, whether one is required anyway, and what is open where none is."""
+        super().__init__(self)
+        self._bearers, self._is_closed = bearers, is_closed
+        self._open = AuthenticatedUser(_CallerToken(token="", client_id="", scopes=[], access=open_access))
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the token of a text; None for a text that is none."""
         found = await anyio.to_thread.run_sync(self._bearers.find, token)
         if found is None:
             return None
-        return _CallerToken(
-            token=found.digest, client_id=f"{found.name} {found.digest}", scopes=[], access=found.access
-        )
-
-
-class TokenBackend(BearerAuthBackend):
-    """Requires a token where there are any; once there was one, removing it lets nobody in without."""
-
-    def __init__(self, bearers: BearerTokens, *, is_closed: bool, open_access: Access = EVERYTHING) -> None:
-        """Take the tokens, whether one is required anyway, and what is open where none is."""
-        super().__init__(_Verifier(bearers))
-        self._bearers, self._is_closed = bearers, is_closed
-        self._open = AuthenticatedUser(_CallerToken(token="", client_id="", scopes=[], access=open_access))
+        name = f"{found.name} {found.digest}"
+        return _CallerToken(token=found.digest, client_id=name, scopes=[], access=found.access)
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
         """Return the caller; None for a caller without a good token."""
@@ -241,24 +242,35 @@ def serve_http(
     Raises UsageError for an address that would let anybody in, and EnvironmentFaultError for one that is not available.
     """
     limits = limits or HttpLimits()
-    backend = token_backend(bearers, listening, open_access=open_access)
-    with _bound(listening) as bound:
-        app = _build_app(server, backend, listening.security(bound.getsockname()[1]), limits)
-        say(f"mdmem: serving {_url(bound)}")
-        # Strangers fill no log with requests that are refused.
-        logging.getLogger("mcp.server").setLevel(logging.ERROR)
-        anyio.run(lambda: _Uvicorn(_config(app, limits)).serve(sockets=[bound]))
-
-
-def token_backend(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> TokenBackend:
-    """Return what asks for tokens at an address; raises UsageError where anybody would be let in."""
     has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:
         raise UsageError("each token says which wings it opens; leave out --wing")
     if not has_tokens and not listening.is_loopback:
         hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
         raise UsageError(f"without a token anybody who reaches {listening.host or 'this machine'} would read; {hint}")
-    return TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=open_access)
+    backend = TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=open_access)
+    with listening.bind() as bound:
+        host, port = bound.getsockname()[:2]
+        app = _build_app(server, backend, listening.security(port), limits)
+        config = uvicorn.Config(
+            app,
+            http=type("Protocol", (TimedProtocol,), {"request_seconds": limits.request_seconds}),
+            ws="none",
+            log_level="error",
+            # Its own configuration would print what a client sent as it came.
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=int(limits.request_seconds),
+            limit_concurrency=limits.connections,
+            timeout_graceful_shutdown=_GRACE,
+            backlog=128,
+        )
+        say(f"mdmem: serving http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+        # Strangers fill no log with requests that are refused.
+        logging.getLogger("mcp.server").setLevel(logging.ERROR)
+        anyio.run(lambda: _Uvicorn(config).serve(sockets=[bound]))
 
 
 def _build_app(
@@ -271,41 +283,9 @@ def _build_app(
         max_request_body_size=limits.request_bytes,
         transport_security=security,
         # With a verifier the SDK refuses requests without a user; the backend finds the user.
-        token_verifier=backend.token_verifier,
+        token_verifier=backend,
     )
     app.add_middleware(AuthContextMiddleware)
     app.add_middleware(RateLimit, per_second=limits.per_second, burst=limits.burst)
     app.add_middleware(AuthenticationMiddleware, backend=backend, on_error=_unavailable)
     return app
-
-
-def _bound(listening: ListenAddress) -> socket.socket:
-    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-    try:
-        return socket.create_server((listening.host, listening.port), family=family)
-    except (OSError, UnicodeError) as error:
-        where, why = f"{listening.host}:{listening.port}", getattr(error, "strerror", None) or error
-        raise EnvironmentFaultError(f"cannot listen on {where}: {why}") from error
-
-
-def _url(bound: socket.socket) -> str:
-    host, port = bound.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
-
-
-def _config(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=type("Protocol", (TimedProtocol,), {"request_seconds": limits.request_seconds}),
-        ws="none",
-        log_level="error",
-        # Its own configuration would print what a client sent as it came.
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=int(limits.request_seconds),
-        limit_concurrency=limits.connections,
-        timeout_graceful_shutdown=_GRACE,
-        backlog=128,
-    )

@@ -1,4 +1,4 @@
-"""Answer tool calls from a hub: a search over all repositories, or any reading tool on the copy of one."""
+"""The tools with a hub: a search over all repositories, and any reading tool on the copy of one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,106 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Unpack
 
+from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import Field
 
+from mdmem.ask.question import Question
+from mdmem.ask.show import in_full, list_entries, stance_of
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
-from mdmem.mcp.calls import Page, ToolCall, with_remarks
-from mdmem.mcp.tools.hub import OVER_ALL, OpenedHub
-from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, ToolResult
-
-if TYPE_CHECKING:
-    from mdmem.hub.connection import HubConnection
+from mdmem.hub.search import search_hub
+from mdmem.hub.who import who
+from mdmem.mcp.calls import AnswerOfRoot, Page, ToolCall, with_remarks
+from mdmem.mcp.tools.core import Widened, question_of
+from mdmem.mcp.tools.table import tools_of
+from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
+from mdmem.model.entry import EntryType
+from mdmem.model.lineage import marked
+from mdmem.render.entries import entry_list
+from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
+from mdmem.render.ink import Ink
+from mdmem.render.json import entries_json
+from mdmem.store.settings import Profile
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.workspace import Workspace
 
 _LIMITS = Limits(connect=3, statement=3, total=10)
 # Each is a few KB per file.
 _MOST_COPIES = 8
+
+
+class OpenedHub(Struct, frozen=True):
+    """What the tools over all repositories take in place of a workspace: a cursor, and the names that narrow it."""
+
+    cursor: Any
+    repositories: tuple[str, ...] = ()
+
+
+@tool("List entries by filters", noise=frozenset(("body",)), asks_hub=True)
+def _list(
+    workspace: Workspace,
+    *,
+    limit: Annotated[int, Field(ge=1, le=1_000, description="Maximum entries.")] = 100,
+    **filters: Unpack[Widened],
+) -> ToolResult:
+    """List the entries that there are, one a line by address: the current ones, all, or those that pass filters."""
+    found = list_entries(workspace, question_of(None, filters).filters)
+    more = max(0, len(found) - limit)
+
+    def text() -> str:
+        marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found[:limit]}
+        listed = entry_list(found[:limit], Ink(), marks) if found else "No entry passes these filters."
+        return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
+
+    return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})
+
+
+@tool("Search the memories of all repositories", noise=frozenset(("score", "wing", "room")), asks_hub=True)
+def _hub_search(
+    hub: OpenedHub,
+    *,
+    query: Annotated[Text, Field(description="Plain words.")],
+    limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
+    types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")],
+) -> ToolResult:
+    """Find other repositories of the organisation that have a rule or a decision on a subject. For what is binding
+    there, call `retrieve` with that `repository`.
+    """
+    question = Question(words=query, filters=Filters(types=tuple(map(EntryType, types or ()))))
+    found = search_hub(hub.cursor, question, repositories=hub.repositories, limit=limit)
+    status = "succeeded" if found.hits else "empty"
+    return ToolResult(
+        text=lambda: "\n\n".join(filter(None, [hub_search_text(found, ink=Ink()), *search_remarks(found)])),
+        facts=lambda: {"retrieval_status": status, **hub_search_json(found)},
+    )
+
+
+@tool("Owners and dependents of a rule", asks_hub=True)
+def _who(hub: OpenedHub, *, query: Annotated[Text, Field(description="`wing/room/entry-id`, or words.")]) -> ToolResult:
+    """Before changing a rule that others may rely on: who is responsible for it, which entries link it and which
+    repositories pin it, in all repositories.
+    """
+    report = who(hub.cursor, query, repositories=hub.repositories)
+    return ToolResult(
+        text=lambda: "\n\n".join([who_text(report, ink=Ink()), *who_remarks(report)]),
+        facts=lambda: who_json(report),
+    )
+
+
+def _with_hub(one: Tool) -> Tool:
+    if one.writes:
+        return replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
+    return replace(one, asks_hub=True)
+
+
+# Checks are of what was just written, and a synthesis starts from the caller's own sources: no hub has these.
+_OF_CLONE = ("retrieve", "search", "get_entry", "why", "propose", "context", "remember")
+_ONLY_OF_HUB = (_list, _hub_search, _who)
+_OVER_ALL = (_hub_search.name, _who.name)
 
 
 class HubAnswers:
@@ -40,17 +123,26 @@ class HubAnswers:
         self._copies: OrderedDict[tuple[CopyKey, date], CopyWorkspace] = OrderedDict()
         self._turn = threading.Lock()
 
-    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | ToolResult]) -> Page:
-        """Return the page of a tool's answer; raises NotFoundError for a repository that the hub does not show."""
+    @staticmethod
+    def tools_of(profile: str) -> tuple[Tool, ...]:
+        """Return the tools that a profile lists: those that read take a repository, and there are three more."""
+        tools = (_with_hub(one) if one.name in _OF_CLONE else one for one in tools_of(profile))
+        return (*tools, *(_ONLY_OF_HUB if Profile(profile) in (Profile.CORE, Profile.TEST) else ()))
+
+    def page(self, asked: ToolCall, of_clone: AnswerOfRoot) -> Page:
+        """Return the page of a tool's answer; `of_clone` answers from the root's own files where the hub does not.
+
+        Raises NotFoundError for a repository that the hub does not show.
+        """
         asked, named = _with_repository(asked)
-        is_over_all = asked.tool.name in OVER_ALL
+        is_over_all = asked.tool.name in _OVER_ALL
         if named is None and not is_over_all:
             return asked.page(of_clone(asked))
         if asked.access.is_narrow or asked.arguments.get(AT) is not None:
             raise UsageError("the hub is for callers who see every wing, and has one commit of each; leave out `at`")
         if is_over_all:
             repositories = () if named is None or named == EVERYWHERE else (named,)
-            with self._opened() as connection, transaction(connection, is_snapshot=True) as cursor:
+            with self._opened() as cursor:
                 return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.tool_arguments))
         if named is None or named == EVERYWHERE:
             raise UsageError("`repository` takes one name; `hub_search` searches all of them and names those to ask")
@@ -60,21 +152,24 @@ class HubAnswers:
         return replace(asked.page(with_remarks(answer, copy.snapshot.remarks)), shown={})
 
     @contextmanager
-    def _opened(self) -> Iterator[HubConnection]:
-        with open_hub(self._dsn, self._token, limits=_LIMITS) as connection:
-            yield connection
+    def _opened(self) -> Iterator[Any]:
+        """Open a transaction that reads one state of the hub."""
+        with (
+            open_hub(self._dsn, self._token, limits=_LIMITS) as connection,
+            transaction(connection, is_snapshot=True) as cursor,
+        ):
+            yield cursor
 
     def _copy(self, name: str) -> CopyWorkspace:
         """Return the copy of a repository, the one of an earlier call if its caller sees the same rows of it."""
-        with self._opened() as connection, transaction(connection, is_snapshot=True) as cursor:
-            today = self._today()
-            key = (copy_key(cursor, name), today)
+        with self._opened() as cursor:
+            key = (copy_key(cursor, name), self._today())
             with self._turn:
                 known = self._copies.get(key)
                 if known is not None:
                     self._copies.move_to_end(key)
                     return known
-            loaded = load_copy(cursor, key[0], environment=self._environment, today=today)
+            loaded = load_copy(cursor, key[0], environment=self._environment, today=key[1])
         # A first index of many entries takes longer than a call may: until it is complete, titles answer.
         made = replace(loaded, is_timed=True)
         with self._turn:

@@ -208,7 +208,7 @@ def _text_of(steps: str, stated: Mapping[str, str], profile: Profile) -> str:
 
 
 def _fenced(stated: Mapping[str, str]) -> Iterable[str]:
-    """Yield what a person stated, each text in a fence that it cannot close."""
+    """Yield the texts that a person stated, each in a fence that it cannot close."""
     for name, value in stated.items():
         if value:
             longest = max((len(run) for run in re.findall(r"`+", value)), default=0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -19,10 +21,10 @@ from mdmem.ask.show import show, show_one
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, SettingsError, UsageError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import cut, plain, safe_text
-from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.calls import system_refusal
 from mdmem.mcp.tools.core import entries_text
-from mdmem.model.entry import Entry, EntryType, Wing
+from mdmem.mcp.tools.tool import hint, short_json
+from mdmem.model.entry import EntryType
 from mdmem.model.fields import front_matter_schema
 from mdmem.model.lineage import marked
 from mdmem.model.text import visible
@@ -120,19 +122,13 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
     async def invariants_of(wing: str) -> str:
         return await read(lambda workspace: _invariants_text(workspace, wing))
 
-    _add_guide(resource)
-
-
-def _add_guide(resource: Callable[..., Callable[..., Any]]) -> None:
-    """Add the resources that are the same for every memory."""
-
     @resource("mdmem://guide", "guide", "How to use this memory", "What an agent should know, once.")
     def guide() -> str:
         return GUIDE
 
-    about, mime = "The JSON Schema of the front matter.", "application/schema+json"
+    about = "The JSON Schema of the front matter."
 
-    @resource("mdmem://schema", "schema", "Fields of an entry", about, mime)
+    @resource("mdmem://schema", "schema", "Fields of an entry", about, "application/schema+json")
     def schema() -> str:
         return json.dumps(front_matter_schema(), indent=2) + "\n"
 
@@ -144,31 +140,25 @@ def _add_guide(resource: Callable[..., Callable[..., Any]]) -> None:
             raise ResourceNotFoundError(str(error)) from error
 
     for topic in topics():
-        resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(_page_reader(topic))
-
-
-def _page_reader(topic: str) -> Callable[[], str]:
-    return lambda: page(topic)
+        resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(partial(page, topic))
 
 
 def list_places(workspace: Workspace) -> list[Resource]:
     """Return the wings and rooms that the caller sees, by name."""
-    catalog = workspace.catalog
-    places = [
-        (wing, *rest) for wing in catalog.wings for rest in ((), *((room,) for room in list_rooms(catalog, wing)))
-    ]
-    return [_place(place) for place in places[:_LISTED]]
-
-
-def _place(place: tuple[str, ...]) -> Resource:
-    kind, name = "wing" if len(place) == 1 else "room", "/".join(place)
-    return Resource(
-        uri=SCHEME + "/".join([kind, *(quote(part, safe="") for part in place)]),
-        name=name,
-        title=f"{kind.capitalize()} {name}",
-        description=f"The current entries of the {kind}.",
-        mime_type=_MARKDOWN,
-    )
+    catalog, found = workspace.catalog, list[Resource]()
+    places = (((wing,), *((wing, room) for room in list_rooms(catalog, wing))) for wing in catalog.wings)
+    for place in chain.from_iterable(places):
+        kind, name = "wing" if len(place) == 1 else "room", "/".join(place)
+        found.append(
+            Resource(
+                uri=SCHEME + "/".join([kind, *(quote(part, safe="") for part in place)]),
+                name=name,
+                title=f"{kind.capitalize()} {name}",
+                description=f"The current entries of the {kind}.",
+                mime_type=_MARKDOWN,
+            )
+        )
+    return found[:_LISTED]
 
 
 def list_rooms(catalog: Catalog, wing: str) -> list[str]:
@@ -180,7 +170,13 @@ def list_rooms(catalog: Catalog, wing: str) -> list[str]:
 def _wing_text(workspace: Workspace, named: str) -> str:
     catalog = view_of(workspace).effective.catalog
     name = _wing_name(catalog, named)
-    head = [f"# Wing {_code(name)}", "", *_about(catalog.wings[name])]
+    wing = catalog.wings[name]
+    head = [f"# Wing {_code(name)}", "", f"- kind: {wing.kind}"]
+    stated = {"project id": [wing.project_id], "description": [wing.description], "owners": wing.owners}
+    for field, values in (*stated.items(), ("shared wings", wing.shared_wings or ())):
+        shown = [_code(value) for value in values if value]
+        head += [f"- {field}: {', '.join(shown)}"] if shown else []
+    head.append("")
     return _listing(workspace, head, Scope(wing=name, wings=(name,)), f"{name}/")
 
 
@@ -189,7 +185,7 @@ def _room_text(workspace: Workspace, named_wing: str, named: str) -> str:
     wing = _wing_name(catalog, named_wing)
     rooms = list_rooms(catalog, wing)
     if named not in rooms:
-        raise NotFoundError(f"there is no room {shown(named)} in `{wing}`; {hint(named, rooms)}")
+        raise NotFoundError(f"there is no room {short_json(named)} in `{wing}`; {hint(named, rooms)}")
     head = [f"# Room {_code(f'{wing}/{named}')}", ""]
     return _listing(workspace, head, Scope(wing=wing, wings=(wing,), rooms=(named,)), f"{wing}/{named}/")
 
@@ -197,19 +193,8 @@ def _room_text(workspace: Workspace, named_wing: str, named: str) -> str:
 def _wing_name(catalog: Catalog, named: str) -> str:
     found = find_wing(named, catalog.wings)
     if found is None:
-        raise NotFoundError(f"there is no wing {shown(named)}; {hint(named, catalog.wings)}")
+        raise NotFoundError(f"there is no wing {short_json(named)}; {hint(named, catalog.wings)}")
     return found
-
-
-def _about(wing: Wing) -> Iterable[str]:
-    yield f"- kind: {wing.kind}"
-    for name, value in (("project id", wing.project_id), ("description", wing.description)):
-        if value:
-            yield f"- {name}: {_code(value)}"
-    for name, values in (("owners", wing.owners), ("shared wings", wing.shared_wings)):
-        if values:
-            yield f"- {name}: {', '.join(map(_code, values))}"
-    yield ""
 
 
 def _listing(workspace: Workspace, head: Sequence[str], scope: Scope, below: str) -> str:
@@ -231,15 +216,12 @@ def _listing(workspace: Workspace, head: Sequence[str], scope: Scope, below: str
         if one.room != room:
             room = one.room
             lines += ["", f"## Room {_code(room)}", ""]
-        lines.append(f"- {one.type}{_state(workspace, catalog, one)} {_code(one.address)}: {_code(one.title)}")
+        status = one.status_on(workspace.today).value
+        marks = [] if status == "active" else [status.replace("_", " ")]
+        marks += marked((catalog.stances or {}).get(one.address))
+        state = f" ({visible(', '.join(marks))})" if marks else ""
+        lines.append(f"- {one.type}{state} {_code(one.address)}: {_code(one.title)}")
     return "\n".join([*lines, ""])
-
-
-def _state(workspace: Workspace, catalog: Catalog, entry: Entry) -> str:
-    status = entry.status_on(workspace.today).value
-    marks = [] if status == "active" else [status.replace("_", " ")]
-    marks += marked((catalog.stances or {}).get(entry.address))
-    return f" ({visible(', '.join(marks))})" if marks else ""
 
 
 def _invariants_text(workspace: Workspace, named: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""The server on the SDK: tools of a profile, resources, prompts and completion, over any transport.
+"""The server on the SDK: tools of a profile, resources, prompts and completion, over standard input or HTTP.
 
 Each request is answered from the memory as it is at that moment.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -35,18 +38,20 @@ from mdmem import __version__
 from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
 from mdmem.guide import topics
-from mdmem.mcp.arguments import hint, shown
-from mdmem.mcp.calls import Calls, OtherMemories, Session
+from mdmem.mcp.calls import Calls
 from mdmem.mcp.prompts import add_prompts
 from mdmem.mcp.resources import add_resources, list_places, list_rooms
-from mdmem.mcp.tools.shape import Tool
-from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
+from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools.tool import Tool, hint, short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.text import visible, visible_text
 from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mdmem.mcp.hub import HubAnswers
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -60,6 +65,8 @@ _BEAT = 0.25
 _PATIENCE = 3.0
 # The protocol allows no more values of a completion.
 _MOST_VALUES = 100
+# Seconds for the requests that came before the end of the input, and for the end itself.
+_GRACE, _END, _POLL = 0.5, 0.4, 0.02
 
 INSTRUCTIONS = (
     "Call `retrieve` (not listed: `retrieve_context` or `context`) before you change code or decide anything: it "
@@ -149,8 +156,8 @@ class MemoryServer(MCPServer[Any]):
         profile: str | None = None,
         access: Caller = lambda: EVERYTHING,
         is_warming: bool = False,
-        session: Session | None = None,
-        hub: OtherMemories | None = None,
+        remembers: bool = False,
+        hub: HubAnswers | None = None,
     ) -> None:
         """Make the server of one root.
 
@@ -159,7 +166,7 @@ class MemoryServer(MCPServer[Any]):
             profile: Which tools are listed; None lets the setting decide.
             access: Asked at each call who calls.
             is_warming: Whether to bring the index up to date after the first reply.
-            session: That of the one client of a transport.
+            remembers: Whether there is one client, which gets an entry in full once.
             hub: Answers for other repositories.
         """
         handler = logging.StreamHandler()
@@ -175,24 +182,24 @@ class MemoryServer(MCPServer[Any]):
             # Subscribers hear of no change, so a client must not keep its lists until it hears of one.
             subscriptions=False,
         )
-        self.provider, self.calls, self.active = provider, Calls(provider, session, hub), 0
-        self._has_hub = hub is not None
+        page_of_hub, self._tools_of = (None, tools_of) if hub is None else (hub.page, hub.tools_of)
+        self.provider, self.calls, self.active = provider, Calls(provider, page_of_hub, remembers=remembers), 0
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, Warmup(provider) if is_warming else None
         add_resources(self, self.on_memory)
-        add_prompts(self, self.on_memory, self._profile_now)
+        add_prompts(self, self.on_memory, self._current_profile)
         self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
         """Return the tools of the profile."""
-        return [ListedTool.model_validate(one) for one in listed_in(await self._profile_now(), has_hub=self._has_hub)]
+        return [ListedTool.model_validate(one.listed()) for one in self._tools_of(await self._current_profile())]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Return a tool's answer; raises ToolError for a tool that is not listed."""
-        tool = await self._tool(name)
+        tool = self._listed_tool(name, await self._current_profile())
         access = self._access()
         async with anyio.create_task_group() as tasks:
             if (warming := self._warming) is not None:
@@ -205,6 +212,16 @@ class MemoryServer(MCPServer[Any]):
             tasks.cancel_scope.cancel()
         text = TextContent(type="text", text=page.text)
         return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
+
+    def _listed_tool(self, name: str, profile: Profile) -> Tool:
+        listed = {tool.name: tool for tool in self._tools_of(profile)}
+        if name in listed:
+            return listed[name]
+        if name in TOOLS:
+            having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
+            how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
+            raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
+        raise ToolError(f"there is no tool {short_json(name)}; {hint(name, listed)}")
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources that every memory has, and the wings and rooms, where they can be read in time."""
@@ -230,11 +247,14 @@ class MemoryServer(MCPServer[Any]):
         argument: CompletionArgument,
         context: CompletionContext | None,
     ) -> Completion:
-        """Return values for an argument of a template or a prompt; none for free text and for what is not there."""
+        """Return values for an argument of a template or a prompt, those that begin with the typed text first."""
         known = (context.arguments if context is not None else None) or {}
+        typed, fitting = argument.value.casefold(), list[str]()
         with contextlib.suppress(MdmemError, OSError):
-            return await self.on_memory(lambda workspace: _complete(workspace, argument.name, argument.value, known))
-        return Completion(values=[], total=0, has_more=False)
+            values = await self.on_memory(lambda workspace: list(_candidates(workspace, argument.name, known)))
+            fitting = [one for one in values if typed in one.casefold()]
+        fitting.sort(key=lambda one: (not one.casefold().startswith(typed), one))
+        return Completion(values=fitting[:_MOST_VALUES], total=len(fitting), has_more=len(fitting) > _MOST_VALUES)
 
     async def on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
         """Return the result of work on a workspace of the caller."""
@@ -250,29 +270,10 @@ class MemoryServer(MCPServer[Any]):
             if self._warming is not None and ctx.request_id is not None:
                 self._warming.start()
 
-    async def _tool(self, name: str) -> Tool:
-        profile = await self._profile_now()
-        listed = {tool.name: tool for tool in tools_of(profile, has_hub=self._has_hub)}
-        if name in listed:
-            return listed[name]
-        if name in TOOLS:
-            having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
-            how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
-            raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
-        raise ToolError(f"there is no tool {shown(name)}; {hint(name, listed)}")
-
-    async def _profile_now(self) -> Profile:
+    async def _current_profile(self) -> Profile:
         if self._profile is not None:
             return self._profile
         return await self.calls.in_thread(self.provider.profile)
-
-
-def _complete(workspace: Workspace, name: str, typed: str, known: Mapping[str, str]) -> Completion:
-    """Return values that contain the text typed so far; those that begin with it come first."""
-    folded = typed.casefold()
-    fitting = [one for one in _candidates(workspace, name, known) if folded in one.casefold()]
-    fitting.sort(key=lambda one: (not one.casefold().startswith(folded), one))
-    return Completion(values=fitting[:_MOST_VALUES], total=len(fitting), has_more=len(fitting) > _MOST_VALUES)
 
 
 def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
@@ -293,3 +294,42 @@ def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> It
         entries = (one for one in catalog.entries.values() if one.wing in wings and room in (None, "", one.room))
         return {one.address.rsplit("/", 1)[1] for one in entries}
     return ()
+
+
+def serve_stdio(server: MemoryServer) -> None:
+    """Serve until the input ends; a signal ends the process at once.
+
+    Every write is safe against a kill, so nothing has to be cleaned up.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    # The client has gone, and nobody is left to read an error.
+    with contextlib.suppress(BrokenPipeError, BaseExceptionGroup):
+        anyio.run(_serve, server)
+
+
+async def _serve(server: MemoryServer) -> None:
+    low = server._lowlevel_server
+    send, messages = anyio.create_memory_object_stream[Any](0)
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        with contextlib.redirect_stdout(sys.stderr):
+            tasks.start_soon(_forward, read, send, server)
+            await low.run(messages, write, low.create_initialization_options())
+            tasks.cancel_scope.cancel()
+
+
+async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
+    """Pass the client's messages on, and their end once the requests before it are answered: the SDK cancels them."""
+    async with send:
+        async for message in read:
+            await send.send(message)
+        with anyio.move_on_after(_GRACE):
+            # The last request may not be counted yet, and the last answer may not be written yet.
+            await anyio.sleep(2 * _POLL)
+            while server.active:
+                await anyio.sleep(_POLL)
+            await anyio.sleep(_POLL)
+        # A thread that writes to a client which reads nothing would keep the process alive.
+        end = threading.Timer(_END, signal.raise_signal, [signal.SIGTERM])
+        end.daemon = True
+        end.start()

@@ -30,7 +30,6 @@ from mdmem.store.workspace.workspace import Parts, TimedTree, Workspace
 # Callers whose catalogs stay in memory.
 _CALLERS = 8
 
-
 _Made = TypeVar("_Made")
 Make = Callable[[Workspace], _Made]
 
@@ -41,7 +40,7 @@ class _Cached(Struct):
     files: tuple[TreeFile, ...]
     digests: Mapping[str, str]
     catalog: Catalog
-    made: dict[Make[Any], tuple[Stamp | None, Any]] = field(default_factory=dict)
+    made: dict[Any, tuple[Stamp | None, Any]] = field(default_factory=dict)
 
 
 class CatalogCache:
@@ -50,8 +49,8 @@ class CatalogCache:
     def __init__(self) -> None:
         """Start without any."""
         self._lock = threading.Lock()
-        self.tracked: dict[Path, tuple[Stamp | None, frozenset[str]]] = {}
         self._known: dict[tuple[Path, Access], _Cached] = {}
+        self.tracked: dict[Any, tuple[Stamp | None, Any]] = {}
 
     def get(self, workspace: Workspace) -> _Cached:
         """Return the catalog of the files as they are now."""
@@ -81,23 +80,26 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     def once(self, make: Make[_Made]) -> _Made:
         """Return a function's result, that of an earlier call where neither the files nor the refs changed."""
         if self._is_plain and make not in self._made:
-            self._made[make] = self._unless_refs_changed(self._cached.made, make, make).over(self)
+            self._made[make] = self._unless_refs_changed(self._cached.made, make, lambda: make(self)).over(self)
         return super().once(make)
 
     def tracked_files(self) -> frozenset[str]:
         """Return the files that git tracks, those of an earlier call where git's index is the same."""
-        tracked = super().tracked_files
-        found: frozenset[str] = self._unless_refs_changed(self.recent.tracked, self.location.root, lambda _: tracked())
+        found: frozenset[str] = self._unless_refs_changed(
+            self.recent.tracked, self.location.root, super().tracked_files
+        )
         return found
 
-    def _unless_refs_changed(self, known: dict[Any, tuple[Stamp | None, Any]], key: object, make: Make[Any]) -> Any:
+    def _unless_refs_changed(
+        self, known: dict[Any, tuple[Stamp | None, Any]], key: object, make: Callable[[], Any]
+    ) -> Any:
         """Return the value of a key as long as the repository is the same, else the result of a function."""
         repository = self.location.repository
         # Taken before the value is made, so that it is never too new.
         stamp = stamp_of(repository) if repository is not None else ()
         before = known.get(key)
         if stamp is None or before is None or before[0] != stamp:
-            before = known[key] = (stamp, make(self))
+            before = known[key] = (stamp, make())
         return before[1]
 
     @cached_property
@@ -106,9 +108,7 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
 
     def _loaded(self) -> Catalog:
         """Return the entries, those of an earlier call where nothing changed."""
-        if not self._is_plain:
-            return load(self.tree, self.entry_cache)
-        return self._cached.catalog.over(self.tree)
+        return self._cached.catalog.over(self.tree) if self._is_plain else load(self.tree, self.entry_cache)
 
     @property
     def _is_plain(self) -> bool:

@@ -11,7 +11,7 @@ import mdmem.guide
 from mdmem.ask.context.facets import facet_table
 from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS, PROGRAMS
-from mdmem.mcp.tools.saving import SAVING
+from mdmem.mcp.tools.sessions import SAVING
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.render.fields import guide_table
 
@@ -53,7 +53,7 @@ _REPEATS = ("store_session_with_learnings",)
 def _records() -> Iterator[str]:
     yield from ("| field | value |", "| --- | --- |")
     for tool in SAVING:
-        parameters = {} if tool.name in _REPEATS else tool.arguments.schema["properties"]
+        parameters = {} if tool.name in _REPEATS else tool.input_schema["properties"]
         records = {name: schema.get("items", schema) for name, schema in parameters.items()}
         fields = [(name, record, field) for name, record in records.items() for field in record.get("properties", {})]
         if fields:

@@ -17,7 +17,6 @@ from mdmem.hub.connection import Limits, connected
 from mdmem.hub.grants import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.mcp import hub as served
-from mdmem.mcp.calls import Session
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
@@ -60,11 +59,11 @@ def answers_of(dsn: str, folder: Path, token: str | None = None) -> HubAnswers:
     return HubAnswers(dsn, token, environment=caches, today=lambda: date.fromisoformat(TODAY))
 
 
-def in_memory(folder: Path, dsn: str, session: Session | None = None, token: str | None = None) -> MemoryServer:
+def in_memory(folder: Path, dsn: str, remembers: bool = False, token: str | None = None) -> MemoryServer:
     """Return the same server, which starts in a tenth of the time."""
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"))
     provider = Provider(None, environment=said, cwd=folder, today=lambda: date.fromisoformat(TODAY))
-    return MemoryServer(provider, session=session, hub=answers_of(dsn, folder, token))
+    return MemoryServer(provider, remembers=remembers, hub=answers_of(dsn, folder, token))
 
 
 def asking(server: MemoryServer | StdioServerParameters, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -153,17 +152,14 @@ def test_another_repository_is_a_word_away(clone: Path, dsn: str) -> None:
 
 
 def test_a_session_remembers_entries_of_its_own_memory_alone(clone: Path, dsn: str) -> None:
-    session = Session()
-
     async def work(client: Client) -> list[bool]:
         known = []
-        for asked in ({"repository": "org/other"}, {}, {"repository": "org/other"}):
+        for asked in ({"repository": "org/other"}, {}, {"repository": "org/other"}, {}):
             answer = await told(client, "retrieve", query="threads", **asked)
             known.append("Navigation uses two threads." in answer)
         return known
 
-    assert asking(in_memory(clone, dsn, session), work) == [True, True, True]
-    assert "nav/architecture/threads" in session.shown
+    assert asking(in_memory(clone, dsn, remembers=True), work) == [True, True, True, False]
 
 
 def test_what_is_written_goes_to_the_clone_and_never_to_the_hub(clone: Path, dsn: str) -> None:

@@ -14,7 +14,6 @@ from mcp_types import CallToolResult
 from msgspec.structs import replace
 from processes import python
 
-from mdmem.mcp.calls import Session
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
@@ -56,12 +55,12 @@ def server_over(
     *,
     profile: str | None = "all",
     access: Access = EVERYTHING,
-    session: Session | None = None,
+    remembers: bool = False,
 ) -> MemoryServer:
     """Return the server over a root, which keeps its full text in the cache as a user's does."""
     opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
-    return MemoryServer(provider, profile=profile, access=lambda: access, session=session)
+    return MemoryServer(provider, profile=profile, access=lambda: access, remembers=remembers)
 
 
 def opened_apart(root: Path) -> Workspace:

@@ -33,7 +33,7 @@ def _calls() -> list[tuple[str, dict[str, Any]]]:
     for name, tool in TOOLS.items():
         if tool.writes:
             continue
-        schema = tool.arguments.schema
+        schema = tool.input_schema
         needed = {one: _VALUES[one][0] for one in schema.get("required", ())}
         calls.append((name, needed))
         for one in schema["properties"]:

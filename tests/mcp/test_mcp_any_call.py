@@ -44,7 +44,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Return a tool with arguments, of which about half fit."""
     tool = TOOLS[draw(st.sampled_from(sorted(TOOLS)))]
     arguments = {}
-    schema = tool.arguments.schema
+    schema = tool.input_schema
     for name in schema["properties"]:
         if name in schema.get("required", ()) or draw(st.integers(0, 3)) == 0:
             arguments[name] = draw(_FITTING.get(name, _ODD) if draw(st.booleans()) else _ODD)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from mdmem.errors import UsageError
-from mdmem.mcp.arguments import Arguments, AsText, Choice, Listed, Objects, Record, Texts
+from mdmem.mcp.tools.tool import AsText, Choice, Listed, Objects, Record, Texts, tool
 
 _Depth = Annotated[Literal["deep_search", "wake"], Choice]
 
@@ -28,11 +28,11 @@ def _probe(
 ) -> None: ...
 
 
-_ARGUMENTS = Arguments(_probe, {})
+_PROBE = tool("Probe")(_probe)
 
 
 def read(**given: Any) -> dict[str, Any]:
-    return _ARGUMENTS.parse({"query": "x", **given})
+    return _PROBE.parse({"query": "x", **given})
 
 
 def refusal(**given: Any) -> str:
@@ -85,7 +85,7 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_or_all() -> None:
 
 def test_a_missing_parameter_is_named_with_its_description() -> None:
     with pytest.raises(UsageError, match=r"^`query` is missing: what is looked for$"):
-        _ARGUMENTS.parse({})
+        _PROBE.parse({})
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,14 @@ _ANYTHING = st.recursive(
 
 
 @given(
-    st.dictionaries(st.sampled_from(list(_ARGUMENTS.schema["properties"])) | st.text(max_size=8), _ANYTHING, max_size=5)
+    st.dictionaries(
+        st.sampled_from(list(_PROBE.input_schema["properties"])) | st.text(max_size=8), _ANYTHING, max_size=5
+    )
 )
 def test_no_arguments_raise_anything_but_a_sentence(sent: dict[str, Any]) -> None:
     said = ""
     try:
-        _ARGUMENTS.parse(sent)
+        _PROBE.parse(sent)
     except UsageError as error:
         said = str(error)
     assert "\n" not in said

@@ -473,7 +473,7 @@ class _Failing(OpenedProvider):
 @pytest.mark.parametrize("tool", ["search", "retrieve", "retrieve_context", "memory_surface", "context"])
 @pytest.mark.parametrize("fault", [EnvironmentFaultError("git is ill"), PermissionError(13, "Permission denied")])
 def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path, tool: str, fault: Exception) -> None:
-    arguments = {"query": "x"} if "query" in TOOLS[tool].arguments.schema["properties"] else {"project_id": "nav"}
+    arguments = {"query": "x"} if "query" in TOOLS[tool].input_schema["properties"] else {"project_id": "nav"}
     arguments = {"goal": "x"} if tool == "context" else arguments
     said = text(call(server_over(_Failing(root, fault)), tool, **arguments))
     assert ('"retrieval_status":"failed"' in said) is (tool != "context")

@@ -7,7 +7,6 @@ import pytest
 from builders import make_root, memory, write_entry
 from clients import call, server_over, text
 
-from mdmem.mcp.calls import Session
 from mdmem.mcp.server import MemoryServer
 
 RULE = "> A callback must not block its executor."
@@ -20,7 +19,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(root: Path) -> MemoryServer:
-    return server_over(root, session=Session())
+    return server_over(root, remembers=True)
 
 
 def retrieved(server: object, **arguments: object) -> str:
@@ -39,7 +38,7 @@ def test_what_changed_is_given_again(root: Path, server: MemoryServer) -> None:
 
 def test_a_cut_answer_is_given_with_its_last_page(tmp_path: Path) -> None:
     root = make_root(tmp_path / "memory", "[server]\nanswer_tokens = 250\n")
-    server = server_over(root, session=Session())
+    server = server_over(root, remembers=True)
     for number in range(4):
         write_entry(root, f"nav/rules/r{number}", f"X{number} must hold. {'x' * 600}\n", type="invariant")
     first = retrieved(server)

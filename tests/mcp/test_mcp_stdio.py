@@ -141,7 +141,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) ->
 def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
     program = (
         "import sys, time\n"
-        "from mdmem.mcp.tools import lifecycle as tools\n"
+        "from mdmem.mcp.tools import core as tools\n"
         "def why(workspace, name):\n"
         "    print('here', file=sys.stderr, flush=True)\n"
         "    time.sleep(60)\n"
@@ -180,7 +180,7 @@ def test_no_child_is_left(repository: Path) -> None:
 def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
     program = (
         "import os, subprocess, sys\n"
-        "from mdmem.mcp.tools import lifecycle as tools\n"
+        "from mdmem.mcp.tools import core as tools\n"
         "why = tools.why\n"
         "def printing(workspace, name):\n"
         "    print('printed')\n"

@@ -8,10 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mdmem.mcp.answers import json_line
+from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import INSTRUCTIONS
-from mdmem.mcp.tools.hub import OF_HUB
-from mdmem.mcp.tools.shape import Tool
-from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
+from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools.tool import Tool
 from mdmem.store.settings import Profile, parse_settings
 
 _GRAPHBASE = {
@@ -30,7 +30,7 @@ _GRAPHBASE = {
 }
 
 
-_ALL = TOOLS | OF_HUB
+_ALL = TOOLS | {tool.name: tool for tool in HubAnswers.tools_of("test")}
 
 
 @pytest.fixture(params=sorted(_ALL))
@@ -44,13 +44,13 @@ def test_description_is_short(tool: Tool) -> None:
 
 @pytest.mark.parametrize("profile", [one for one in Profile if one is not Profile.TEST])
 def test_no_two_tools_of_a_profile_claim_the_same_moment(profile: Profile) -> None:
-    moments = [" ".join(re.split(r"[:,.]", tool.about)[0].split()[:4]) for tool in tools_of(profile, has_hub=True)]
+    moments = [" ".join(re.split(r"[:,.]", tool.about)[0].split()[:4]) for tool in HubAnswers.tools_of(profile)]
     assert len(set(moments)) == len(moments)
 
 
 @pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
 def test_the_list_of_a_profile_is_short(profile: str, tokens: int) -> None:
-    assert len(json_line(listed_in(profile, has_hub=True)).encode()) // 4 <= tokens
+    assert len(json_line([tool.listed() for tool in HubAnswers.tools_of(profile)]).encode()) // 4 <= tokens
 
 
 def test_a_client_that_loads_tools_on_demand_has_retrieve_from_the_start() -> None:
@@ -65,12 +65,12 @@ def test_instructions_are_short_and_say_first_when_to_call() -> None:
 
 
 def test_schemas_are_schemas_of_2020(tool: Tool) -> None:
-    Draft202012Validator.check_schema(tool.arguments.schema)
+    Draft202012Validator.check_schema(tool.input_schema)
     Draft202012Validator.check_schema(tool.output_schema or {})
 
 
 def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Tool) -> None:
-    schema = tool.arguments.schema
+    schema = tool.input_schema
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
     found = {key for inner in subschemas(schema) for key in inner}
@@ -80,24 +80,24 @@ def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Too
 
 def test_a_tool_of_no_contract_has_no_output_schema_and_takes_a_format(tool: Tool) -> None:
     schema = tool.output_schema
-    assert (schema is None) is ("format" in tool.arguments.schema["properties"])
+    assert (schema is None) is ("format" in tool.input_schema["properties"])
     assert schema is None or (schema["type"] == "object" and {"anyOf", "oneOf", "allOf"}.isdisjoint(schema))
 
 
 def test_every_parameter_says_what_it_is(tool: Tool) -> None:
-    properties = tool.arguments.schema["properties"]
+    properties = tool.input_schema["properties"]
     assert [name for name, one in properties.items() if not one["description"].endswith(".")] == []
     assert [name for name in properties if not re.fullmatch(r"[a-z_]{1,30}", name)] == []
 
 
 def test_defaults_fit_their_schema(tool: Tool) -> None:
-    for one in tool.arguments.schema["properties"].values():
+    for one in tool.input_schema["properties"].values():
         if "default" in one:
             Draft202012Validator(one).validate(one["default"])
 
 
 def test_who_writes_has_no_cursor_and_who_reads_has_one(tool: Tool) -> None:
-    assert ("cursor" in tool.arguments.schema["properties"]) is not tool.writes
+    assert ("cursor" in tool.input_schema["properties"]) is not tool.writes
 
 
 def test_graphbase_lists_the_tools_of_its_contract() -> None:
@@ -116,7 +116,7 @@ def test_a_profile_names_only_tools_that_exist() -> None:
 @pytest.mark.parametrize("profile", ["core", "graphbase", "research", "all"])
 def test_a_tool_points_to_those_that_its_profile_lists(profile: str) -> None:
     listed = tools_of(profile)
-    properties = [one for tool in listed for one in tool.arguments.schema["properties"].values()]
+    properties = [one for tool in listed for one in tool.input_schema["properties"].values()]
     texts = [*(tool.about for tool in listed), *(one["description"] for one in properties)]
     named = {word for text in texts for word in re.findall(r"`([a-z_]+)`", text)}
     assert named & set(TOOLS) <= {tool.name for tool in listed}

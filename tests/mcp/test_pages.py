@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
 from mdmem.markdown.text import quoted
-from mdmem.mcp.answers import bytes_of, json_line, plain, without_noise
-from mdmem.mcp.pages import page_of, text_page_of
+from mdmem.mcp.answers import bytes_of, json_line, page_of, plain, text_page_of, without_noise
 
 _ANSWER = {"query": "x", "hits": [{"address": f"nav/a/e{number}", "content": "word " * 60} for number in range(40)]}
 _CURSOR = re.compile(r"^truncated: true; cursor: ([\w-]+)")

@@ -1,1 +1,1 @@
-"""The tools of the MCP server: a tool is a row (`shape`) of one of the families, which `table` puts together."""
+"""The tools, by profile."""

@@ -14,9 +14,8 @@ from mdmem.ask.context.pack import read_request
 from mdmem.ask.synthesis.answer import plan_answer
 from mdmem.ask.synthesis.plan import plan_synthesis
 from mdmem.ask.synthesis.request import read_request as read_plan_request
-from mdmem.mcp.arguments import Agent, AsText, Choice, Name, Project, Record, Room, Text, Texts
-from mdmem.mcp.pages import mark_line
-from mdmem.mcp.tools.shape import Facts, tool
+from mdmem.mcp.answers import mark_line
+from mdmem.mcp.tools.tool import Agent, AsText, Choice, Facts, Name, Project, Record, Room, Text, Texts, tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.remember import remember
 

@@ -1,0 +1,345 @@
+"""A tool: a typed function over a workspace, with its arguments, its hints for clients and the form of its answer.
+
+Arguments are lenient about form and strict about names: a pydantic model of the function's annotations parses them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from msgspec import Struct, field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from mdmem.errors import UsageError
+
+Facts = dict[str, Any]
+"""The answer of a tool: JSON values by name."""
+Shown = Mapping[str, str]
+"""Entries that a session has been shown already, as addresses with digests."""
+
+JSON_FORM = "json"
+AT, REPOSITORY = "at", "repository"
+EVERYWHERE = "*"
+_LONGEST_VALUE, _MOST_FAULTS = 60, 8
+# Parameters of a tool's function that no client sends.
+_INTERNAL = ("workspace", "hub", "shown")
+
+
+def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """Return the known name that is most similar to a name; None where none is similar."""
+    folded = {one.casefold(): one for one in known}
+    close = difflib.get_close_matches(name[:_LONGEST_VALUE].casefold(), folded, n=1, cutoff=cutoff)
+    return folded[close[0]] if close else None
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """Return the known name that was probably meant, else the list of all of them."""
+    listed = list(known)
+    close = find_nearest(name, listed)
+    return f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in listed) or 'none yet'}"
+
+
+def short_json(value: object) -> str:
+    """Return a value as a message may contain it: on one line, and short."""
+    try:
+        text = json.dumps(value, ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError):
+        text = type(value).__name__
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+
+
+def _parse_json(value: Any) -> Any:
+    """Return the list or the object that a text contains as JSON; any other value as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, (str, int, float)) else value
+
+
+def _split(value: Any) -> Any:
+    """Return a list, also of a JSON text, of values joined by commas, or of a single value."""
+    value = _parse_json(value)
+    values = value.split(",") if isinstance(value, str) else _as_list(value)
+    if not isinstance(values, list):
+        return values
+    return [one for one in (one.strip() if isinstance(one, str) else one for one in values) if one != ""]
+
+
+def _as_prose(value: Any) -> Any:
+    """Return a list of a single text, commas included; none for a blank one."""
+    value = _parse_json(value)
+    return [] if isinstance(value, str) and not value.strip() else _as_list(value)
+
+
+def _as_objects(value: Any) -> Any:
+    value = _parse_json(value)
+    return [value] if isinstance(value, dict) else value
+
+
+def _single(value: Any) -> Any:
+    """Return the only member of a list: agents send a list for a field that has a list in the files."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+class _Choice:
+    """Accept a member of a Literal in any case, with hyphens for underscores."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        known = {one.casefold(): one for one in get_args(source)}
+
+        def find(value: Any) -> Any:
+            value = _single(value)
+            if not isinstance(value, str):
+                return value
+            folded = value.strip().casefold()
+            return known.get(folded.replace("-", "_"), known.get(folded, value))
+
+        return core_schema.no_info_before_validator_function(find, handler(source))
+
+
+Choice = _Choice()
+Listed = BeforeValidator(_split)
+AsText = BeforeValidator(_single)
+Text = Annotated[str, Field(max_length=4_000), AsText]
+# Git takes no text with a null character, as of a branch.
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$"), AsText]
+LongText = Annotated[str, Field(max_length=60_000), AsText]
+Texts = Annotated[tuple[Text, ...], Listed, AfterValidator(lambda texts: tuple(dict.fromkeys(texts)))]
+Prose = Annotated[tuple[Text, ...], BeforeValidator(_as_prose)]
+Record = Annotated[dict[str, Any], BeforeValidator(_parse_json)]
+Objects = BeforeValidator(_as_objects)
+
+Type = Annotated[Literal["invariant", "decision", "pattern", "note"], Choice]
+Wing = Annotated[Name | None, Field(default=None, description="Default: the active one.")]
+Focus = Annotated[Name | None, Field(default=None, description="The focus area.")]
+Agent = Annotated[Name | None, Field(default=None, description="Your name.")]
+Room = Annotated[Text | None, Field(default=None, description="Default: the one for its kind.")]
+Project = Annotated[Name | None, Field(default=None, description="Its id, or the name of its wing.")]
+Paths = Annotated[
+    tuple[Annotated[str, Field(max_length=1_000), AsText], ...] | None,
+    Listed,
+    Field(default=None, description="Code files, relative to the repository's top; they need not exist."),
+]
+_CURSOR = Annotated[str | None, Field(default=None, max_length=100, description="From a cut answer."), AsText]
+_FRESH = Annotated[bool, Field(default=False, description="Show entries again that were shown before.")]
+_FORMAT = Annotated[Literal["text", "json"], Choice, Field(default="text", description="Form of the answer.")]
+_AT = Annotated[Name | None, Field(default=None, description="A commit, tag or date.")]
+_ELSEWHERE = "Another repository of the organisation, by name. Default: this one."
+_REPOSITORY = Annotated[Name | None, Field(default=None, description=_ELSEWHERE)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+
+# ruff: noqa: ARG002  # pydantic passes each of its arguments to every method
+class _OutputSchema(GenerateJsonSchema):
+    """A short schema of an answer."""
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """Return the type alone."""
+        return {"type": "object"}
+
+
+class FlatSchema(GenerateJsonSchema):
+    """A schema that every client understands: without titles, unions with null, and lengths."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """Return the schema of the value that is not null."""
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Return the schema with its default, unless that is null or an empty list."""
+        found = super().default_schema(schema)
+        return {name: value for name, value in found.items() if name != "default" or value not in (None, [])}
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """Return the type alone."""
+        return {"type": "object", "properties": {}}
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        """Return the type alone."""
+        return {"type": "string"}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Leave titles out."""
+        return False
+
+
+class ToolResult(Struct, frozen=True):
+    """An answer in two forms, JSON values and text; only the form that is sent is made.
+
+    `shown` maps the addresses of the entries in the answer to digests.
+    """
+
+    facts: Callable[[], Facts]
+    text: Callable[[], str] | None = None
+    shown: Shown = field(default_factory=dict)
+
+
+class Tool(Struct, frozen=True, kw_only=True, dict=True):
+    """One tool: the function that carries it out, its texts and hints for clients, and the form of its answer.
+
+    Attributes:
+        call: Takes the workspace and the arguments by name, as annotated; with a parameter `shown` also the entries
+            that the session was shown. A return annotation
+            `Annotated[Facts, SomeTypedDict]` makes the answer a structure that a contract fixes. Any other tool sends
+            text, or its values as JSON with `format: json`.
+        view: Returns the text that a structured answer also contains as `markdown`.
+        kept: Keys that a contract fixes, in addition to those of the answer itself.
+        noise: Keys that are of no use to an agent.
+        fall_back: Returns the answer of a reading tool from a status, a sentence and the arguments, where reading
+            fails or takes too long.
+        refuse: Returns the answer of a tool that never raises, from a sentence and advice.
+        rootless: Answers where there is no memory, from the working folder, the reason and the arguments.
+        keeps_time: Whether the function itself keeps the time limit.
+        is_first: Whether clients that load tools on demand should have it from the start.
+        has_at: Whether it takes a commit or date.
+        asks_hub: Whether it takes a repository.
+        asks: Arguments whose words are searched outside the memory where that could not be read in time.
+    """
+
+    name: str
+    title: str
+    about: str
+    call: Callable[..., Facts | ToolResult]
+    view: Callable[[Facts], str] | None = None
+    kept: frozenset[str] = frozenset()
+    noise: frozenset[str] = frozenset()
+    writes: bool = False
+    fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
+    refuse: Callable[[str, str], Facts] | None = None
+    rootless: Callable[..., Facts | ToolResult] | None = None
+    keeps_time: bool = False
+    is_first: bool = False
+    has_at: bool = False
+    asks_hub: bool = False
+    asks: tuple[str, ...] = ()
+
+    @cached_property
+    def _model(self) -> type[_Model]:
+        """The arguments of the function, with those of every tool of its kind."""
+        fields = dict[str, Any]()
+        for name, one in inspect.signature(self.call, eval_str=True).parameters.items():
+            if one.kind is one.VAR_KEYWORD:
+                fields |= get_type_hints(get_args(one.annotation)[0], include_extras=True)
+            elif name not in _INTERNAL:
+                fields[name] = one.annotation if one.default is one.empty else (one.annotation, one.default)
+        more = {
+            AT: (self.has_at, _AT),
+            REPOSITORY: (self.asks_hub, _REPOSITORY),
+            "fresh": (self.takes_shown, _FRESH),
+            "format": (not self.answer_types, _FORMAT),
+            # A write must not be repeated for its second page.
+            "cursor": (not self.writes, _CURSOR),
+        }
+        fields |= {name: annotation for name, (is_taken, annotation) in more.items() if is_taken}
+        return create_model("Arguments", __base__=_Model, **fields)
+
+    @cached_property
+    def takes_shown(self) -> bool:
+        """Check whether the function takes the entries that the session was shown."""
+        return "shown" in inspect.signature(self.call).parameters
+
+    @cached_property
+    def input_schema(self) -> Facts:
+        """Return the arguments as a JSON Schema without references and unions."""
+        schema = self._model.model_json_schema(schema_generator=FlatSchema)
+        names = ("type", "properties", "required", "additionalProperties")
+        return {name: schema[name] for name in names if name in schema}
+
+    @cached_property
+    def answer_types(self) -> Mapping[str, Any]:
+        """Return the types of the answer's fields where a contract fixes them."""
+        answer = get_args(inspect.signature(self.call, eval_str=True).return_annotation)
+        return get_type_hints(answer[1], include_extras=True) if answer and answer[0] == Facts else {}
+
+    @cached_property
+    def output_schema(self) -> Facts | None:
+        """Return the JSON Schema of the answer, which may have more keys; None for a text."""
+        if not self.answer_types:
+            return None
+        types = self.answer_types.items()
+        schemas = {name: TypeAdapter(one).json_schema(schema_generator=_OutputSchema) for name, one in types}
+        return {"type": "object", "properties": schemas}
+
+    def listed(self) -> Facts:
+        """Return the tool as the protocol lists it."""
+        # These two hints have a meaning for tools that write alone.
+        writing = {"destructiveHint": False, "idempotentHint": False} if self.writes else {}
+        return {
+            # Claude Code loads other tools only when its model searches for them, by such words.
+            "_meta": {"anthropic/alwaysLoad": True} if self.is_first else {"anthropic/searchHint": self.title.lower()},
+            "annotations": {**writing, "openWorldHint": False, "readOnlyHint": not self.writes},
+            "description": self.about,
+            "inputSchema": self.input_schema,
+            "name": self.name,
+            **({} if self.output_schema is None else {"outputSchema": self.output_schema}),
+            "title": self.title,
+        }
+
+    def parse(self, sent: Mapping[str, Any]) -> Facts:
+        """Return the arguments by name; raises UsageError with one sentence for each fault.
+
+        Null counts as left out. A call without a required argument that may be null is the tool's to answer.
+        """
+        fields = self._model.model_fields
+        nullable = [name for name, one in fields.items() if type(None) in get_args(one.annotation)]
+        stated = dict.fromkeys(name for name in nullable if fields[name].is_required())
+        stated |= {name: value for name, value in sent.items() if value is not None}
+        try:
+            parsed = self._model.model_validate(stated)
+        except ValidationError as error:
+            faults = dict.fromkeys(self._fault(one["type"], str(one["loc"][0]), one) for one in error.errors())
+            raise UsageError("; ".join(fault.rstrip("?") for fault in list(faults)[:_MOST_FAULTS])) from None
+        except ValueError:
+            # Python refuses to print an integer of more than 4,300 digits.
+            raise UsageError("a number has too many digits") from None
+        return {name: getattr(parsed, name) for name in fields}
+
+    def _fault(self, kind: str, name: str, error: Mapping[str, Any]) -> str:
+        """Return the sentence for an error of pydantic."""
+        known = self.input_schema["properties"]
+        if kind == "extra_forbidden":
+            # A parameter of another tool is no misspelling: a hint at one of ours that shares letters misleads.
+            close, listed = find_nearest(name, known, cutoff=0.8), ", ".join(f"`{one}`" for one in known) or "none"
+            meant = f"did you mean `{close}`?" if close else f"it takes {listed}"
+            return f"there is no parameter {short_json(name)}; {meant}"
+        if kind == "missing":
+            about = known[name]["description"].split(". ")[0].rstrip(".")
+            return f"`{name}` is missing: {about[:1].lower() + about[1:]}"
+        message = error["msg"].replace("Input should be", "it must be").replace("a valid tuple", "a list")
+        message = message.replace("a valid list", "a list").replace("a valid dictionary", "an object")
+        return f"`{name}`: {message[:1].lower() + message[1:]}, found {short_json(error['input'])}"
+
+
+def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | ToolResult]], Tool]:
+    """Make a tool of a function, whose name and docstring are those of the tool; `options` are fields of `Tool`."""
+
+    def make(call: Callable[..., Facts | ToolResult]) -> Tool:
+        about = " ".join((inspect.getdoc(call) or "").split())
+        return Tool(name=call.__name__.removeprefix("_"), title=title, about=about, call=call, **options)
+
+    return make
