@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from builders import run_here
-
 from mdmem.ask.context.facets import Facet
 
 EXAMPLES = Path(__file__).parents[1] / "example-wings"

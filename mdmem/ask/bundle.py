@@ -1,25 +1,51 @@
-"""Define the request and the answer of `retrieve_context`, in the shape of its contract."""
+"""Answer `retrieve_context` within a time limit, in the shape of its contract and with every failure as a status.
+
+The contract limits the entries of each scope; all entries together are in the order of authority.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 
-from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from mdmem.ask.answer import VIA_NAMED, AnswerBasis, Contradiction, Item, OmittedCount
-from mdmem.ask.question import Tier
+from mdmem.ask.answer import (
+    TYPE_FILTER,
+    VIA_NAMED,
+    AnswerBasis,
+    Item,
+    Omission,
+    OmittedCount,
+    Retrieval,
+    count_omitted,
+)
+from mdmem.ask.problems import problems_in, problems_json
+from mdmem.ask.question import Question, Tier, tidy
 from mdmem.ask.relate import doubts_of
-from mdmem.errors import UsageError
+from mdmem.ask.retrieve import Reading, read_steadily, with_code_paths, with_fallback, with_outside
+from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, label_of
-from mdmem.model.lineage import Stance, standing_json
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, label_of
+from mdmem.model.lineage import Standing, standing_json
 from mdmem.store.catalog import Catalog
-from mdmem.store.workspace.scope import ScopeState
+from mdmem.store.workspace.remarks import is_due
+from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
+from mdmem.store.workspace.visibility import scope_seen
+from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace
+
+Bundle = dict[str, Any]
+"""A bundle as JSON values in the contract's shape."""
+
+# The contract's limits of each scope, and its word for it: the shared wings are the global scope.
+CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
+SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
+_DRAFTS = 5
+_NAMED = 50
 
 
 class BundleScope(StrEnum):
@@ -30,72 +56,26 @@ class BundleScope(StrEnum):
     FOCUS = "focus"
 
 
-# Other words for the names of the contract.
-_SYNONYMS = {"entity": "entityfact", "rule": "invariant", "adr": "decision", "shared": "global", "wing": "project"}
-
-
 class BundleRequest(Struct, frozen=True, kw_only=True):
     """One call of `retrieve_context` by an agent; `labels` is empty for all."""
 
     project_id: str | None
-    scope: BundleScope
+    scope: BundleScope = BundleScope.PROJECT
     focus: str | None = None
     labels: frozenset[NodeLabel] = frozenset()
     topic: str = ""
     agent: str = UNNAMED_AGENT
 
-    def is_own(self, entry: Entry) -> bool:
-        """Say whether the caller wrote an entry."""
-        return entry.agent is not None and entry.agent.casefold() == self.agent.casefold()
+    @property
+    def is_global(self) -> bool:
+        """Say whether only shared wings are asked for."""
+        return self.scope is BundleScope.GLOBAL
 
     @property
     def types(self) -> tuple[EntryType, ...]:
-        """Return the types of the labels, in the order of authority; none where everything is let through."""
+        """Return the types of the labels, in the order of authority."""
         wanted = {label.type for label in self.labels}
         return tuple(kind for kind in EntryType if kind in wanted)
-
-
-def read_request(
-    *,
-    project_id: str | None,
-    scope: str,
-    focus: str | None = None,
-    categories: Sequence[str] | None = None,
-    topic: str | None = None,
-    agent: str | None = None,
-) -> BundleRequest:
-    """Return what is asked for; raises UsageError for a scope or category that is not known, naming the nearest."""
-    # A text is a sequence of its letters.
-    labels = (categories,) if isinstance(categories, str) else categories or ()
-    return BundleRequest(
-        project_id=plain(project_id),
-        scope=BundleScope(_member("scope", scope, BundleScope)),
-        focus=plain(focus),
-        labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in labels),
-        topic=plain(topic) or "",
-        agent=plain(agent) or UNNAMED_AGENT,
-    )
-
-
-def plain(text: str | None) -> str | None:
-    """Return a text on one line without blank ends, as the writes keep it; None for none and for a blank one."""
-    return " ".join(text.split()) or None if text is not None else None
-
-
-def _member(kind: str, given: str, known: type[StrEnum]) -> str:
-    """Return the member that a word means, in capital letters or not and with any marks between its words."""
-    spelt = {member.value.casefold(): member.value for member in known}
-    word = "".join(letter for letter in str(given).casefold() if letter.isalnum())
-    if word in spelt:
-        return spelt[word]
-    near = _SYNONYMS.get(word, word)
-    close = difflib.get_close_matches(near, spelt, n=1, cutoff=0.5)
-    hint = f"did you mean `{spelt[close[0]]}`?" if close else f"there is {', '.join(f'`{one}`' for one in known)}"
-    raise UsageError(f"there is no {kind} `{str(given)[:40]}`; {hint}")
-
-
-# The contract calls the shared wings the global scope.
-SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
 
 
 class RetrievalStatus(StrEnum):
@@ -108,138 +88,324 @@ class RetrievalStatus(StrEnum):
     CONFLICTED = "conflicted"
 
 
-class BundleItem(Struct, frozen=True, kw_only=True):
-    """One entry, whose body is divided into `rationale` and `content`.
+def retrieve_context(
+    workspace: Workspace,
+    *,
+    project_id: str | None,
+    scope: str = "project",
+    focus: str | None = None,
+    categories: Sequence[str] | None = None,
+    topic: str | None = None,
+    agent: str | None = None,
+    paths: Sequence[str] | None = None,
+    clock: Clock = monotonic,
+) -> Bundle:
+    """Return the bundle of a project for an agent; every failure is a status.
 
-    `uncertainty` is the reason to confirm it first; `overridden_by` are the project's entries that replace it here;
-    `relations` are amendments and one-sided supersessions in both directions; `stance` is how it relates to the default
-    branch, where that is known.
+    The settings limit an attempt; one that takes longer, or whose files go away meanwhile, is made once more.
     """
+    request = BundleRequest(
+        project_id=tidy(project_id) or None,
+        scope=BundleScope(scope),
+        focus=tidy(focus) or None,
+        labels=frozenset(map(NodeLabel, categories or ())),
+        topic=tidy(topic) or "",
+        agent=tidy(agent) or UNNAMED_AGENT,
+    )
 
-    id: str
-    label: NodeLabel
-    title: str
-    rationale: str
-    tier: Tier
-    created_at: str | None
-    type: EntryType
-    status: Status
-    content: str = ""
-    reason: str = ""
-    uncertainty: str | None = None
-    overrides: tuple[str, ...] = ()
-    overridden_by: tuple[str, ...] = ()
-    via: tuple[str, ...] = ()
-    relations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    stance: Stance | None = None
-    current: bool = True
+    def attempt(reading: Reading) -> Bundle:
+        timed = reading.workspace.within(reading.settings.timeout_seconds, clock=clock)
+        return _read(replace(reading, workspace=timed), request, paths or ())
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the item in the contract's shape; what an entry does not have is left out of the further keys."""
-        further = {
-            "content": self.content,
-            "uncertainty": self.uncertainty,
-            "overrides": list(self.overrides),
-            "overridden_by": list(self.overridden_by),
-            "via": list(self.via[:VIA_NAMED]),
-            **{name: list(addresses) for name, addresses in self.relations.items()},
-        }
-        return {
-            "id": self.id,
-            "label": self.label.value,
-            "title": self.title,
-            "rationale": self.rationale,
-            "scope": SCOPE_WORDS[self.tier],
-            "created_at": self.created_at,
-            "type": self.type.value,
-            "status": self.status.value,
-            "reason": self.reason,
-            **{name: value for name, value in further.items() if value},
-            **standing_json(self.stance, in_force=self.current),
-        }
+    unknown = ScopeState.UNRESOLVED if request.project_id is None else ScopeState.UNCERTAIN
+    try:
+        return read_steadily(workspace, attempt, unsettled=(GoneError, OverdueError))
+    except OverdueError:
+        late = AnswerBasis(degraded=True, why_degraded="the time limit was reached")
+        # To tell the wings from other folders of a repository's top, the memory would have to be read once more.
+        basis = with_outside(late, workspace, request.topic) if workspace.location.under else late
+        message = "the memory was not read in time, in two attempts; continue without it, or ask again later"
+        return _bundle(RetrievalStatus.TIMED_OUT, unknown, message, basis, focus=request.focus)
+    except (EnvironmentFaultError, OSError) as error:
+        basis = with_fallback(AnswerBasis(), workspace, request.topic, why=str(error))
+        message = "the memory cannot be read; continue without it"
+        return _bundle(RetrievalStatus.FAILED, unknown, message, basis, focus=request.focus)
 
 
-class ContextBundle(Struct, frozen=True, kw_only=True):
-    """The items in the order of authority, drafts apart, and what is doubtful or left out.
+def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bundle:
+    catalog, workspace = reading.view.effective.catalog, reading.workspace
+    state = scope_seen(reading.view.effective, request.project_id, request.focus)
+    if state.wing is None:
+        basis = AnswerBasis()
+        if request.project_id is not None:
+            # A file that cannot be read may be the manifest of its wing.
+            wanted = Scope(wing=None, wings=(request.project_id,), state=state.state)
+            basis = AnswerBasis(problems=problems_in(catalog, wanted))
+        return _bundle(RetrievalStatus.EMPTY, state.state, state.message, basis, focus=request.focus)
+    is_uncertain = state.state is ScopeState.UNCERTAIN
+    focuses = (request.focus,) if request.focus is not None and not is_uncertain else ()
+    # By its id, since a wing's name may be the id of another; one that cannot be listed has only its name.
+    named = ((request.project_id or "") if state.wing in catalog.wings else state.wing,)
+    filters = Filters(wings=named, focuses=focuses, types=request.types)
+    resolved = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
+    scope = narrowed(catalog, resolved, request)
+    # Where a server was started says nothing about the paths that its callers mean.
+    at_top = replace(workspace, cwd=workspace.location.base)
+    question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
+    found = reading.retrieve(scope, question)
+    merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
+    status, basis = _status(found, merged, catalog), merged.basis
+    message = _message(merged, request, state, status)
+    if status is RetrievalStatus.FAILED:
+        why = basis.why_degraded or "no entry of the scope can be read"
+        basis = with_fallback(basis, workspace, request.topic, why=why)
+    else:
+        basis = with_outside(basis, workspace, request.topic)
+    # An entry that the project overrides in some places only is in the global scope itself.
+    by = _overriders(catalog, state.wing) if request.is_global else {}
+    files = reading.view.checkout.catalog
+    return _bundle(
+        status,
+        state.state,
+        message,
+        basis,
+        items=[_item(catalog, found.describe(item), by.get(item.address, ())) for item in merged.items],
+        proposed=[_item(files, found.describe_proposed(item)) for item in merged.proposed],
+        invariants_left_out=merged.invariants_left_out,
+        hygiene_due=is_due(workspace, request.project_id or state.wing),
+        wing=state.wing,
+        shared_wings=scope.shared_wings,
+        focus=scope.focus,
+    )
 
-    The basis has the declared conflicts; `suspected` are the pairs that nobody declared. Its `omitted` names 50 entries
-    at most, its `omitted_counts` the rest. `invariants_left_out` counts those that bind always and are not here.
+
+def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
+    """Return the scope to read: the global one without a focus is only the shared wings."""
+    if not request.is_global or scope.focus is not None:
+        return scope
+    shared = tuple(name for name in scope.wings if name in catalog.wings and catalog.wings[name].is_shared)
+    binding = tuple(name for name in scope.binding_wings if name in shared)
+    return replace(scope, wing=None, wings=shared, shared_wings=shared, binding_wings=binding)
+
+
+class Merged(NamedTuple):
+    """The items of a bundle in the order of authority, the drafts, and the facts about both."""
+
+    items: list[Item]
+    proposed: list[Item]
+    invariants_left_out: tuple[OmittedCount, ...]
+    basis: AnswerBasis
+
+
+def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: str, is_uncertain: bool) -> Merged:
+    """Return the part of a retrieval that is in the bundle of a wing.
+
+    A scope is uncertain where no entry has the focus yet: then only the project's own entries and the invariants that
+    apply to it are included.
     """
+    tiers = _tiers(catalog, request, wing, is_uncertain=is_uncertain)
+    overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by ")}
 
-    status: RetrievalStatus
-    scope_state: ScopeState
-    message: str | None = None
-    items: tuple[BundleItem, ...] = ()
-    proposed: tuple[BundleItem, ...] = ()
-    suspected: tuple[Contradiction, ...] = ()
-    invariants_left_out: tuple[OmittedCount, ...] = ()
-    hygiene_due: bool = False
-    wing: str | None = None
-    shared_wings: tuple[str, ...] = ()
-    focus: str | None = None
-    basis: AnswerBasis = field(default_factory=AnswerBasis)
+    def replaces_shared(item: Item) -> bool:
+        return not overridden.isdisjoint(item.overrides)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the bundle in the contract's shape, with what may bind and cannot be read before the items."""
-        basis = self.basis
-        return {
-            "retrieval_status": self.status.value,
-            "scope_state": self.scope_state.value,
-            "message": self.message,
-            "problems": problems_json(basis),
-            "conflicts_found": bool(basis.conflicts),
-            "hygiene_due": self.hygiene_due,
-            "items": [item.as_json() for item in self.items],
-            "proposed": [item.as_json() for item in self.proposed],
-            **basis.as_json("conflicts"),
-            "suspected": [asdict(one) for one in self.suspected],
-            "invariants_left_out": [asdict(one) for one in self.invariants_left_out],
-            "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
-            **basis.as_json("omitted_counts"),
-            "wing": self.wing,
-            "shared_wings": list(self.shared_wings),
-            "focus": self.focus,
-            **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "source", "degraded", "why_degraded"),
-        }
+    def has_label(item: Item) -> bool:
+        labels, entries = request.labels, (item.entry, *(catalog.entries[old] for old in item.via))
+        return not labels or replaces_shared(item) or any(label_of(entry) in labels for entry in entries)
 
+    def is_read(item: Item) -> bool:
+        if item.tier in tiers or replaces_shared(item):
+            return True
+        if request.is_global:
+            # A chain that leads out of the shared wings was followed because its old end matched.
+            return bool(item.via) and found.scope.wing is None
+        return found.scope.binds(item.entry)
 
-def problems_json(basis: AnswerBasis) -> list[dict[str, Any]]:
-    """Return the problems of an answer in the contract's shape, which has their lines."""
-    return [
-        {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message}
-        for one in basis.problems
+    wanted = [item for item in found.items if has_label(item)]
+    items, over = _within_caps([item for item in wanted if is_read(item)])
+    drafts = [item for item in found.proposed if has_label(item) and item.tier in tiers]
+    own: list[Item] = []
+    if all(item.entry.type is EntryType.INVARIANT for item in items):
+        # Where there is nothing else, all of the caller's own drafts are shown.
+        own = [one for one in drafts if (one.entry.agent or "").casefold() == request.agent.casefold()]
+    others = [one for one in drafts if one not in own]
+    room = max(0, _DRAFTS - len(own))
+    put_off = [item for item in wanted if not is_read(item)] if is_uncertain and not request.is_global else []
+    omitted = [
+        *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
+        *(_omission(item, f"over the {_DRAFTS} drafts that are shown") for item in others[room:]),
+        *(_omission(item, "of a shared wing, while the focus is uncertain") for item in put_off),
+        # The contract calls the filter of types `categories`.
+        *(replace(one, why="not among `categories`") if one.why == TYPE_FILTER else one for one in found.basis.omitted),
     ]
+    shown = {item.address for item in items}
+    basis = replace(
+        found.basis,
+        conflicts=found.basis.contradictions_of(shown),
+        omitted=tuple(omitted[:_NAMED]),
+        omitted_counts=(*found.basis.omitted_counts, *count_omitted(omitted[_NAMED:])),
+    )
+    invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
+    if request.is_global and wing not in found.scope.shared_wings:
+        invariants += _beyond_scope(catalog, wing, shown | {one.address for one in found.basis.omitted})
+    return Merged(items, [*own, *others[:room]], count_omitted(invariants), basis)
 
 
-def bundle_item(catalog: Catalog, item: Item, overridden_by: tuple[str, ...] = ()) -> BundleItem:
-    """Return an item with what its file says; raises GoneError where the file went away meanwhile."""
+def _tiers(catalog: Catalog, request: BundleRequest, wing: str, *, is_uncertain: bool) -> Collection[Tier]:
+    """Return the tiers that are read; a wing that is shared itself has no other."""
+    if request.is_global:
+        return (Tier.SHARED, Tier.FOCUS)
+    if not is_uncertain:
+        return tuple(Tier)
+    return (Tier.SHARED,) if wing in catalog.wings and catalog.wings[wing].is_shared else (Tier.PROJECT,)
+
+
+def _within_caps(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    """Return the items within the limits of their scopes, and the others; invariants need no space."""
+    room, chosen = dict(CAPS), set()
+
+    def turn(item: Item) -> tuple[bool, bool, bool]:
+        """Put proposals last, and merged decisions after rules and patterns and before notes."""
+        standing = item.stance.standing if item.stance is not None else Standing.BINDING
+        return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
+
+    for item in sorted(items, key=turn):
+        is_invariant = item.entry.type is EntryType.INVARIANT
+        if is_invariant or room[item.tier] > 0:
+            chosen.add(item.address)
+            room[item.tier] -= not is_invariant
+    return [one for one in items if one.address in chosen], [one for one in items if one.address not in chosen]
+
+
+def _omission(item: Item, why: str) -> Omission:
+    return Omission(item.address, item.entry.type.value, why)
+
+
+def _beyond_scope(catalog: Catalog, wing: str, named: Collection[str]) -> Iterable[Omission]:
+    """Yield the invariants of the wing that a global scope does not read."""
+    for address, entry in catalog.entries.items():
+        is_own = entry.wing == wing and entry.type is EntryType.INVARIANT
+        if is_own and address not in named and catalog.lineage.is_current(address):
+            yield Omission(address, entry.type.value, "of the project, which the scope `global` does not include")
+
+
+def _overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
+    """Return, for each entry that a wing overrides somewhere, the current entries that do, sorted."""
+    found: dict[str, list[str]] = {}
+    for address, entry in catalog.entries.items():
+        if entry.overrides and entry.wing == wing and catalog.lineage.is_current(address):
+            for other in entry.overrides:
+                if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
+                    found.setdefault(other, []).append(address)
+    return {other: tuple(sorted(by)) for other, by in found.items()}
+
+
+def _status(found: Retrieval, merged: Merged, catalog: Catalog) -> RetrievalStatus:
+    if any(one.is_declared for one in merged.basis.conflicts):
+        return RetrievalStatus.CONFLICTED
+    if merged.items or merged.proposed:
+        return RetrievalStatus.SUCCEEDED
+    wings = found.scope.wings
+    hidden = any(problem.place.path.split("/")[0] in wings for problem in found.basis.problems)
+    is_dark = hidden and not any(entry.wing in wings for entry in catalog.entries.values())
+    return RetrievalStatus.FAILED if is_dark else RetrievalStatus.EMPTY
+
+
+def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status: RetrievalStatus) -> str | None:
+    """Return the remarks that no other key states, in one line."""
+    items, basis = merged.items, merged.basis
+    parts = [state.message] if state.message else []
+    if state.message and not request.is_global:
+        parts.append("until then only the project is read, with the invariants of its shared wings")
+    if request.scope is BundleScope.FOCUS and request.focus is None:
+        parts.append("no `focus` is given, so the project is read")
+    if request.topic and not any(letter.isalnum() for letter in request.topic):
+        parts.append("`topic` contains no word to search for")
+    parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in basis.elsewhere)
+    if merged.proposed and all(item.entry.type is EntryType.INVARIANT for item in items):
+        only = "besides invariants, only" if items else "only"
+        parts.append(f"{only} drafts were found: they are in `proposed`, and do not bind until a person approves them")
+    if status is RetrievalStatus.FAILED:
+        parts.append("no entry of this scope can be read; continue without memory")
+    elif basis.problems and status is RetrievalStatus.EMPTY:
+        parts.append("no readable entry matches, and the unreadable files may contain rules")
+    return "; ".join(parts) or None
+
+
+def _bundle(
+    status: RetrievalStatus,
+    state: ScopeState,
+    message: str | None,
+    basis: AnswerBasis,
+    *,
+    items: Sequence[Bundle] = (),
+    proposed: Sequence[Bundle] = (),
+    invariants_left_out: Sequence[OmittedCount] = (),
+    hygiene_due: bool = False,
+    wing: str | None = None,
+    shared_wings: Sequence[str] = (),
+    focus: str | None,
+) -> Bundle:
+    """Return a bundle, with the unreadable files before the items, since they may contain rules.
+
+    `omitted` lists 50 entries, `omitted_counts` counts the rest; `suspected` are contradictions that nobody declared.
+    """
+    declared = [asdict(one) for one in basis.conflicts if one.is_declared]
+    return {
+        "retrieval_status": status.value,
+        "scope_state": state.value,
+        "message": message,
+        "problems": problems_json(basis.problems),
+        "conflicts_found": bool(declared),
+        "hygiene_due": hygiene_due,
+        "items": list(items),
+        "proposed": list(proposed),
+        "conflicts": declared,
+        "suspected": [asdict(one) for one in basis.conflicts if not one.is_declared],
+        "invariants_left_out": [asdict(one) for one in invariants_left_out],
+        "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
+        **basis.as_json("omitted_counts"),
+        "wing": wing,
+        "shared_wings": list(shared_wings),
+        "focus": focus,
+        **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "source", "degraded", "why_degraded"),
+    }
+
+
+def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an item whose body is divided into `rationale` and `content`, without the further keys that are empty.
+
+    Raises GoneError where the file went away meanwhile.
+    """
     entry = item.entry
     rationale, content = _texts(entry, catalog.body(entry.address))
-    return BundleItem(
-        id=entry.address,
-        label=label_of(entry),
-        title=entry.title,
-        rationale=rationale,
-        tier=item.tier,
-        created_at=entry.created_at.isoformat() if entry.created_at else None,
-        type=entry.type,
-        status=item.status,
-        content=content,
-        reason=item.reason,
-        uncertainty=next(doubts_of(catalog, entry, item.status), None),
-        overrides=item.overrides,
-        overridden_by=item.overridden_by or overridden_by,
-        via=item.via,
-        relations=item.relations,
-        stance=item.stance,
-        current=item.current,
-    )
+    further = {
+        "content": content,
+        "uncertainty": next(doubts_of(catalog, entry, item.status), None),
+        "overrides": list(item.overrides),
+        "overridden_by": list(item.overridden_by or overridden_by),
+        "via": list(item.via[:VIA_NAMED]),
+        **{name: list(addresses) for name, addresses in item.relations.items()},
+    }
+    return {
+        "id": entry.address,
+        "label": label_of(entry).value,
+        "title": entry.title,
+        "rationale": rationale,
+        "scope": SCOPE_WORDS[item.tier],
+        "created_at": entry.created_at.isoformat() if entry.created_at else None,
+        "type": entry.type.value,
+        "status": item.status.value,
+        "reason": item.reason,
+        **{name: value for name, value in further.items() if value},
+        **standing_json(item.stance, in_force=item.current),
+    }
 
 
 def _texts(entry: Entry, body: str) -> tuple[str, str]:
     """Return the reasons of an entry, and all else that it says: its body is in one of the two, not in both."""
     start, end = rationale_span(without_code(body))
-    # The line that marks the reasons is neither.
+    # The line that marks the reasons is in neither.
     before = body[: body.rfind("\n", 0, start) + 1].strip()
     parts = (before, body[end:].strip())
     return body[start:end].strip(), content_of(entry, "\n\n".join(part for part in parts if part))

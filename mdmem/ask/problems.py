@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 from unicodedata import category
 
 from msgspec.structs import replace
@@ -34,6 +35,13 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
             found.setdefault(path, finding)
     return (*catalog.not_fetched, *(_shown(found[path]) for path in sorted(found)))
+
+
+def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Return problems in the shape of the contracts, which has their lines."""
+    return [
+        {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message} for one in problems
+    ]
 
 
 def _shown(finding: Finding) -> Finding:

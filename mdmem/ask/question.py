@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
+from mdmem.errors import UsageError
 from mdmem.store.workspace.scope import Filters
 
 
@@ -31,6 +34,29 @@ class Question(Struct, frozen=True, kw_only=True):
     def is_words_only(self) -> bool:
         """Say whether the question has words, and neither files nor filters."""
         return bool(self.words.strip()) and not self.paths and not self.work_paths and self.filters == Filters()
+
+
+_Request = TypeVar("_Request", bound=Struct)
+
+
+def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request:
+    """Return a request with each text on one line, where None and blank texts count as left out.
+
+    Raises UsageError where the goal is missing.
+    """
+    tidied = {name: tidy(value) for name, value in stated.items()}
+    if not tidied.get("goal"):
+        raise UsageError("`goal` is missing; write a text")
+    return convert({name: value for name, value in tidied.items() if value is not None and value != ""}, kind)
+
+
+def tidy(value: object) -> Any:
+    """Return a text on one line, several texts each once and without blank ones, and other values as they are."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, (list, tuple)):
+        return tuple(dict.fromkeys(filter(None, map(tidy, value))))
+    return value
 
 
 class Tier(StrEnum):

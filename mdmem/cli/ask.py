@@ -16,12 +16,11 @@ from msgspec.structs import replace
 
 from mdmem.ask.answer import AnswerBasis, Answers
 from mdmem.ask.brief import always_note, brief, unreadable
+from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.code_paths import is_there, remark_on
-from mdmem.ask.context.answer import pack_markdown
-from mdmem.ask.context.compile import compile_context, context_without_root
-from mdmem.ask.context.pack import read_request
+from mdmem.ask.context import Pack, compile_context, context_without_root
 from mdmem.ask.fallback import retrieve_without_root
-from mdmem.ask.question import Question
+from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import (
@@ -52,9 +51,8 @@ from mdmem.errors import MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import marked
 from mdmem.render.answers import answers_json, answers_markdown, answers_text
 from mdmem.render.basis import problems_text
+from mdmem.render.context import pack_json, pack_markdown, pack_text
 from mdmem.render.entries import (
-    context_json,
-    context_text,
     entry_list,
     entry_table,
     excerpts_json,
@@ -77,7 +75,6 @@ from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import SearchResult
-    from mdmem.ask.context.pack import ContextPack, ContextRequest
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -326,17 +323,18 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
 
     Invariants of the project are always part of the answer, whatever the limit.
     """
-    request = read_request(
-        {"goal": " ".join(goal).strip(), "include_related": not options.pop("no_related"), **options}
-    )
-    pack = _compiled(given, request, revision)
-    for remark in pack.remarks:
+    stated = {"goal": " ".join(goal), "include_related": not options.pop("no_related"), **options}
+    pack = _compiled(given, read_request(ContextRequest, stated), revision)
+    for remark in pack["remarks"]:
         given.remark(remark)
-    print_text(_rendered_pack(pack, form, given))
+    if form == "json":
+        print_text(dump(pack_json(pack)))
+    else:
+        print_text(pack_markdown(pack) if form == "markdown" else pack_text(pack, ink=given.ink()))
     return 0
 
 
-def _compiled(given: Globals, request: ContextRequest, revision: str | None) -> ContextPack:
+def _compiled(given: Globals, request: ContextRequest, revision: str | None) -> Pack:
     try:
         workspace = open_workspace(given, revision=revision)
     except RootNotFoundError as error:
@@ -344,12 +342,6 @@ def _compiled(given: Globals, request: ContextRequest, revision: str | None) -> 
             raise
         return context_without_root(Path.cwd(), request, why=str(error))
     return compile_context(workspace, request)
-
-
-def _rendered_pack(pack: ContextPack, form: str, given: Globals) -> str:
-    if form == "markdown":
-        return pack_markdown(pack)
-    return context_json(pack) if form == "json" else context_text(pack, ink=given.ink())
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "session"))

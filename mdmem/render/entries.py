@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, replaced_notes
-from mdmem.ask.context.answer import pack_answer, usage_hint
-from mdmem.ask.context.facets import Layer
-from mdmem.ask.context.pack import named_in
 from mdmem.ask.show import EntryExcerpt
 from mdmem.markdown.text import quoted
-from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.entry import Entry, Status
 from mdmem.model.lineage import Standing, marked
 from mdmem.render.answers import TITLE_ALONE, mention_line
-from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text, relations_text
+from mdmem.render.basis import ended_text, problems_text, relations_text
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump, mentions_json
+from mdmem.render.json import mentions_json
 from mdmem.render.text import UNREPLACED, count, indent, one_line
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import Item as Result
     from mdmem.ask.answer import SearchResult
-    from mdmem.ask.context.pack import ContextItem, ContextPack, Related
     from mdmem.ask.show import ShownEntry
 
 
@@ -227,59 +223,3 @@ def _currency(one: EntryExcerpt) -> str:
     if one.is_current:
         return ""
     return f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
-
-
-def context_json(pack: ContextPack) -> str:
-    """Return the pack in the shape of the contract."""
-    return dump(pack_answer(pack))
-
-
-def context_text(pack: ContextPack, *, ink: Ink) -> str:
-    """Return the pack as blocks: unreadable files first, then the facets, then the drafts."""
-    write = _line_item if pack.request.layer is Layer.WAKE else _item
-    blocks = [*problems_text(pack.basis), usage_hint(pack)]
-    for section in pack.sections:
-        blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(write(item, ink) for item in section.items)]
-    if pack.proposed:
-        blocks += [ink.bold("Proposed (not binding):"), *(write(item, ink) for item in pack.proposed)]
-    blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
-    return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
-
-
-def _item(item: ContextItem, ink: Ink) -> str:
-    status = str(item.metadata.get("status", ""))
-    marks = [str(item.metadata.get("scope", "")), *([status.replace("_", " ")] if status != "active" else [])]
-    marks += ["shortened"] if item.metadata.get("form") == "summary" else []
-    marks += marked(item.stance)
-    head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
-    said = [indent(item.content, 4)] if item.content else []
-    lines = [head, f"  {one_line(item.name)}", *said, ink.dim(f"  why: {item.reason}")]
-    near = [_linked(one) for one in item.related if one.id not in named_in(item.bearings)]
-    return "\n".join([*lines, *_bearings(item, ink), *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
-
-
-def _linked(one: Related) -> str:
-    # What a draft says of others changes nothing yet.
-    name = one.id if one.status == "active" else f"{one.id} ({one.status.replace('_', ' ')})"
-    return f"{one.relationship} {name}" if one.direction == "outgoing" else f"{name} {one.relationship} this"
-
-
-def _bearings(item: ContextItem, ink: Ink) -> Iterator[str]:
-    yield from (ink.warn(f"  {one_line(line)}") for line in item.bearings)
-
-
-def _line_item(item: ContextItem, ink: Ink) -> str:
-    """Return an item in a line, a rule in the place of its title, below others what they say: a session begins so."""
-    status = str(item.metadata.get("status", ""))
-    marks = [*([status.replace("_", " ")] if status != "active" else []), *marked(item.stance)]
-    marked_as = f" ({', '.join(marks)})" if marks else ""
-    rules = item.content if item.type == EntryType.INVARIANT else ""
-    head = f"{ink.bold(f'[{item.type}] {item.id}')}: {one_line(rules or item.name)}{marked_as}"
-    said = [indent(item.content)] if item.content and not rules else []
-    return "\n".join([head, *said, *_bearings(item, ink)])
-
-
-def _foot(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.omitted_counts and pack.request.layer is not Layer.WAKE:
-        counted = (f"{count(one.count, one.type)} ({one.why})" for one in pack.basis.omitted_counts)
-        yield f"Omitted: {'; '.join(counted)}."

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.ask.brief import Brief, brief
-from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.facets import Layer
-from mdmem.ask.context.pack import ContextItem, ContextPack, ContextRequest
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import Pack, compile_context, items_of, stance_marks
+from mdmem.ask.facets import Layer
 from mdmem.ask.quotation import Quoted, fenced_lines
 from mdmem.errors import GitError
 from mdmem.store.git.discovery import find_repository
@@ -144,23 +144,22 @@ def wake(workspace: Workspace) -> Brief:
     pack = compile_context(workspace, ContextRequest(goal="", layer=Layer.WAKE, include_related=False), own=False)
     catalog = view_of(workspace).effective.catalog
     for_files = {address for address, one in catalog.entries.items() if one.applies_to and one.type.is_rule}
-    items = [item for section in pack.sections for item in section.items if item.id not in for_files]
-    notes = [*([_problems(pack)] if pack.basis.problems else []), *([_LATER] if for_files else [])]
-    if not items and not pack.basis.problems:
+    items = [item for item in items_of(pack) if item["id"] not in for_files]
+    notes = [*([_problems(pack)] if pack["problems"] else []), *([_LATER] if for_files else [])]
+    if not items and not pack["problems"]:
         return Brief()
     text, shown = fenced_lines(_HEAD, [_quoted(one) for one in items], notes, limit=LIMIT, rest="mdmem context GOAL")
-    return Brief(text, {one.id: catalog.digests.get(one.id, "") for one in items[:shown]})
+    return Brief(text, {one["id"]: catalog.digests.get(one["id"], "") for one in items[:shown]})
 
 
-def _problems(pack: ContextPack) -> str:
-    number = len(pack.basis.problems)
+def _problems(pack: Pack) -> str:
+    number = len(pack["problems"])
     said = "1 file" if number == 1 else f"{number} files"
     return f"{said} of the memory cannot be read in full and may hold rules; `mdmem check` tells why."
 
 
-def _quoted(item: ContextItem) -> Quoted:
-    mark = item.stance.mark if item.stance is not None else ""
-    return Quoted(item.type, item.id, item.name, lambda: item.content, (mark,) if mark else ())
+def _quoted(item: Mapping[str, Any]) -> Quoted:
+    return Quoted(item["type"], item["id"], item["name"], lambda: item["content"], tuple(stance_marks(item)))
 
 
 def _specific(event: HookEvent, text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.context.pack import PRIVATE, id_of
+from mdmem.ask.candidates import PRIVATE, id_of
 from mdmem.errors import LostRaceError, MdmemError, UsageError
 from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on

@@ -17,10 +17,10 @@ from datetime import date
 from pathlib import Path
 
 from bench_cli import build
+from mdmem.ask.retrieve_context import retrieve_context
 
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
-from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.ask.surface import get_scope_state, memory_surface
 from mdmem.change.status import refresh_index
 from mdmem.store.workspace.location import located

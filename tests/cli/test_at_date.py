@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from builders import git, made_once, make_repository, make_root, open_root, run_here, write, write_entry
-
 from mdmem.ask.retrieve_context import retrieve_context
+
 from mdmem.errors import UsageError
 
 Capture = pytest.CaptureFixture[str]

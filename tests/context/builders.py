@@ -5,9 +5,9 @@ from datetime import date
 from pathlib import Path
 
 from builders import TODAY, environment, make_root, write, write_entry
-
 from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.pack import ContextPack, read_request
+
 from mdmem.model.access import Access
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import located

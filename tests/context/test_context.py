@@ -8,11 +8,11 @@ import pytest
 from builders import snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
-
 from mdmem.ask.context.answer import pack_answer, pack_markdown, usage_hint
 from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.facets import Facet, Intent, Layer
 from mdmem.ask.context.pack import read_request
+
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.entries import context_text
 from mdmem.render.ink import Ink

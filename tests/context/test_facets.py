@@ -2,8 +2,8 @@
 
 import pytest
 from builders import entry
-
 from mdmem.ask.context.facets import ROWS, TITLES, Facet, facet_of, facet_table
+
 from mdmem.model.entry import EntryType
 
 NOTE, PATTERN = EntryType.NOTE, EntryType.PATTERN

@@ -1,9 +1,9 @@
 """What is asked of a context pack, from plain values."""
 
 import pytest
-
 from mdmem.ask.context.facets import Intent, Layer
 from mdmem.ask.context.pack import ContextRequest, query_of, read_request
+
 from mdmem.errors import UsageError
 
 

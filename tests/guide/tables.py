@@ -7,8 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import mdmem.guide
 from mdmem.ask.context.facets import facet_table
+
+import mdmem.guide
 from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS, PROGRAMS
 from mdmem.mcp.tools.sessions import SAVING

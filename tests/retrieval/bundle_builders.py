@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from builders import open_root
+from mdmem.ask.retrieve_context import retrieve_context
 
 from mdmem.ask.bundle import BundleItem, ContextBundle
-from mdmem.ask.retrieve_context import retrieve_context
 
 
 def bundle(root: Path, project_id: str | None = "app", /, **asked: Any) -> ContextBundle:

@@ -8,10 +8,10 @@ from typing import Self
 
 import pytest
 from builders import make_repository, make_root, open_root, snapshot, write
+from mdmem.ask.retrieve_context import retrieve_context
 from msgspec.structs import replace
 
 from mdmem.ask.bundle import RetrievalStatus
-from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.errors import UsageError
 from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree

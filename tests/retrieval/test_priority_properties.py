@@ -6,13 +6,13 @@ from datetime import date, timedelta
 from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
+from mdmem.ask.retrieve_context import CAPS, MergedBundle, merge, narrowed
 
 from mdmem.ask.answer import Retrieval
 from mdmem.ask.bundle import BundleRequest, BundleScope
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key
 from mdmem.ask.retrieve import retrieval_of
-from mdmem.ask.retrieve_context import CAPS, MergedBundle, merge, narrowed
 from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKind, label_of
 from mdmem.store.catalog import Catalog

@@ -8,9 +8,9 @@ from builders import TODAY, commit_all, git, snapshot, write, write_entry
 from context.builders import again, context, ids, make_memory, workspace
 from hypothesis import given
 from hypothesis import strategies as st
+from mdmem.ask.context.answer import pack_answer
 from processes import run_at_once
 
-from mdmem.ask.context.answer import pack_answer
 from mdmem.model.access import Access
 from mdmem.write.remember import RememberResult, remember
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from builders import open_root, write_entry
-
 from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.pack import read_request
+
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from builders import commit_all, git, run_here, snapshot, write, write_entry
-
 from mdmem.ask.retrieve_context import retrieve_context
+
 from mdmem.ask.show import list_problems
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.checks.case import Case

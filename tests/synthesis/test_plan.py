@@ -7,10 +7,10 @@ from builders import snapshot, write
 from context.builders import again, make_memory, put, workspace
 from hypothesis import given
 from hypothesis import strategies as st
-
 from mdmem.ask.synthesis.answer import plan_answer, plan_markdown
 from mdmem.ask.synthesis.plan import GroundingVerdict, PlannedSection, SynthesisPlan, plan_synthesis
 from mdmem.ask.synthesis.request import Depth, OutputType, read_request
+
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.write.remember import remember
 

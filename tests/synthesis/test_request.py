@@ -1,9 +1,9 @@
 """What is asked of a synthesis plan, and which sections that gives."""
 
 import pytest
-
 from mdmem.ask.synthesis.outlines import headings_for
 from mdmem.ask.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_request
+
 from mdmem.errors import UsageError
 
 

@@ -7,10 +7,10 @@ from typing import Self
 
 import pytest
 from builders import open_root
+from mdmem.ask.retrieve_context import retrieve_context
 from retrieval.builders import make_wings, put
 
 from mdmem.ask.bundle import RetrievalStatus
-from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.change.status import refresh_index
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.tree import Tree

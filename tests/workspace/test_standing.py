@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, memory, open_root, run_here, snapshot, write, write_entry
-
 from mdmem.ask.retrieve_context import retrieve_context
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding

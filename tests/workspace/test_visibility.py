@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
-from saving.agents import Agent
-
 from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.pack import ContextRequest
+from saving.agents import Agent
+
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search

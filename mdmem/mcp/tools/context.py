@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import Field
 
-from mdmem.ask.context.answer import markdown_of, pack_facts
-from mdmem.ask.context.compile import compile_context, context_without_root
-from mdmem.ask.context.pack import read_request
-from mdmem.ask.synthesis.answer import plan_answer
-from mdmem.ask.synthesis.plan import plan_synthesis
-from mdmem.ask.synthesis.request import read_request as read_plan_request
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import compile_context, context_without_root
+from mdmem.ask.outlines import SynthesisRequest
+from mdmem.ask.question import read_request
+from mdmem.ask.synthesis import plan_synthesis
 from mdmem.mcp.answers import mark_line
 from mdmem.mcp.tools.tool import Agent, AsText, Choice, Facts, Name, Project, Record, Room, Text, Texts, tool
+from mdmem.render.context import pack_markdown, plan_json
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.remember import remember
 
@@ -64,11 +64,11 @@ def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Fact
 
 
 def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
-    return pack_facts(context_without_root(cwd, read_request(stated), why=why))
+    return context_without_root(cwd, read_request(ContextRequest, stated), why=why)
 
 
 def _as_markdown(facts: Facts) -> str:
-    return "\n\n".join(part for part in (mark_line(facts), markdown_of(facts)) if part)
+    return "\n\n".join(part for part in (mark_line(facts), pack_markdown(facts)) if part)
 
 
 @tool(
@@ -84,7 +84,7 @@ def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annot
     """Once, at the start of a task without known files: an overview by facets (constraints, decisions, open work,
     gotchas), each item with its reason.
     """
-    return pack_facts(compile_context(workspace, read_request(stated)))
+    return compile_context(workspace, read_request(ContextRequest, stated))
 
 
 class _RememberArguments(TypedDict):
@@ -158,7 +158,7 @@ def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> A
     whose every section has its sources and its gaps. Write from these, and say where there are gaps. `verification`
     says whether every section has enough sources.
     """
-    return plan_answer(plan_synthesis(workspace, read_plan_request(stated)))
+    return plan_json(plan_synthesis(workspace, read_request(SynthesisRequest, stated)))
 
 
 CONTEXT = (_context, _remember, _synthesis_plan)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args, get_typ
 
 from pydantic import Field, TypeAdapter, WithJsonSchema
 
-from mdmem.ask.retrieve_context import retrieve_context
+from mdmem.ask.bundle import retrieve_context
 from mdmem.ask.surface import get_scope_state, memory_surface
 from mdmem.change.hygiene import run_hygiene
 from mdmem.mcp.tools.core import from_top
@@ -86,7 +86,7 @@ def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments])
     and `timed_out` go on without memory.
     """
     known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
-    return retrieve_context(workspace, **known).as_json()
+    return retrieve_context(workspace, **known)
 
 
 class _ScopeAnswer(TypedDict):
@@ -145,7 +145,7 @@ def _memory_surface(
     limit: Annotated[int, Field(description="Maximum matches.")] = 5,
 ) -> Annotated[Facts, _Matches]:
     """Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes."""
-    return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
+    return memory_surface(workspace, query=query, project_id=project_id, limit=limit)
 
 
 class _HygieneReport(TypedDict):

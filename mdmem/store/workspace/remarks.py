@@ -100,6 +100,12 @@ def age_of(entry: Entry, today: date) -> int | None:
     return None if day is None else max(0, (today - day).days)
 
 
+def freshness_on(entry: Entry, today: date) -> Freshness:
+    """Return how fresh an entry is on a day; one without a date is stale."""
+    age = age_of(entry, today)
+    return freshness_of(age) if age is not None else Freshness.STALE
+
+
 # The contract: 30 days without hygiene make it due.
 DUE_AFTER_DAYS = 30
 

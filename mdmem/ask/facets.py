@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection
 from enum import StrEnum
 
 from msgspec import Struct
@@ -50,7 +50,10 @@ class Facet(StrEnum):
 
 
 class FacetRow(Struct, frozen=True, kw_only=True):
-    """The entries of one facet: whole types, and entries of some types by their label, else by their room."""
+    """The entries of one facet: those of some types by their label, else by their room, else all of the type `whole`.
+
+    A `remark` says in the guide what the other fields do not.
+    """
 
     facet: Facet
     title: str
@@ -62,10 +65,21 @@ class FacetRow(Struct, frozen=True, kw_only=True):
 
 
 _NOTES = (EntryType.NOTE,)
-# A label goes before a room; invariants and decisions have their own facets whatever their label is.
 ROWS = (
-    FacetRow(facet=Facet.CONSTRAINTS, title="Constraints", whole=EntryType.INVARIANT, remark="whatever label and room"),
-    FacetRow(facet=Facet.DECISIONS, title="Decisions", whole=EntryType.DECISION, remark="whatever label and room"),
+    FacetRow(
+        facet=Facet.CONSTRAINTS,
+        title="Constraints",
+        whole=EntryType.INVARIANT,
+        types=(),
+        remark="whatever label and room",
+    ),
+    FacetRow(
+        facet=Facet.DECISIONS,
+        title="Decisions",
+        whole=EntryType.DECISION,
+        types=(),
+        remark="whatever label and room",
+    ),
     FacetRow(
         facet=Facet.ACTIVE_WORK,
         title="Active work",
@@ -130,46 +144,45 @@ ROWS = (
 )
 TITLES = {row.facet: row.title for row in ROWS}
 _WHOLE = {row.whole: row.facet for row in ROWS if row.whole is not None}
-_OWN = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 _LABELS = {(kind, label): row.facet for row in ROWS for kind in row.types for label in row.labels}
 _ROOMS = {(kind, room): row.facet for row in ROWS for kind in row.types for room in row.rooms}
 
 
-def facet_of(entry: Entry, *, latest: Iterable[str] = ()) -> Facet:
-    """Return the facet of an entry; `latest` are the addresses of the newest sessions."""
-    if entry.type in _OWN:
-        return _WHOLE[entry.type]
-    if entry.type is EntryType.NOTE and entry.address in latest and (entry.open_items or entry.next_actions):
+def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
+    """Return the facet of an entry; `newest` are the addresses of the newest sessions."""
+    has_work = bool(entry.open_items or entry.next_actions)
+    if entry.type is EntryType.NOTE and entry.address in newest and has_work:
         return Facet.ACTIVE_WORK
     label = (entry.label or "").casefold().replace("_", "-").replace(" ", "-")
     found = _LABELS.get((entry.type, label)) or _ROOMS.get((entry.type, entry.room))
     return found or _WHOLE[entry.type]
 
 
-def facet_table() -> str:
-    """Return a Markdown table of the facets, one row each, for the guide."""
-    lines = ["| facet | title | entries |", "| --- | --- | --- |"]
-    return "\n".join([*lines, *(f"| `{row.facet}` | {row.title} | {'; '.join(_cells(row))} |" for row in ROWS)])
+class Reach(Struct, frozen=True, kw_only=True):
+    """How much a layer includes.
+
+    `share` is the part of the limit that is used; entries that score below `floor` of the best are omitted. `length`
+    is the part of the budget that contents and links may take, and `longest` the most tokens of one content. With
+    `gists`, the contents are the rules of invariants and the open work of sessions, without links. The `latest`
+    sessions and `diary` notes of the agent are included without matching.
+    """
+
+    share: float
+    floor: float
+    length: float
+    longest: int
+    gists: bool = False
+    latest: int = 0
+    diary: int
 
 
-def _cells(row: FacetRow) -> Iterator[str]:
-    if row.whole in _OWN:
-        yield f"every {row.whole}, {row.remark}"
-        return
-    kinds = " and ".join(f"{kind}s" for kind in row.types)
-    if row.labels:
-        yield f"{kinds} labelled {_listed(row.labels)}"
-    if row.rooms:
-        yield f"{'' if row.labels else kinds + ' '}in the rooms {_listed(row.rooms)}"
-    if row.remark:
-        yield row.remark
+REACHES = {
+    Layer.WAKE: Reach(share=0.5, floor=0.5, length=0.0, longest=0, gists=True, latest=2, diary=2),
+    Layer.RECALL: Reach(share=1.0, floor=0.3, length=1.0, longest=1200, diary=4),
+    Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, longest=4000, diary=8),
+}
 
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-# Constraints always come first, so that they are on the first page of a long answer.
+# Constraints come before all of these, so that they are on the first page of a long answer.
 _ORDERS: dict[Intent, tuple[Facet, ...]] = {
     Intent.BUILD: (
         *(Facet.DECISIONS, Facet.PROCEDURES, Facet.GOTCHAS, Facet.ACTIVE_WORK, Facet.ARTIFACTS),
@@ -201,48 +214,13 @@ _ORDERS: dict[Intent, tuple[Facet, ...]] = {
     ),
     Intent.GENERAL: tuple(facet for facet in Facet if facet is not Facet.CONSTRAINTS),
 }
-_FIRST_OF_A_SESSION = (Facet.ACTIVE_WORK, Facet.RECENT_MEMORY)
-# Each round takes this many items from each facet in turn, most from the first ones.
-_WEIGHTS = (3, 3, 3, 2, 2, 2)
-
-
-class Reach(Struct, frozen=True, kw_only=True):
-    """How much a layer includes.
-
-    `share` is the part of the limit that is used; entries that score below `floor` of the best are omitted. `length`
-    is the part of the budget that contents and links may take, and `longest` the most tokens of one content. With
-    `gists`, the contents are the rules of invariants and the open work of sessions, without links. The `latest`
-    sessions and `diary` notes of the agent are included without matching.
-    """
-
-    share: float
-    floor: float
-    length: float
-    longest: int
-    gists: bool = False
-    facets: int | None = None
-    latest: int = 0
-    diary: int
-
-
-REACHES = {
-    Layer.WAKE: Reach(share=0.5, floor=0.5, length=0.0, longest=0, gists=True, facets=6, latest=2, diary=2),
-    Layer.RECALL: Reach(share=1.0, floor=0.3, length=1.0, longest=1200, diary=4),
-    Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, longest=4000, diary=8),
-}
+_FACETS_AT_START = 6
 
 
 def facets_for(intent: Intent, layer: Layer) -> tuple[Facet, ...]:
     """Return the facets to include, in order: active work first at the start of a session, every facet for research."""
-    order = (Facet.CONSTRAINTS, *_ORDERS[intent])
-    if layer is Layer.DEEP_SEARCH:
-        return tuple(dict.fromkeys((*order, *Facet)))
     if layer is Layer.WAKE:
-        first = (Facet.CONSTRAINTS, *_FIRST_OF_A_SESSION, *_ORDERS[intent])
-        return tuple(dict.fromkeys(first))[: REACHES[layer].facets]
-    return order
-
-
-def weight_of(position: int) -> int:
-    """Return how many items one round takes from the facet at a position."""
-    return _WEIGHTS[position] if position < len(_WEIGHTS) else 1
+        first = (Facet.CONSTRAINTS, Facet.ACTIVE_WORK, Facet.RECENT_MEMORY, *_ORDERS[intent])
+        return tuple(dict.fromkeys(first))[:_FACETS_AT_START]
+    rest = tuple(Facet) if layer is Layer.DEEP_SEARCH else ()
+    return tuple(dict.fromkeys((Facet.CONSTRAINTS, *_ORDERS[intent], *rest)))

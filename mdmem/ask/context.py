@@ -1,0 +1,444 @@
+"""Compile the context pack for a goal: gather entries, choose among them by facet, and shorten them to the budget."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import asdict, replace
+
+from mdmem.ask.answer import RELATIONS, VIA_NAMED, AnswerBasis, Form, Item, Omission, OmittedCount
+from mdmem.ask.candidates import (
+    PRIVATE,
+    Candidate,
+    ContextRequest,
+    Memory,
+    Omitted,
+    choose,
+    id_of,
+    iter_candidates,
+    iter_proposals,
+)
+from mdmem.ask.excerpt import excerpt, rule_of
+from mdmem.ask.facets import REACHES, TITLES, Intent, Layer, facets_for
+from mdmem.ask.fallback import NO_SCOPE, basis_without_root
+from mdmem.ask.problems import problems_json
+from mdmem.ask.question import Coverage, Question
+from mdmem.ask.rank import claimants_first
+from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
+from mdmem.errors import GoneError, MdmemError
+from mdmem.markdown.text import content_of, tokens_of
+from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
+from mdmem.model.lineage import Stance, Standing, marked, standing_json
+from mdmem.model.text import visible
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.links import Neighbour, neighbours
+from mdmem.store.index.analysis import ask
+from mdmem.store.state.files import WING
+from mdmem.store.state.journal import Audit, record
+from mdmem.store.workspace.own_memory import find_own_memory
+from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope, starting_shared
+from mdmem.store.workspace.visibility import project_scope
+from mdmem.store.workspace.workspace import Workspace
+
+Pack = dict[str, Any]
+"""A context pack as JSON values in the contract's shape."""
+
+METADATA = "x-metadata"
+_PROPOSED, _OMITTED, _SHORTENED = 5, 12, 800
+
+
+def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool = True) -> Pack:
+    """Return the pack for a goal, and record the call in the audit log.
+
+    `own` says whether to read the caller's own memory, too. A log that cannot be written is only a remark. Raises
+    AccessDeniedError for a project that the caller may not read, and GoneError where files keep going away.
+    """
+
+    def audit(returned: Sequence[str], more: Mapping[str, Any]) -> str | None:
+        if workspace.location.source == "hub":
+            # A copy has no folder of state.
+            return None
+        asked = {name: value for name, value in asdict(request).items() if value is not None}
+        when, caller = datetime.now(UTC), workspace.access.name
+        line = Audit(verb="context", asked=asked, returned=returned, when=when, caller=caller, more=more)
+        return record(workspace.state_folder, line)
+
+    try:
+        pack = read_steadily(workspace, lambda reading: _compile(reading, request, has_own=own))
+    except MdmemError as error:
+        audit((), {"refused": str(error)})
+        raise
+    counts = {"proposed": [item["id"] for item in pack["proposed"]], "problems": len(pack["problems"])}
+    if fault := audit([item["id"] for item in items_of(pack)], counts):
+        pack["remarks"].append(fault)
+    return pack
+
+
+def context_without_root(cwd: Path, request: ContextRequest, *, why: str) -> Pack:
+    """Return the answer from docs, README or workspace where there is no memory."""
+    return _pack(request, NO_SCOPE, basis_without_root(cwd, request.query, why=why))
+
+
+def items_of(pack: Pack) -> list[dict[str, Any]]:
+    """Return the items of all sections of a pack."""
+    return [item for section in pack["sections"] for item in section["items"]]
+
+
+def stance_marks(item: Mapping[str, Any]) -> list[str]:
+    """Return the mark of an item that is not binding, as a list."""
+    if "standing" not in item:
+        return []
+    by = item.get("proposed_by", {})
+    stance = Stance(Standing(item["standing"]), author=by.get("author"), commit=by.get("commit"))
+    return [visible(mark) for mark in marked(stance)]
+
+
+def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pack:
+    """Return the pack; the scope and the source that it states are those of the team's memory."""
+    workspace, budget = reading.workspace, reading.settings.budget
+    widely = request.intent is Intent.GENERAL
+    scope = project_scope(reading.view.effective, reading.settings, request.project, widely=widely)
+    if request.intent is Intent.LEARN:
+        scope = starting_shared(scope)
+    question, remarks = Question(words=request.query), list[str]()
+    memories = [Memory(reading, scope, reading.retrieve(scope, question))]
+    if has_own:
+        # The caller's own memory has no history.
+        try:
+            found = find_own_memory(workspace) if workspace.snapshot.is_working_tree else None
+            if found is not None:
+                own = reading_of(found)
+                own_scope = resolve_scope(found.catalog, own.settings, Filters(wings=(WING,)))
+                memories.append(Memory(own, own_scope, own.retrieve(own_scope, question), is_private=True))
+        except (MdmemError, OSError) as error:
+            remarks.append(f"your own memory cannot be read: {error}")
+    candidates = [one for memory in memories for one in iter_candidates(memory, request)]
+    has_domain = any(one.in_domain for one in candidates)
+    if request.domain is not None and not has_domain:
+        remarks.append(f"no entry belongs to the domain `{visible(request.domain)}`, so it narrowed nothing")
+    chosen, omitted = choose(candidates, request, narrows=has_domain)
+    chosen.sort(key=lambda one: one.authority)
+    chosen = [replace(one, item=one.memory.found.describe(one.item)) for one in chosen]
+    claims = {one.entry.address: one.item.claimed_by for one in chosen}
+    chosen = claimants_first(chosen, lambda one: one.entry, lambda entry: claims[entry.address])
+    drafts = [one for memory in memories for one in iter_proposals(memory)] if request.query else []
+    drafts.sort(key=lambda one: one.fitness)
+    basis = _basis(memories, omitted, {one.id for one in chosen})
+    if basis.problems and not workspace.catalog.entries:
+        basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
+    # At the start of a session, lines that hold one word of the goal by chance do not help.
+    if request.layer is not Layer.WAKE or not chosen:
+        basis = with_outside(basis, workspace, request.query)
+    nearest = None
+    if scope.state is ScopeState.UNCERTAIN:
+        wings = workspace.catalog.wings
+        known = [wing.project_id or name for name, wing in wings.items() if not wing.is_shared]
+        nearest = next(iter(get_close_matches(request.project or "", known, n=1)), None)
+    return _pack(
+        request,
+        scope,
+        basis,
+        items=_items(chosen, request, budget),
+        proposed=_items(drafts[:_PROPOSED], request, budget // 4),
+        remarks=remarks,
+        nearest=nearest,
+    )
+
+
+def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[dict[str, Any]]:
+    """Return the items of some candidates, whose contents and links together fit the budget if they can."""
+    reach = REACHES[request.layer]
+    left = int(budget * reach.length)
+    read = dict(_read(chosen))
+    if reach.gists:
+        contents = [(_gist(one.entry, read[one.id][0]), Form.SUMMARY) for one in chosen]
+    else:
+        bodies = [read[one.id][0] for one in chosen]
+        contents = _contents(chosen, bodies, request.query, room=left, longest=reach.longest)
+    pairs = list(zip(chosen, contents, strict=True))
+    left -= sum(_cost(text) for one, (text, _) in pairs if one.entry.type is not EntryType.INVARIANT)
+    items = []
+    for one, (content, form) in pairs:
+        body, stated = read[one.id]
+        # Contents come before links, and the links of the first items before those of others.
+        related = []
+        for link in [] if reach.gists else _related(one, body, request.related_size):
+            cost = _cost(json.dumps(link, ensure_ascii=False))
+            if cost > left:
+                break
+            related.append(link)
+            left -= cost
+        items.append(_item(one, content, form, stated=None if reach.gists else stated, related=related))
+    return items
+
+
+def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
+    """Yield the body of each candidate, and the metadata that its author wrote, by id."""
+    for is_private in (False, True):
+        some = {one.entry.address: one for one in chosen if one.memory.is_private is is_private}
+        for address, document in next(iter(some.values())).catalog.documents(list(some)) if some else ():
+            if document.fields is None:
+                raise GoneError(f"{document.path} went away while it was read; ask again")
+            written = document.fields.get(METADATA)
+            try:
+                metadata = json.loads(written) if isinstance(written, str) else {}
+            except (ValueError, RecursionError):
+                metadata = {}
+            one = some[address]
+            yield one.id, (one.catalog.shown_body(document), metadata if isinstance(metadata, dict) else {})
+
+
+def _gist(entry: Entry, body: str) -> str:
+    """Return the content at the start of a session: the rule of an invariant, the open work of a session."""
+    if entry.type is EntryType.INVARIANT:
+        return rule_of(body)
+    left = (("Open", entry.open_items), ("Next", entry.next_actions))
+    return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
+
+
+def _contents(
+    chosen: Sequence[Candidate], bodies: Sequence[str], query: str, *, room: int, longest: int
+) -> list[tuple[str, Form]]:
+    """Return the content of each candidate, shortened until all fit the room.
+
+    Invariants are never shortened, and take no room. Notes are shortened first, then patterns, then decisions; of each
+    the ones that fit the goal worst.
+    """
+    contents = [(content_of(one.entry, body), Form.FULL) for one, body in zip(chosen, bodies, strict=True)]
+    order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT]
+    order.sort(key=lambda at: chosen[at].fitness, reverse=True)
+    order.sort(key=lambda at: -chosen[at].entry.type.rank)
+    weights = dict.fromkeys(ask(query).terms, 1.0)
+    total = sum(_cost(contents[at][0]) for at in order)
+    for at in order:
+        cost = _cost(contents[at][0])
+        if total > room or cost > longest:
+            short = excerpt(chosen[at].entry, bodies[at], _SHORTENED, weights)
+            if _cost(short) < cost:
+                contents[at] = (short, Form.SUMMARY)
+                total += _cost(short) - cost
+    return contents
+
+
+def _cost(text: str) -> int:
+    return tokens_of(len(text.encode()))
+
+
+def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
+    """Return the entries that an item links to, or that link to it."""
+    return [
+        {
+            "id": id_of(link.entry.address, is_private=one.memory.is_private),
+            "type": link.entry.type.value,
+            "name": link.entry.title,
+            "relationship": link.relationship,
+            "direction": link.direction,
+            "distance": 1,
+            "status": link.entry.status.value,
+        }
+        for link in linked_with(one.catalog, one.entry.address, body, most=size)
+    ]
+
+
+def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list[Neighbour]:
+    """Return the first neighbours of an entry, each once."""
+    found: dict[str, Neighbour] = {}
+    for link in neighbours(catalog, address, body=body) if most else ():
+        # Of two links to one entry, the first has more weight.
+        found.setdefault(link.entry.address, link)
+    return list(found.values())[:most]
+
+
+def _item(
+    one: Candidate, content: str, form: Form, *, stated: Mapping[str, Any] | None, related: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return an item in the contract's shape; without `stated` metadata, its own is only how it stands."""
+    item, entry, is_private = one.item, one.entry, one.memory.is_private
+    standing = {
+        "status": item.status.value,
+        "scope": "private" if is_private else item.tier.value,
+        "form": form.value,
+    }
+    reasons = [*filter(None, [one.always]), *(["of the domain"] if one.in_domain else [])]
+    if item.reason != "in scope" or not reasons:
+        reasons.append(item.reason)
+    bearings = [
+        f"{RELATIONS[name]} {address}" + (f": {item.titles[address]}" if item.titles.get(address) else "")
+        for name, addresses in item.relations.items()
+        for address in addresses
+    ]
+    return {
+        "id": one.id,
+        "type": entry.type.value,
+        "name": entry.title,
+        "content": content,
+        "score": round(item.score, 4),
+        "facet": one.facet,
+        "reason": "; ".join(reasons),
+        "source": entry.path,
+        "quality": _quality(one),
+        "metadata": standing if stated is None else {**stated, **standing, **_metadata(item)},
+        "related": list(related),
+        **({"bearings": bearings} if bearings else {}),
+        **standing_json(item.stance, in_force=item.status in IN_FORCE),
+    }
+
+
+def _quality(one: Candidate) -> dict[str, str | None]:
+    """Return where an entry comes from and how old it is."""
+    entry, wing, is_private = one.entry, one.catalog.wings[one.entry.wing], one.memory.is_private
+    dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
+
+    def iso(moment: date | None) -> str | None:
+        return moment.isoformat() if moment is not None else None
+
+    return {
+        "origin": "private" if is_private else "shared" if wing.is_shared else "project",
+        "source": f"agent {entry.agent}" if entry.agent else entry.owner,
+        "url": None,
+        "created_at": iso(entry.created_at),
+        "updated_at": iso(max(dates, key=instant_of, default=None)),
+        "valid_at": iso(entry.verified_at),
+        "project_id": None if is_private or wing.is_shared else wing.project_id or wing.name,
+    }
+
+
+def _metadata(item: Item) -> dict[str, Any]:
+    entry = item.entry
+    known: dict[str, Any] = {
+        "wing": entry.wing,
+        "room": entry.room,
+        "label": entry.label,
+        "topic": entry.topic,
+        "focus": entry.focus,
+        "agent": entry.agent,
+        "owner": entry.owner,
+        "confidence": entry.confidence,
+        "tags": list(entry.tags),
+        "applies_to": list(entry.applies_to),
+        "overrides": list(item.overrides),
+        "via": list(item.via[:VIA_NAMED]),
+        **{name: list(addresses) for name, addresses in item.relations.items()},
+    }
+    return {name: value for name, value in known.items() if value not in (None, [])}
+
+
+def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> AnswerBasis:
+    """Return the facts about the answer: those of the team's memory, with what the caller's own adds."""
+    bases = [memory.found.basis for memory in memories]
+    problems = [
+        replace(one, place=replace(one.place, path=f"{PRIVATE}{one.place.path}")) if memory.is_private else one
+        for memory in memories
+        for one in memory.found.basis.problems
+    ]
+    counts = Counter((one.entry.type.value, why) for one, why in omitted)
+    counts.update((one.type, one.why.split(" by ")[0]) for basis in bases for one in basis.omitted)
+    for one in (count for basis in bases for count in basis.omitted_counts):
+        counts[one.type, one.why] += one.count
+    ordered = sorted(counts.items(), key=lambda pair: (EntryType(pair[0][0]).rank, pair[0][1]))
+    first, *others = [one.found.basis.unmatched_terms for one in memories if one.scope.wings] or [()]
+    degraded = [one for one in bases if one.degraded]
+    return replace(
+        bases[0],
+        problems=tuple(problems),
+        conflicts=bases[0].contradictions_of(shown),
+        omitted=tuple(Omission(one.id, one.entry.type.value, why) for one, why in omitted[:_OMITTED]),
+        omitted_counts=tuple(OmittedCount(kind, why, count) for (kind, why), count in ordered),
+        coverage=next(one for one in Coverage if one is Coverage.NONE or one in [basis.coverage for basis in bases]),
+        unmatched_terms=tuple(word for word in first if all(word in other for other in others)),
+        degraded=bool(degraded),
+        why_degraded=degraded[0].why_degraded if degraded else None,
+    )
+
+
+def _pack(
+    request: ContextRequest,
+    scope: Scope,
+    basis: AnswerBasis,
+    *,
+    items: Sequence[dict[str, Any]] = (),
+    proposed: Sequence[dict[str, Any]] = (),
+    remarks: Sequence[str] = (),
+    nearest: str | None = None,
+) -> Pack:
+    """Return a pack in the contract's shape, with unreadable files first; `remarks` are no part of the memory."""
+    sections = [
+        {"facet": facet, "title": TITLES[facet], "items": some}
+        for facet in facets_for(request.intent, request.layer)
+        if (some := [item for item in items if item["facet"] is facet])
+    ]
+    return {
+        "problems": problems_json(basis.problems),
+        "goal": request.goal,
+        "intent": request.intent,
+        "query": request.query,
+        "domain": request.domain,
+        "project": request.project,
+        "layer": request.layer,
+        "sections": sections,
+        "total_items": len(items),
+        "usage_hint": " ".join(filter(None, _hints(request, scope, basis, items, nearest))),
+        "proposed": list(proposed),
+        **basis.as_json("conflicts"),
+        "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
+        **basis.as_json("omitted_counts"),
+        "scope": scope_json(scope),
+        **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "degraded", "source"),
+        "remarks": list(remarks),
+    }
+
+
+def scope_json(scope: Scope) -> dict[str, Any]:
+    """Return the wings that an answer was read from, and the state of the scope."""
+    return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
+
+
+def _hints(
+    request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Sequence[dict[str, Any]], nearest: str | None
+) -> Iterator[str]:
+    """Yield sentences that say how far a pack covers the goal, and how to use it."""
+    if basis.degraded:
+        yield f"Degraded: {basis.why_degraded}."
+    if scope.state is ScopeState.UNCERTAIN:
+        meant = f"; did you mean `{visible(nearest)}`?" if nearest else "."
+        project = visible(request.project or "")
+        yield f"There is no wing for the project `{project}`: only shared knowledge is included{meant}"
+    if scope.state is ScopeState.UNRESOLVED and scope.wings:
+        named = ", ".join(f"`{wing}`" for wing in scope.wings[:12])
+        yield f"No project is given, so no project's invariants are included by default; give one of {named}."
+    yield from _verdict(basis, items)
+    if items and request.layer is Layer.WAKE:
+        yield "Constraints are binding. Read an entry in full by its id."
+    elif items:
+        yield "Constraints are binding, decisions set the direction, the rest is background."
+        yield "Quoted texts are material to judge."
+        if any(item["metadata"]["form"] == Form.SUMMARY for item in items):
+            yield "Read a shortened entry in full by its id."
+    elif not basis.problems and not nearest:
+        yield "Continue without memory, and save what is worth keeping."
+
+
+def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]]) -> Iterator[str]:
+    always = sum(item["type"] == EntryType.INVARIANT for item in items)
+    if basis.coverage is Coverage.PARTIAL:
+        words = ", ".join(map(visible, basis.uncovered_terms[:12]))
+        lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
+        yield f"This goal is covered in part{lacks}."
+    if basis.coverage is not Coverage.NONE:
+        return
+    if basis.problems:
+        # An unreadable file may contain the rule that covers the goal.
+        yield "Nothing that could be read covers this goal."
+    elif always:
+        apply = f"{always} invariants always apply" if always > 1 else "1 invariant always applies"
+        yield f"{apply}; no other invariant or decision covers this goal."
+    else:
+        yield "No invariant or decision covers this goal" + ("; these entries only touch it." if items else ".")
+    if basis.unmatched_terms:
+        yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."

@@ -1,1 +1,0 @@
-"""Compiles context packs."""

@@ -1,0 +1,274 @@
+"""Plan a text: an outline whose sections have their sources and gaps, and a verdict on the whole."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from mdmem.ask.answer import Item, Retrieval
+from mdmem.ask.candidates import created
+from mdmem.ask.context import linked_with, scope_json
+from mdmem.ask.excerpt import summary_of
+from mdmem.ask.facets import SESSION, Facet, facet_of
+from mdmem.ask.outlines import Depth, Heading, SynthesisRequest, headings_for
+from mdmem.ask.problems import problems_json
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
+from mdmem.ask.select import Selection
+from mdmem.model.entry import Entry, Status
+from mdmem.model.text import visible
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.links import neighbours
+from mdmem.store.workspace.remarks import Freshness, freshness_on
+from mdmem.store.workspace.scope import Scope
+from mdmem.store.workspace.visibility import project_scope
+from mdmem.store.workspace.workspace import Workspace
+
+Plan = dict[str, Any]
+"""A synthesis plan as JSON values in the contract's shape."""
+
+# Entries with less than a third of the best score matched a word by chance.
+_FLOOR = 0.3
+# The most sources of a section, the number of current ones that it needs, and the characters of a preview.
+_SIZES = {Depth.BRIEF: 3, Depth.STANDARD: 5, Depth.DEEP: 8}
+_NEEDED = {Depth.BRIEF: 1, Depth.STANDARD: 2, Depth.DEEP: 3}
+_PREVIEWS = {Depth.BRIEF: 160, Depth.STANDARD: 280, Depth.DEEP: 480}
+_NEIGHBOURS, _DRAFTS = 3, 5
+
+
+def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> Plan:
+    """Return the plan for a request; no text is written, and the same question gives the same bytes.
+
+    Raises AccessDeniedError for a project that the caller may not read.
+    """
+    return read_steadily(workspace, lambda reading: _plan(reading, request))
+
+
+def is_doubtful(source: Mapping[str, Any]) -> bool:
+    """Say whether a source should be confirmed before anybody writes from it."""
+    return bool(source["status"] != Status.ACTIVE or source["freshness"] == Freshness.STALE)
+
+
+def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
+    scope = project_scope(reading.workspace, reading.settings, request.project)
+    planner = _Planner(reading.workspace, scope, request)
+    about = planner.retrieve(request.query)
+    named, missing = planner.find_named()
+    headings, left_out = headings_for(request)
+    places = _places(named, headings)
+    gaps: list[dict[str, Any]] = [{"section": None, "reason": reason} for reason in missing]
+    sections: list[dict[str, Any]] = []
+    for at, heading in enumerate(headings):
+        found = about if heading.facets else planner.retrieve(heading.words)
+        chosen = planner.choose(heading, found, [item for item in named if places[item.address] == at])
+        reasons = list(_gaps(heading, chosen, found, needed=_NEEDED[request.depth]))
+        gaps += [{"section": heading.title, "reason": reason} for reason in reasons]
+        section = {
+            "title": heading.title,
+            "prompt": heading.prompt,
+            "required": heading.is_required,
+            "sources": [planner.source(item, is_forced=places.get(item.address) == at) for item in chosen],
+            "gaps": reasons,
+        }
+        sections.append(section)
+    sources = {source["id"]: source for section in sections for source in section["sources"]}
+    conflicts = about.basis.contradictions_of(sources)
+    problems = (*reading.faults, *about.basis.problems)
+    doubtful = sum(map(is_doubtful, sources.values()))
+    return {
+        "problems": problems_json(problems),
+        "goal": request.goal,
+        "output_type": request.output_type,
+        "audience": request.audience,
+        "depth": request.depth,
+        "query": request.query,
+        "project": request.project,
+        "domain": request.domain,
+        "constraints": list(request.constraints),
+        "sections": sections,
+        "gaps": gaps,
+        "verification": {
+            # Gaps where anything is missing or unreadable, pending where a source is to be confirmed first.
+            "status": "gaps" if gaps or problems else "pending" if doubtful or conflicts else "pass",
+            "sections": len(sections),
+            "grounded_sections": sum(not section["gaps"] for section in sections),
+            "gaps": len(gaps),
+            "sources": len(sources),
+            "doubtful_sources": doubtful,
+            "conflicts": len(conflicts),
+            "problems": len(problems),
+        },
+        "binding": [item.address for item in about.items if scope.binds(item.entry)],
+        "proposed": [item.address for item in about.proposed][:_DRAFTS],
+        **replace(about.basis, conflicts=conflicts).as_json("conflicts"),
+        "left_out_sections": list(left_out),
+        "scope": scope_json(scope),
+        **about.basis.as_json("degraded"),
+    }
+
+
+def _places(named: Sequence[Item], headings: Sequence[Heading]) -> dict[str, int]:
+    """Return the section of each named entry: one of its facet, else one without facets, else the first."""
+    found = {}
+    for item in named:
+        facet = _facet_of(item.entry)
+        fitting = [at for at, heading in enumerate(headings) if facet in heading.facets]
+        fitting += [at for at, heading in enumerate(headings) if not heading.facets]
+        found[item.address] = next(iter(fitting), 0)
+    return found
+
+
+def _facet_of(entry: Entry) -> Facet:
+    """Return the facet of an entry; a session with work left is active work, whenever it was."""
+    return facet_of(entry, newest=(entry.address,) if entry.label == SESSION else ())
+
+
+class _Planner(Struct, frozen=True, dict=True):
+    """One memory as the source of a text; `used` are the entries that some section has already."""
+
+    workspace: Workspace
+    scope: Scope
+    request: SynthesisRequest
+    used: set[str] = field(default_factory=set)
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries of the memory."""
+        return self.workspace.catalog
+
+    @cached_property
+    def everything(self) -> Selection:
+        """Return the selection of every current entry of the scope."""
+        return Selection(self.catalog, self.scope, Question(), None, self.workspace.today)
+
+    def retrieve(self, words: str) -> Retrieval:
+        """Return the entries of the scope for some words."""
+        return retrieve_in(self.workspace, self.scope, Question(words=words))
+
+    def find_named(self) -> tuple[list[Item], list[str]]:
+        """Return the current entries of the names in the request, from whatever wing, and why others have none."""
+        chosen: dict[str, Item] = {}
+        missing = []
+        for name in dict.fromkeys((*self.request.decision_ids, *self.request.entity_ids)):
+            address = self._address(name)
+            if address is None:
+                missing.append(f"`{visible(name)}` does not mean exactly one entry{self._hint(name)}")
+                continue
+            is_draft = self.catalog.entries[address].status is Status.DRAFT
+            heads = (address,) if is_draft else self.catalog.lineage.heads(address)
+            if not heads:
+                missing.append(f"`{address}` is no longer current, and nothing supersedes it")
+            for head in heads:
+                reasons = ("named as a source", *([f"replaces {address}, which was named"] if head != address else []))
+                item = self.everything.item(self.catalog.entries[head])
+                chosen.setdefault(head, replace(item, reasons=reasons))
+        return list(chosen.values()), missing
+
+    def _address(self, name: str) -> str | None:
+        """Return the one entry that a name means: an address, the end of one, or an entity."""
+        entries, plain = self.catalog.entries, name.removesuffix(".md").strip("/")
+        if plain in entries:
+            return plain
+        ends = [address for address in entries if address.endswith(f"/{plain}")]
+        own = [address for address in ends if address.partition("/")[0] == self.scope.wing]
+        called = [one.address for one in entries.values() if one.entity and one.entity.casefold() == plain.casefold()]
+        return next((found[0] for found in (ends, own, called) if len(found) == 1), None)
+
+    def _hint(self, name: str) -> str:
+        ids = {one.rsplit("/", 1)[-1]: one for one in sorted(self.catalog.entries, reverse=True)}
+        close = difflib.get_close_matches(name.rsplit("/", 1)[-1], ids, n=1, cutoff=0.5)
+        return f"; did you mean `{ids[close[0]]}`?" if close else ""
+
+    def choose(self, heading: Heading, found: Retrieval, named: Sequence[Item]) -> list[Item]:
+        """Return the sources of a section, the named ones first; invariants that always apply are never omitted."""
+        best = max((item.score for item in found.items), default=0.0)
+        known = {item.address for item in named}
+        fitting = [item for item in found.items if self._fits(item, heading, best) and item.address not in known]
+        fitting.sort(key=lambda item: self._rank(item, heading))
+        binding = [item for item in fitting if self.scope.binds(item.entry)]
+        others = [item for item in fitting if not self.scope.binds(item.entry)]
+        size = _SIZES[self.request.depth]
+        others = others[: max(0, size - len(named) - len(binding))]
+        chosen = [*named, *map(found.describe, (*binding, *others))]
+        if not chosen and self.request.include_neighborhoods:
+            chosen = self._linked(found, heading, best)[:size]
+        self.used.update(item.address for item in chosen)
+        return chosen
+
+    def _fits(self, item: Item, heading: Heading, best: float) -> bool:
+        is_of_facet = not heading.facets or _facet_of(item.entry) in heading.facets
+        is_near = item.score > 0 and (item.matches or item.score >= _FLOOR * best)
+        # A section about constraints lists every invariant.
+        return is_of_facet and (is_near or (self.scope.binds(item.entry) and Facet.CONSTRAINTS in heading.facets))
+
+    def _rank(self, item: Item, heading: Heading) -> tuple[object, ...]:
+        newest, is_used = -created(item.entry).timestamp(), item.address in self.used
+        if heading.is_newest_first:
+            return (is_used, newest, -item.score, item.address)
+        return (is_used, not item.matches, -item.score, newest, item.address)
+
+    def _linked(self, found: Retrieval, heading: Heading, best: float) -> list[Item]:
+        """Return the current entries of a section's facets that the best results are linked with, in their order."""
+        current = {item.address: item for item in self.everything.select()}
+        near: dict[str, Item] = {}
+        for item in sorted(found.items, key=lambda one: (-one.score, one.address)):
+            if item.score <= 0 or item.score < _FLOOR * best:
+                break
+            for other in neighbours(self.catalog, item.address):
+                address = other.entry.address
+                if _facet_of(other.entry) in heading.facets and address in current:
+                    reasons = (f"linked with {item.address}",)
+                    near.setdefault(address, replace(current[address], reasons=reasons, matches=False))
+        return list(near.values())
+
+    def source(self, item: Item, *, is_forced: bool) -> dict[str, Any]:
+        """Return a source in the contract's shape; a forced one is named in the request."""
+        entry, body = item.entry, self.catalog.body(item.address)
+        links = linked_with(self.catalog, item.address, body, most=_NEIGHBOURS)
+        return {
+            "id": item.address,
+            "type": entry.type.value,
+            "name": entry.title,
+            "preview": _cut(summary_of(entry, body), _PREVIEWS[self.request.depth]),
+            "score": round(item.score, 4),
+            "freshness": freshness_on(entry, self.workspace.today).value,
+            "status": item.status.value,
+            "scope": item.tier.value,
+            "reason": item.reason,
+            "neighborhood": [
+                {
+                    "id": link.entry.address,
+                    "name": link.entry.title,
+                    "relationship": link.relationship,
+                    "direction": link.direction,
+                }
+                for link in (links if self.request.include_neighborhoods else ())
+            ],
+            "forced": is_forced,
+        }
+
+
+def _gaps(heading: Heading, chosen: Sequence[Item], found: Retrieval, *, needed: int) -> Iterator[str]:
+    """Yield the gaps of a section: too few current sources, only doubtful ones, or words that no entry contains."""
+    current = [item for item in chosen if item.current and item.status is not Status.DRAFT]
+    if not current:
+        yield "no entry of the scope supports it"
+    elif len(current) < needed:
+        sources = "1 source supports" if len(current) == 1 else f"{len(current)} sources support"
+        yield f"only {sources} it, and {needed} are needed"
+    elif all(item.status is Status.UNDER_REVIEW for item in current):
+        yield "every source is under review"
+    if not heading.facets and found.basis.unmatched_terms:
+        yield f"no entry contains {', '.join(map(visible, found.basis.unmatched_terms[:8]))}"
+
+
+def _cut(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    cut = text[: width - 1]
+    return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"

@@ -1,1 +1,0 @@
-"""Plans outlines with sources."""
