@@ -33,7 +33,6 @@ ROWS = (
     {"store.state", "store.tree"},
     {"store.git", "store.settings"},
     {"markdown"},
-    {"arguments"},
     {"model"},
     {"guide"},
     {"errors", "disk", "record"},

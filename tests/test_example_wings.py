@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from builders import run_here
-from mdmem.ask.context.facets import Facet
+
+from mdmem.ask.facets import Facet
 
 EXAMPLES = Path(__file__).parents[1] / "example-wings"
 REVIEW = ("review how the ingest accepts or rejects late readings of a gauge", "--path", "src/ingest/late.py")

@@ -17,8 +17,8 @@ from datetime import date
 from pathlib import Path
 
 from bench_cli import build
-from mdmem.ask.retrieve_context import retrieve_context
 
+from mdmem.ask.bundle import retrieve_context
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.surface import get_scope_state, memory_surface

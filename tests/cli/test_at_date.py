@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import git, made_once, make_repository, make_root, open_root, run_here, write, write_entry
-from mdmem.ask.retrieve_context import retrieve_context
-
-from mdmem.errors import UsageError
+from builders import git, made_once, make_repository, make_root, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
@@ -221,11 +218,3 @@ def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, cap
     assert (ran.code, "`git config mdmem.defaultBranch NAME` sets it" in ran.err) == (3, True)
     git(folder, "config", "mdmem.defaultBranch", "develop")
     assert titles(capsys, folder, "2026-06-01") == ["Use four threads"]
-
-
-def test_verbs_take_a_date(tmp_path: Path) -> None:
-    workspace = open_root(dated(tmp_path) / "memory")
-    [item] = retrieve_context(workspace, project_id="nav", at="2026-06-01").items
-    assert item.title == "Use four threads"
-    with pytest.raises(UsageError):
-        retrieve_context(workspace, project_id="nav", at="nothing")

@@ -5,9 +5,10 @@ from datetime import date
 from pathlib import Path
 
 from builders import TODAY, environment, make_root, write, write_entry
-from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.pack import ContextPack, read_request
 
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import Pack, compile_context, items_of
+from mdmem.ask.question import read_request
 from mdmem.model.access import Access
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import located
@@ -49,9 +50,9 @@ def workspace(root: Path, *, access: Access | None = None) -> Workspace:
     return found.with_index(FullTextIndex(None))
 
 
-def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> ContextPack:
+def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> Pack:
     """Return the pack for a goal."""
-    return compile_context(workspace(root, access=access), read_request({"goal": goal, **asked}))
+    return compile_context(workspace(root, access=access), read_request(ContextRequest, {"goal": goal, **asked}))
 
 
 def again(found: Workspace) -> Workspace:
@@ -59,16 +60,16 @@ def again(found: Workspace) -> Workspace:
     return found.reread().with_index(FullTextIndex(None))
 
 
-def facets(pack: ContextPack) -> list[str]:
+def facets(pack: Pack) -> list[str]:
     """Return the facets of a pack in their order."""
-    return [section.facet.value for section in pack.sections]
+    return [section["facet"] for section in pack["sections"]]
 
 
-def ids(pack: ContextPack) -> list[str]:
+def ids(pack: Pack) -> list[str]:
     """Return the ids of all items."""
-    return [item.id for item in pack.items]
+    return [item["id"] for item in items_of(pack)]
 
 
-def of(pack: ContextPack, facet: str) -> Sequence[str]:
+def of(pack: Pack, facet: str) -> Sequence[str]:
     """Return the ids under one facet."""
-    return [item.id for section in pack.sections if section.facet == facet for item in section.items]
+    return [item["id"] for item in items_of(pack) if item["facet"] == facet]

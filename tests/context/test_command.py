@@ -52,7 +52,7 @@ def test_unreadable_file_stands_first(tmp_path: Path, capsys: pytest.CaptureFixt
     write(folder / "memory", "nav/rules/broken.md", "---\ntype: [\n---\n")
     ran = run_here(capsys, "context", "threads", cwd=folder)
     assert ran.code == 0
-    assert ran.out.startswith("1 file of this scope cannot be read in full, and may bind:\n  nav/rules/broken.md:")
+    assert ran.out.startswith("These files cannot be read in full, and may contain rules:\n  nav/rules/broken.md:")
     assert ran.out.count("cannot be read in full") == 1
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from mdmem.ask.context.facets import facet_table
-
 import mdmem.guide
+from mdmem.ask.facets import ROWS
 from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS, PROGRAMS
 from mdmem.mcp.tools.sessions import SAVING
@@ -17,6 +16,22 @@ from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.render.fields import guide_table
 
 _FOLDER = Path(mdmem.guide.__file__).parent
+
+
+def _facets() -> Iterator[str]:
+    yield from ("| facet | title | entries |", "| --- | --- | --- |")
+    for row in ROWS:
+        kinds, parts = " and ".join(f"{kind}s" for kind in row.types), [row.remark] if row.remark else []
+        if row.rooms:
+            parts.insert(0, f"in the rooms {_codes(row.rooms)}")
+        if row.labels:
+            parts.insert(0, f"{kinds} labelled {_codes(row.labels)}")
+        entries = "; ".join(parts) if row.types else f"every {row.whole}, {row.remark}"
+        yield f"| `{row.facet}` | {row.title} | {entries} |"
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _checks() -> Iterator[str]:
@@ -74,7 +89,7 @@ def _what(name: str, schema: Mapping[str, Any]) -> str:
 
 # The table between the comments of its name in a page.
 TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
-    ("asking", "facets"): facet_table,
+    ("asking", "facets"): lambda: "\n".join(_facets()),
     ("fields", "fields"): guide_table,
     ("commands", "commands"): lambda: "\n".join(_commands()),
     ("checking", "checks"): lambda: "\n".join(_checks()),

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 from builders import write
-from msgspec.structs import asdict
 
-from mdmem.ask.bundle import RetrievalStatus
 from retrieval.builders import make_wings, put
 from retrieval.bundle_builders import bundle, ids, item, why_omitted
 
@@ -28,9 +26,9 @@ def test_each_scope_has_its_room_in_a_bundle(tmp_path: Path) -> None:
 
     answer = bundle(root, focus="auth")
 
-    assert ids(answer.items) == [*focus[:10], *project[:10], *shared[:5]]
-    assert [one.as_json()["scope"] for one in answer.items] == ["focus"] * 10 + ["project"] * 10 + ["global"] * 5
-    assert answer.status is RetrievalStatus.SUCCEEDED
+    assert ids(answer["items"]) == [*focus[:10], *project[:10], *shared[:5]]
+    assert [one["scope"] for one in answer["items"]] == ["focus"] * 10 + ["project"] * 10 + ["global"] * 5
+    assert answer["retrieval_status"] == "succeeded"
 
 
 def test_what_finds_no_room_is_named_with_its_scope(tmp_path: Path) -> None:
@@ -52,10 +50,8 @@ def test_fifty_are_named_and_the_rest_counted(tmp_path: Path) -> None:
 
     answer = bundle(root)
 
-    assert len(answer.basis.omitted) == 50
-    assert [asdict(one) for one in answer.basis.omitted_counts] == [
-        {"type": "note", "why": "over the 10 of the scope `project`", "count": 3}
-    ]
+    assert len(answer["omitted"]) == 50
+    assert answer["omitted_counts"] == [{"type": "note", "why": "over the 10 of the scope `project`", "count": 3}]
 
 
 def test_authority_fills_a_scope_and_orders_the_whole_list(tmp_path: Path) -> None:
@@ -68,7 +64,7 @@ def test_authority_fills_a_scope_and_orders_the_whole_list(tmp_path: Path) -> No
     answer = bundle(root)
 
     first = ["app/architecture/choice", "lib/architecture/common", "app/conventions/way"]
-    assert ids(answer.items) == [*first, *notes[:8]]
+    assert ids(answer["items"]) == [*first, *notes[:8]]
     assert list(why_omitted(answer)) == [notes[8]]
 
 
@@ -80,7 +76,7 @@ def test_invariants_take_no_room_and_come_first(tmp_path: Path) -> None:
 
     answer = bundle(root)
 
-    assert ids(answer.items) == [*rules, *common, *choices]
+    assert ids(answer["items"]) == [*rules, *common, *choices]
 
 
 def test_scope_global_reads_shared_wings_only(tmp_path: Path) -> None:
@@ -92,8 +88,8 @@ def test_scope_global_reads_shared_wings_only(tmp_path: Path) -> None:
 
     answer = bundle(root, scope="global")
 
-    assert ids(answer.items) == ["lib/architecture/common"]
-    assert [asdict(one) for one in answer.invariants_left_out] == [
+    assert ids(answer["items"]) == ["lib/architecture/common"]
+    assert answer["invariants_left_out"] == [
         {"type": "invariant", "why": "of the project, which the scope `global` does not include", "count": 1}
     ]
 
@@ -107,11 +103,11 @@ def test_a_focus_is_added_to_the_global_scope(tmp_path: Path) -> None:
 
     answer = bundle(root, scope="global", focus="auth")
 
-    assert ids(answer.items) == ["app/architecture/auth", "lib/architecture/common"]
-    assert [one.count for one in answer.invariants_left_out] == [1]
+    assert ids(answer["items"]) == ["app/architecture/auth", "lib/architecture/common"]
+    assert [one["count"] for one in answer["invariants_left_out"]] == [1]
 
 
-@pytest.mark.parametrize("scope", ["project", "focus", "FOCUS"])
+@pytest.mark.parametrize("scope", ["project", "focus"])
 def test_scopes_project_and_focus_read_the_wing_too(tmp_path: Path, scope: str) -> None:
     root = make_wings(tmp_path)
     put(root, "app/architecture/own", "Own")
@@ -120,7 +116,7 @@ def test_scopes_project_and_focus_read_the_wing_too(tmp_path: Path, scope: str) 
 
     answer = bundle(root, scope=scope, focus="auth")
 
-    assert ids(answer.items) == ["app/architecture/auth", "app/architecture/own", "lib/architecture/common"]
+    assert ids(answer["items"]) == ["app/architecture/auth", "app/architecture/own", "lib/architecture/common"]
 
 
 def test_scope_focus_without_a_focus_reads_the_project_and_says_so(tmp_path: Path) -> None:
@@ -129,8 +125,8 @@ def test_scope_focus_without_a_focus_reads_the_project_and_says_so(tmp_path: Pat
 
     answer = bundle(root, scope="focus")
 
-    assert ids(answer.items) == ["app/architecture/own"]
-    assert answer.message == "no `focus` is given, so the project is read"
+    assert ids(answer["items"]) == ["app/architecture/own"]
+    assert answer["message"] == "no `focus` is given, so the project is read"
 
 
 def test_entries_of_another_focus_are_left_out_and_said(tmp_path: Path) -> None:
@@ -140,9 +136,9 @@ def test_entries_of_another_focus_are_left_out_and_said(tmp_path: Path) -> None:
 
     answer = bundle(root, focus="auth")
 
-    assert ids(answer.items) == ["app/architecture/auth"]
+    assert ids(answer["items"]) == ["app/architecture/auth"]
     assert why_omitted(answer) == {"app/rules/map": "another focus"}
-    assert [(one.why, one.count) for one in answer.invariants_left_out] == [("another focus", 1)]
+    assert [(one["why"], one["count"]) for one in answer["invariants_left_out"]] == [("another focus", 1)]
 
 
 def test_other_projects_are_never_read(tmp_path: Path) -> None:
@@ -152,8 +148,8 @@ def test_other_projects_are_never_read(tmp_path: Path) -> None:
 
     answer = bundle(root)
 
-    assert answer.items == ()
-    assert answer.status is RetrievalStatus.EMPTY
+    assert answer["items"] == []
+    assert answer["retrieval_status"] == "empty"
 
 
 def test_a_superseded_decision_gives_way_to_its_head(tmp_path: Path) -> None:
@@ -163,7 +159,7 @@ def test_a_superseded_decision_gives_way_to_its_head(tmp_path: Path) -> None:
 
     answer = bundle(root, topic="tea")
 
-    assert ids(answer.items) == ["app/architecture/new"]
+    assert ids(answer["items"]) == ["app/architecture/new"]
     assert item(answer, "app/architecture/new")["via"] == ["app/architecture/old"]
 
 
@@ -171,7 +167,7 @@ def test_deprecated_entries_stay_out(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/architecture/old", "Tea", status="deprecated", deprecated_reason="gone")
 
-    assert bundle(root).items == ()
+    assert bundle(root)["items"] == []
 
 
 def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
@@ -180,10 +176,10 @@ def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
 
     answer = bundle(root)
 
-    assert answer.items == ()
-    assert ids(answer.proposed) == drafts[:5]
+    assert answer["items"] == []
+    assert ids(answer["proposed"]) == drafts[:5]
     assert why_omitted(answer) == {drafts[5]: "over the 5 drafts that are shown"}
-    assert answer.status is RetrievalStatus.SUCCEEDED
+    assert answer["retrieval_status"] == "succeeded"
 
 
 def test_drafts_are_those_of_the_scope(tmp_path: Path) -> None:
@@ -193,21 +189,19 @@ def test_drafts_are_those_of_the_scope(tmp_path: Path) -> None:
 
     answer = bundle(root, scope="global")
 
-    assert ids(answer.proposed) == ["lib/architecture/common"]
+    assert ids(answer["proposed"]) == ["lib/architecture/common"]
 
 
 @pytest.mark.parametrize(
     ("categories", "expected"),
     [
         (["Decision"], ["app/r/decision"]),
-        (["decision", "PATTERN"], ["app/r/decision", "app/r/pattern"]),
+        (["Decision", "Pattern"], ["app/r/decision", "app/r/pattern"]),
         (["Context"], ["app/r/context"]),
-        (["session"], ["app/r/session"]),
+        (["Session"], ["app/r/session"]),
         (["EntityFact"], ["app/r/entity"]),
-        (["entity_fact"], ["app/r/entity"]),
         (["Invariant"], ["app/r/invariant"]),
         (["Note"], ["app/r/note"]),
-        ("Note", ["app/r/note"]),
     ],
 )
 def test_categories_let_through_the_labels_they_name(
@@ -219,16 +213,7 @@ def test_categories_let_through_the_labels_they_name(
     for label in ("context", "session", "entity"):
         put(root, f"app/r/{label}", label, type="note", label=label)
 
-    assert ids(bundle(root, categories=categories).items) == expected
-
-
-@pytest.mark.parametrize("categories", [None, []])
-def test_no_categories_let_everything_through(tmp_path: Path, categories: list[str] | None) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/rule", "Rule", type="invariant")
-    put(root, "app/r/note", "Note", type="note", label="context")
-
-    assert ids(bundle(root, categories=categories).items) == ["app/r/rule", "app/r/note"]
+    assert ids(bundle(root, categories=categories)["items"]) == expected
 
 
 def test_invariants_that_the_categories_leave_out_are_counted(tmp_path: Path) -> None:
@@ -238,10 +223,8 @@ def test_invariants_that_the_categories_leave_out_are_counted(tmp_path: Path) ->
 
     answer = bundle(root, categories=["Decision"])
 
-    assert answer.items == ()
-    assert [asdict(one) for one in answer.invariants_left_out] == [
-        {"type": "invariant", "why": "not among `categories`", "count": 2}
-    ]
+    assert answer["items"] == []
+    assert answer["invariants_left_out"] == [{"type": "invariant", "why": "not among `categories`", "count": 2}]
 
 
 def test_a_topic_filters_by_content_and_title(tmp_path: Path) -> None:
@@ -252,7 +235,7 @@ def test_a_topic_filters_by_content_and_title(tmp_path: Path) -> None:
 
     answer = bundle(root, topic="authentication")
 
-    assert sorted(ids(answer.items)) == ["app/r/login", "app/r/title"]
+    assert sorted(ids(answer["items"])) == ["app/r/login", "app/r/title"]
 
 
 def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
@@ -262,9 +245,9 @@ def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
 
     answer = bundle(root, topic="authentication")
 
-    assert ids(answer.items) == ["app/r/rule", "lib/r/rule"]
-    assert answer.basis.covered is False
-    assert answer.basis.unmatched_terms == ("authentication",)
+    assert ids(answer["items"]) == ["app/r/rule", "lib/r/rule"]
+    assert answer["covered"] is False
+    assert answer["unmatched_terms"] == ["authentication"]
 
 
 @pytest.mark.parametrize(("manifest", "expected"), [("kind: project", ["lib/r/sleep"]), ("shared_wings: []", [])])
@@ -274,13 +257,13 @@ def test_a_topic_filters_no_invariant_of_a_shared_wing_that_the_project_reads(
     root = make_wings(tmp_path, manifest=manifest)
     put(root, "lib/r/sleep", "Do not sleep", type="invariant")
 
-    assert ids(bundle(root, topic="authentication").items) == expected
+    assert ids(bundle(root, topic="authentication")["items"]) == expected
 
 
 def test_a_topic_without_a_word_is_said(tmp_path: Path) -> None:
     answer = bundle(make_wings(tmp_path), topic="--")
 
-    assert answer.message == "`topic` contains no word to search for"
+    assert answer["message"] == "`topic` contains no word to search for"
 
 
 def test_paths_leave_out_what_applies_elsewhere(tmp_path: Path) -> None:
@@ -290,7 +273,7 @@ def test_paths_leave_out_what_applies_elsewhere(tmp_path: Path) -> None:
 
     answer = bundle(root, paths=["src/a.py"])
 
-    assert ids(answer.items) == ["app/r/here"]
+    assert ids(answer["items"]) == ["app/r/here"]
     assert why_omitted(answer) == {"app/r/there": "applies elsewhere"}
 
 
@@ -303,7 +286,7 @@ def test_a_declared_override_wins_and_is_told(tmp_path: Path) -> None:
 
     answer = bundle(root)
 
-    assert ids(answer.items) == ["app/r/rule", "lib/r/rule", "app/r/executor"]
+    assert ids(answer["items"]) == ["app/r/rule", "lib/r/rule", "app/r/executor"]
     assert why_omitted(answer) == {"lib/r/executor": "overridden by app/r/executor"}
     assert item(answer, "app/r/executor")["overrides"] == ["lib/r/executor"]
     assert item(answer, "lib/r/rule")["overridden_by"] == ["app/r/rule"]
@@ -316,7 +299,7 @@ def test_the_global_scope_shows_shared_entries_with_what_overrides_them(tmp_path
 
     answer = bundle(root, scope="global")
 
-    assert ids(answer.items) == ["lib/r/executor"]
+    assert ids(answer["items"]) == ["lib/r/executor"]
     assert item(answer, "lib/r/executor")["overridden_by"] == ["app/r/executor"]
 
 
@@ -328,7 +311,7 @@ def test_what_overrides_stays_where_a_focus_joins_the_global_scope(tmp_path: Pat
 
     answer = bundle(root, scope="global", focus="auth")
 
-    assert ids(answer.items) == ["app/r/auth", "app/r/executor"]
+    assert ids(answer["items"]) == ["app/r/auth", "app/r/executor"]
 
 
 def test_a_shared_wing_can_be_the_project(tmp_path: Path) -> None:
@@ -337,7 +320,7 @@ def test_a_shared_wing_can_be_the_project(tmp_path: Path) -> None:
 
     answer = bundle(root, "lib")
 
-    assert [(one.id, one.as_json()["scope"]) for one in answer.items] == [("lib/r/one", "global")]
+    assert [(one["id"], one["scope"]) for one in answer["items"]] == [("lib/r/one", "global")]
 
 
 def test_a_project_is_found_by_its_id(tmp_path: Path) -> None:
@@ -345,7 +328,7 @@ def test_a_project_is_found_by_its_id(tmp_path: Path) -> None:
     write(root, "app/README.md", "---\nkind: project\nproject_id: My App\n---\n")
     put(root, "app/r/one", "One")
 
-    assert ids(bundle(root, " My  App ").items) == ["app/r/one"]
+    assert ids(bundle(root, " My  App ")["items"]) == ["app/r/one"]
 
 
 def test_a_wing_named_like_the_id_of_another_is_not_mixed_up(tmp_path: Path) -> None:
@@ -355,8 +338,8 @@ def test_a_wing_named_like_the_id_of_another_is_not_mixed_up(tmp_path: Path) -> 
     put(root, "app/r/one", "One")
     put(root, "web/r/two", "Two")
 
-    assert ids(bundle(root, "site").items) == ["app/r/one"]
-    assert ids(bundle(root, "app").items) == ["web/r/two"]
+    assert ids(bundle(root, "site")["items"]) == ["app/r/one"]
+    assert ids(bundle(root, "app")["items"]) == ["web/r/two"]
 
 
 def test_a_head_of_another_type_comes_for_the_category_of_what_it_replaced(tmp_path: Path) -> None:
@@ -364,7 +347,7 @@ def test_a_head_of_another_type_comes_for_the_category_of_what_it_replaced(tmp_p
     put(root, "app/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
     put(root, "app/r/new", "Coffee", "Grind.\n", type="pattern", supersedes="app/r/old")
 
-    assert ids(bundle(root, topic="tea", categories=["Decision"]).items) == ["app/r/new"]
+    assert ids(bundle(root, topic="tea", categories=["Decision"])["items"]) == ["app/r/new"]
 
 
 def test_a_chain_that_leads_out_of_the_shared_wings_is_followed(tmp_path: Path) -> None:
@@ -372,4 +355,4 @@ def test_a_chain_that_leads_out_of_the_shared_wings_is_followed(tmp_path: Path) 
     put(root, "lib/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
     put(root, "app/r/new", "Coffee", "Grind.\n", supersedes="lib/r/old")
 
-    assert ids(bundle(root, scope="global", topic="tea").items) == ["app/r/new"]
+    assert ids(bundle(root, scope="global", topic="tea")["items"]) == ["app/r/new"]

@@ -6,10 +6,9 @@ from datetime import date, timedelta
 from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
-from mdmem.ask.retrieve_context import CAPS, MergedBundle, merge, narrowed
 
 from mdmem.ask.answer import Retrieval
-from mdmem.ask.bundle import BundleRequest, BundleScope
+from mdmem.ask.bundle import CAPS, BundleRequest, BundleScope, Merged, merge, narrowed
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key
 from mdmem.ask.retrieve import retrieval_of
@@ -59,7 +58,7 @@ asks = st.builds(
 )
 
 
-def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Retrieval, MergedBundle]:
+def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Retrieval, Merged]:
     """Return what is found and what is merged of it, the scope being certain."""
     catalog = Catalog(MemoryTree("nothing"), entries, WINGS, {}, (), (), (), {})
     focuses = (asked.focus,) if asked.focus else ()
@@ -82,7 +81,7 @@ def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: Bund
 def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked: BundleRequest) -> None:
     *_, merged = answer(entries, asked)
 
-    assert list(merged.items) == sorted(merged.items, key=authority_key)
+    assert merged.items == sorted(merged.items, key=authority_key)
     ranks = [item.entry.type.rank for item in merged.items]
     assert ranks == sorted(ranks)
 

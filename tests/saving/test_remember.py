@@ -8,9 +8,9 @@ from builders import TODAY, commit_all, git, snapshot, write, write_entry
 from context.builders import again, context, ids, make_memory, workspace
 from hypothesis import given
 from hypothesis import strategies as st
-from mdmem.ask.context.answer import pack_answer
 from processes import run_at_once
 
+from mdmem.ask.context import items_of
 from mdmem.model.access import Access
 from mdmem.write.remember import RememberResult, remember
 
@@ -137,8 +137,12 @@ def test_own_memory_is_read_by_context_alone(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     own(root, title="A zebra", content="It is striped.")
     pack = context(root, "zebra")
-    item = next(one for one in pack.items if one.id == "private:context/a-zebra")
-    assert (item.metadata["scope"], item.quality["origin"], item.quality["project_id"]) == ("private", "private", None)
+    item = next(one for one in items_of(pack) if one["id"] == "private:context/a-zebra")
+    assert (item["metadata"]["scope"], item["quality"]["origin"], item["quality"]["project_id"]) == (
+        "private",
+        "private",
+        None,
+    )
     found = workspace(root)
     assert not [address for address in found.catalog.entries if "zebra" in address]
 
@@ -159,7 +163,7 @@ def test_rule_of_ones_own_binds_nobody(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     own(root, title="Never a zebra", content="There must be no zebra.", kind="rule")
     pack = context(root, "zebra")
-    assert [item.id for item in pack.proposed] == ["private:architecture/never-a-zebra"]
+    assert [item["id"] for item in pack["proposed"]] == ["private:architecture/never-a-zebra"]
     assert "private:architecture/never-a-zebra" not in ids(pack)
 
 
@@ -167,8 +171,8 @@ def test_own_memories_link_to_one_another(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     own(root, title="A zebra", content="It is striped.")
     own(root, title="Its foal", content="Small.", related_to=["private:context/a-zebra", "app/rules/pool"])
-    item = next(one for one in context(root, "foal").items if one.id == "private:context/its-foal")
-    assert [(one.id, one.relationship) for one in item.related] == [("private:context/a-zebra", "see")]
+    item = next(one for one in items_of(context(root, "foal")) if one["id"] == "private:context/its-foal")
+    assert [(one["id"], one["relationship"]) for one in item["related"]] == [("private:context/a-zebra", "see")]
 
 
 def test_own_memory_in_a_repository_of_the_home_is_not_committed(tmp_path: Path) -> None:
@@ -184,7 +188,7 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
     own(root, title="A zebra", content="It is striped.")
     write(tmp_path, f"{OWN}/context/broken.md", "---\ntype: [\n---\n")
     pack = context(root, "pool")
-    assert [one["path"] for one in pack_answer(pack)["problems"]] == ["private:private/context/broken.md"]
+    assert [one["path"] for one in pack["problems"]] == ["private:private/context/broken.md"]
     assert "app/rules/pool" in ids(pack)
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from builders import open_root, write_entry
-from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.pack import read_request
 
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import compile_context, items_of
+from mdmem.ask.facets import Layer
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
@@ -119,6 +120,6 @@ def test_newest_session_of_a_day_is_the_active_work(tmp_path: Path) -> None:
     root = project(tmp_path)
     for hour, objective in enumerate(("Zeta first", "Alpha second", "Middle third")):
         agent(root, now=later(3600 * hour)).save_session(session(objective), "nav")
-    asked = read_request({"goal": "resume work", "layer": "wake", "project": "nav"})
-    items = compile_context(open_root(root), asked).items
-    assert next(item.id for item in items if item.id.startswith("nav/sessions/")) == "nav/sessions/middle-third"
+    asked = ContextRequest(goal="resume work", layer=Layer.WAKE, project="nav")
+    items = items_of(compile_context(open_root(root), asked))
+    assert next(item["id"] for item in items if item["id"].startswith("nav/sessions/")) == "nav/sessions/middle-third"

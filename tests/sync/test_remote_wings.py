@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from builders import commit_all, git, run_here, snapshot, write, write_entry
-from mdmem.ask.retrieve_context import retrieve_context
 
+from mdmem.ask.bundle import retrieve_context
 from mdmem.ask.show import list_problems
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.checks.case import Case
@@ -233,6 +233,6 @@ def test_suppression_cannot_hide_that_a_wing_is_missing(two: Two) -> None:
 
 
 def test_wing_that_is_fetched_binds_in_a_bundle_with_a_time_limit(pinned: Two) -> None:
-    bundle = retrieve_context(pinned.opened(), project_id="nav", scope="project").as_json()
+    bundle = retrieve_context(pinned.opened(), project_id="nav", scope="project")
     standings = {item["id"]: item.get("standing") for item in (*bundle["items"], *bundle["proposed"])}
     assert standings[RULE] == "binding"

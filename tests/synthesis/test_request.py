@@ -1,47 +1,24 @@
 """What is asked of a synthesis plan, and which sections that gives."""
 
 import pytest
-from mdmem.ask.synthesis.outlines import headings_for
-from mdmem.ask.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_request
 
-from mdmem.errors import UsageError
+from mdmem.ask.outlines import Depth, OutputType, SynthesisRequest, headings_for
+from mdmem.ask.question import read_request
 
 
 def titles(**stated: object) -> list[str]:
     """Return the titles of the sections of a plan."""
-    return [heading.title for heading in headings_for(read_request({"goal": "x", **stated}))[0]]
-
-
-def test_only_the_goal_is_needed() -> None:
-    assert read_request({"goal": "x", "audience": None}) == SynthesisRequest(goal="x")
-    assert SynthesisRequest(goal="x").size == 6
+    return [heading.title for heading in headings_for(read_request(SynthesisRequest, {"goal": "x", **stated}))[0]]
 
 
 def test_required_section_may_say_its_prompt() -> None:
-    asked = read_request({"goal": "x", "required_sections": ["Costs::what it costs", "Law", "::only a prompt", " "]})
-    assert asked.required_sections == (
-        SectionRequest("Costs", "what it costs"),
-        SectionRequest("Law"),
-        SectionRequest("only a prompt"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({}, "`goal` is missing; write a text"),
-        ({"goal": "x", "output_type": "raport"}, "`output_type` has no value `raport`; did you mean `report`?"),
-        ({"goal": "x", "depth": "standart"}, "`depth` has no value `standart`; did you mean `standard`?"),
-        ({"goal": "x", "max_sections": "few"}, "`max_sections` must be a whole number"),
-        ({"goal": "x", "entity_ids": 3}, "`entity_ids` must be a list of texts, found `3`"),
-        ({"goal": "x", "decision_ids": [3]}, "`decision_ids[0]` must be a text, found `3`"),
-        ({"goal": "x", "sections": 3}, "`synthesis_plan` has no argument `sections`"),
-    ],
-)
-def test_value_that_does_not_fit_is_named(given: dict[str, object], sentence: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        read_request(given)
-    assert str(refused.value).startswith(sentence)
+    required = ["Costs::what it costs", "Law", "::only a prompt", " "]
+    asked = read_request(SynthesisRequest, {"goal": "x", "output_type": "custom", "required_sections": required})
+    assert [(one.title, one.prompt) for one in headings_for(asked)[0]] == [
+        ("Costs", "what it costs"),
+        ("Law", "What the memory says about Law"),
+        ("only a prompt", "What the memory says about only a prompt"),
+    ]
 
 
 @pytest.mark.parametrize("kind", list(OutputType))
@@ -55,7 +32,9 @@ def test_kinds_of_text_have_their_own_sections() -> None:
 
 
 def test_required_sections_outlive_the_limit() -> None:
-    asked = read_request({"goal": "x", "depth": "deep", "max_sections": 3, "required_sections": ["Law", "pitfalls"]})
+    asked = read_request(
+        SynthesisRequest, {"goal": "x", "depth": "deep", "max_sections": 3, "required_sections": ["Law", "pitfalls"]}
+    )
     taken, left = headings_for(asked)
     assert [heading.title for heading in taken] == ["Overview", "Pitfalls", "Law"]
     assert [heading.is_required for heading in taken] == [False, True, True]

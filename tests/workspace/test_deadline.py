@@ -7,10 +7,9 @@ from typing import Self
 
 import pytest
 from builders import open_root
-from mdmem.ask.retrieve_context import retrieve_context
 from retrieval.builders import make_wings, put
 
-from mdmem.ask.bundle import RetrievalStatus
+from mdmem.ask.bundle import retrieve_context
 from mdmem.change.status import refresh_index
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.tree import Tree
@@ -55,12 +54,12 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
     for every in range(1, 30):
         workspace = indexed(root, tmp_path / "index")
         asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
-        seen.add(asked.status)
+        seen.add(asked["retrieval_status"])
     fresh = workspace.reread().with_index(FullTextIndex(tmp_path / "index"))
 
-    assert seen == {RetrievalStatus.TIMED_OUT, RetrievalStatus.SUCCEEDED}
+    assert seen == {"timed_out", "succeeded"}
     assert fresh.index.state(live=fresh.catalog.digests).usable
-    assert retrieve_context(fresh, project_id="app", topic="tokens").basis.source == "index"
+    assert retrieve_context(fresh, project_id="app", topic="tokens")["source"] == "index"
 
 
 def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> None:
@@ -74,7 +73,7 @@ def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> N
         retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
         after = indexed(root, tmp_path / f"index-{every}")
         answer = retrieve_context(after, project_id="app", topic="tokens")
-        assert (answer.status, len(answer.items)) == (RetrievalStatus.SUCCEEDED, 4)
+        assert (answer["retrieval_status"], len(answer["items"])) == ("succeeded", 4)
 
 
 def test_a_second_attempt_lists_the_files_anew(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, memory, open_root, run_here, snapshot, write, write_entry
-from mdmem.ask.retrieve_context import retrieve_context
+
+from mdmem.ask.bundle import retrieve_context
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
 
@@ -255,7 +256,7 @@ def test_branch_does_not_decide_that_a_claim_is_a_fact(
 
 def test_bundle_and_context_pack_tell_the_standing(tmp_path: Path, capsys: Capture) -> None:
     folder = superseding(tmp_path)
-    bundle = retrieve_context(open_root(folder / "memory"), project_id="nav").as_json()
+    bundle = retrieve_context(open_root(folder / "memory"), project_id="nav")
     assert standings(bundle["items"]) == [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
     pack = said(capsys, "context", "threads", cwd=folder)
     items = [item for section in pack["sections"] for item in section["items"]]

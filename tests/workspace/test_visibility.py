@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
-from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.pack import ContextRequest
 from saving.agents import Agent
 
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import compile_context
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
@@ -251,7 +251,7 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
     (root / "vault/rules/onyx.md").write_text("no front matter\n")
     asked = Question(words="onyx")
     assert retrieve(seen_by(open_root(root), APP), asked).all[0].basis.fallback == ()
-    assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx")).basis.fallback == ()
+    assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx"))["fallback"] == []
 
 
 def test_path_in_an_unseen_wing_is_nothing_to_check(tmp_path: Path) -> None:
