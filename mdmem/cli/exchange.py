@@ -23,7 +23,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_place, complete_revision, complete_wing
 from mdmem.errors import UsageError
-from mdmem.exchange.export import ExportRequest, examine_export, export
+from mdmem.exchange.export import export
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.exchange.memory_json import memory_document
@@ -105,8 +105,7 @@ def export_command(
         for remark in remarks:
             given.remark(remark)
         return 0
-    request = ExportRequest(form=form, wings=wings, out=out)
-    report = examine_export(workspace, request) if check else export(workspace, request)
+    report = export(workspace, form, wings=wings, out=out, is_dry=check)
     for change in report.changes:
         path = os.path.relpath(report.folder / change.path, workspace.cwd)
         word = "is gone" if change.text is None else "is missing" if change.is_new else "is outdated"

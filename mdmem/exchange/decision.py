@@ -1,16 +1,18 @@
 """Read a decision record of any dialect: its title, the facts below it, and its section on the status.
 
-Facts are lines `Key: value`, also bold, in a list or in a quote, and rows of a table.
+Facts are keys of a front matter, lines `Key: value`, also bold, in a list or in a quote, and rows of a table.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from mdmem.exchange.keys import Keys, read_keys
+from mdmem.exchange.links import number_in, number_of
 from mdmem.exchange.record import (
     Claim,
     ClaimKind,
@@ -19,15 +21,90 @@ from mdmem.exchange.record import (
     Guess,
     SourceFile,
     Sureness,
-    WrittenDate,
     read_date,
+    with_whole_labels,
+    without_comments,
 )
-from mdmem.exchange.references import number_in, number_of
-from mdmem.exchange.relations import kind_of_key
+from mdmem.exchange.relations import claims_of, kind_of_key
 from mdmem.exchange.status import StatusReading, banners_in, claims_in, is_status_word, read_status, unit_spans
-from mdmem.exchange.text import with_whole_labels, without_comments
 from mdmem.markdown.headings import Section, deciding, sections_of
 from mdmem.model.entry import EntryType, Status
+from mdmem.model.fields import FIELDS
+from mdmem.model.kinds import Holder, Kind
+from mdmem.model.spelling import synonym
+
+# Our own fields by name; those of other tools may have another name of theirs.
+_OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
+_ASKED = frozenset({"title", "status", "type", "created_at"})
+_LINKS = {
+    "supersedes": ClaimKind.SUPERSEDES,
+    "superseded_by": ClaimKind.SUPERSEDED_BY,
+    "amends": ClaimKind.AMENDS,
+    "see": ClaimKind.SEE,
+}
+_NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
+
+
+class Keys(Struct, frozen=True):
+    """The keys of a record: values that the caller interprets, more fields, and links to other records."""
+
+    asked: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+
+
+def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> Keys:
+    """Return the fields and claims of some keys; empty values and the keys of `without` are skipped."""
+    keys = Keys()
+    for key, value in pairs:
+        is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _NOTHING)
+        if key in without or is_empty:
+            continue
+        name, kind, relation = synonym(key), _OWN.get(key), kind_of_key(key)
+        if name in _ASKED and name not in keys.asked:
+            keys.asked[name] = _one(value)
+        elif relation is not None:
+            keys.claims.extend(_claims(relation[0], value, part=relation[1]))
+        elif name in _LINKS:
+            keys.claims.extend(_claims(_LINKS[name], value))
+        elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
+            keys.fields[name if name == "owner" else key] = _one(value)
+        elif name in ("tags", "applies_to"):
+            keys.fields[name] = tuple(dict.fromkeys((*keys.fields.get(name, ()), *_many(value))))
+        elif kind is Kind.TEXTS:
+            keys.fields[key] = tuple(_many(value, at_commas=False))
+        elif kind is Kind.MOMENT and (day := read_date(_one(value))) is not None:
+            keys.fields[key] = day.iso
+        elif key.startswith("x-"):
+            keys.fields[key] = _plain(value)
+        else:
+            keys.fields[f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"] = _plain(value)
+    return keys
+
+
+def _one(value: Any) -> str:
+    """Return a value as one line; several values are joined."""
+    return ", ".join(_many(value, at_commas=False))
+
+
+def _many(value: Any, *, at_commas: bool = True) -> list[str]:
+    if isinstance(value, dict):
+        return [_plain(value)]
+    items = value if isinstance(value, list) else value.split(",") if at_commas else [value]
+    return [text for item in items if (text := _plain(item))]
+
+
+def _plain(value: Any) -> str:
+    """Return a value in one line: text as it is, other values as JSON."""
+    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _claims(kind: ClaimKind, value: Any, *, part: str = "") -> Iterator[Claim]:
+    """Yield the claims of a value: by path or number, else by name."""
+    for item in _many(value, at_commas=False):
+        names = (name.strip(" []\"'") for name in item.split(","))
+        yield from claims_of(kind, item, part=part).claims or (Claim(kind, name) for name in names if name)
+
 
 _STATUS_FACTS = frozenset(
     {"status", "state", "decision status", "adr status", "current status", "record status", "document status"}
@@ -79,16 +156,6 @@ class Fact(Struct, frozen=True):
         return self.key in _STATUS_FACTS or kind_of_key(self.key) is not None
 
     @property
-    def is_day_of_state(self) -> bool:
-        """Say whether it is the day of a status: `Rejected: 2024-02-01`."""
-        return is_status_word(self.key) and read_date(self.value) is not None
-
-    @property
-    def is_plain(self) -> bool:
-        """Say whether it becomes a field as it is."""
-        return self.key in _OTHERS
-
-    @property
     def statement(self) -> str:
         """Return it as a statement on the status."""
         return self.value if self.key in _STATUS_FACTS else f"{self.key}: {self.value}"
@@ -98,8 +165,9 @@ def facts_in(text: str, offset: int) -> Iterator[Fact]:
     """Yield the facts in a part of a body that begins at an offset: those in lines, then those in tables."""
     plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), with_whole_labels(without_comments(text)))
     for found in _LINE.finditer(plain):
-        parts = map(_fact, _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
-        facts = [one for one in parts if one is not None]
+        parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
+        pairs = ((_name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())) for key, _, value in parts)
+        facts = [(key, value) for key, value in pairs if _is_known(key) or _is_day_of_state(key, value)]
         start, end = offset + found.start(), offset + found.end()
         is_line = len(facts) == 1 and not found["quote"]
         for key, value in facts:
@@ -110,14 +178,9 @@ def facts_in(text: str, offset: int) -> Iterator[Fact]:
                 yield Fact(key, value, start, end, is_line)
     for rows in _tables(plain):
         start, end = offset + rows[0].start(), offset + rows[-1].end()
-        cells = [_cells(row[0]) for row in rows if not _RULE.match(row[0])]
+        lines = (row[0].strip().lstrip("> \t").strip("|") for row in rows if not _RULE.match(row[0]))
+        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
         yield from (Fact(key, value, start, end, is_line=False) for key, value in _of_table(cells))
-
-
-def _fact(part: str) -> tuple[str, str] | None:
-    key, _, value = part.partition(":")
-    name, value = _name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())
-    return (name, value) if _is_known(name) or (is_status_word(name) and read_date(value) is not None) else None
 
 
 def _name(key: str) -> str:
@@ -126,6 +189,11 @@ def _name(key: str) -> str:
 
 def _is_known(name: str) -> bool:
     return name in _STATUS_FACTS or name in _DATES or name in _OTHERS or kind_of_key(name) is not None
+
+
+def _is_day_of_state(key: str, value: str) -> bool:
+    """Say whether a fact is the day of a status: `Rejected: 2024-02-01`."""
+    return is_status_word(key) and read_date(value) is not None
 
 
 def _tables(plain: str) -> Iterator[list[re.Match[str]]]:
@@ -138,10 +206,6 @@ def _tables(plain: str) -> Iterator[list[re.Match[str]]]:
     for rows in blocks:
         if all(row[0].lstrip("> \t").startswith("|") for row in rows) or any(_RULE.match(row[0]) for row in rows):
             yield rows
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().lstrip("> \t").strip("|"))]
 
 
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -160,15 +224,9 @@ def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
         if len(row) == len(names):
             date = row[day] if day is not None and read_date(row[day]) is not None else ""
             yield "status", f"{row[status]} {date}"
-            yield from (
-                (name, cell) for name, cell in zip(names, row, strict=True) if cell and name not in _STATUS_FACTS
-            )
-
-
-def date_of(pairs: Sequence[tuple[str, str]]) -> WrittenDate | None:
-    """Return the most important date that can be read, the first of each kind."""
-    dates = {key: read for key, value in reversed(pairs) if key in _DATES and (read := read_date(value)) is not None}
-    return next((dates[key] for key in _DATES if key in dates), None)
+            for name, cell in zip(names, row, strict=True):
+                if cell and name not in _STATUS_FACTS:
+                    yield name, cell
 
 
 # Headings of sections with facts.
@@ -178,6 +236,13 @@ _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u20
 _SIDE = re.compile(r"\A\s*[\[(](?P<front>[^\[\]()]{3,80})[\])]|[\[(](?P<end>[^\[\]]{3,120})[\])]\s*\Z")
 # No part may match past the next bracket, or many brackets would take quadratic time.
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\[]*\)")
+# A number before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
+_NUMBERED = re.compile(
+    r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
+    r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
+    r"|\[?adr[-_ ]?\d+\]?\s+|0\d{2,}\s+|(?:adr|(?:architectur\w+\s+)?decision\s+record)\s*[:|\u2013\u2014-]\s+",
+    re.IGNORECASE,
+)
 
 
 def title_section(sections: Sequence[Section]) -> Section | None:
@@ -207,40 +272,73 @@ def status_section(sections: Sequence[Section]) -> Section | None:
     return next((one for one in sections if one.level and _STATUS.match(one.name)), None)
 
 
-# A number before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
-_NUMBERED = re.compile(
-    r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
-    r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
-    r"|\[?adr[-_ ]?\d+\]?\s+|0\d{2,}\s+|(?:adr|(?:architectur\w+\s+)?decision\s+record)\s*[:|\u2013\u2014-]\s+",
-    re.IGNORECASE,
-)
-
-
 def plain_title(heading: str) -> str:
     """Return a heading without its number."""
     plain = " ".join(_LINK.sub(r"\1", heading).split())
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
+def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
+    """Return a decision record; without a status it gets `unstated` if it says what was decided."""
+    sections = sections_of(source.body)
+    title, section = title_section(sections), status_section(sections)
+    facts = fact_lines(sections)
+    if section is not None:
+        facts = (*facts, *(one for one in facts_in(section.text, section.start) if one not in facts))
+    heading = title.heading if title is not None else ""
+    own = number_of(source.stem) or number_in(heading)
+    front = read_keys(source.fields.items())
+    below = read_keys((one.key, one.value) for one in facts if one.key in _OTHERS)
+    stated = front.asked.get("status", "")
+    banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
+    reading = _read_all(stated, facts, heading, section, banners, own)
+    claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections))))
+    status, guess, said = _status(source, sections, reading, claims, unstated)
+    created, date_guess, odd = _dated(front, facts, reading)
+    guesses = {"status": guess, "created_at": date_guess}
+    # Our status may lose a part of what the front matter says.
+    kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
+    return ForeignRecord(
+        source=source,
+        type=EntryType.DECISION,
+        status=status,
+        title=front.asked.get("title") or plain_title(heading),
+        name=source.stem,
+        body=source.body,
+        created_at=created,
+        fields={**below.fields, **front.fields, **kept},
+        claims=claims,
+        cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
+        guesses={name: one for name, one in guesses.items() if one is not None},
+        said=(*said, *odd),
+        states_status=reading.status is not None,
+        stated=" and ".join(f"`{one}`" for one in reading.words),
+        number=own,
+        ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
+        ended_on=reading.day if status is Status.DEPRECATED else None,
+        is_refused=reading.is_refused,
+    )
+
+
+def names_successor(claims: Iterable[Claim]) -> bool:
+    """Say whether a record states its successor."""
+    return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
+
+
 def _read_all(
-    front: str,
-    facts: Sequence[Fact],
-    title: Section | None,
-    section: Section | None,
-    banners: str,
-    own: int | None,
+    front: str, facts: Sequence[Fact], heading: str, section: Section | None, banners: str, own: int | None
 ) -> StatusReading:
     """Return the status that all places of a record state together; the days of a status count if there is no other."""
     statements = [front, *(one.statement for one in facts if one.is_status)]
     if section is not None:
         statements += [_value_of(section), _without(section, facts)]
-    side = _SIDE.search(title.heading) if title is not None else None
+    side = _SIDE.search(heading)
     if side is not None:
         in_title = read_status(side["front"] or side["end"], own=own)
         if in_title.is_whole and in_title.status is not Status.ACTIVE:
             statements.append(in_title.text)
     reading = read_status("\n\n".join((*statements, banners)), own=own)
-    days = "\n\n".join(f"{one.key} {one.value}" for one in facts if one.is_day_of_state)
+    days = "\n\n".join(f"{one.key} {one.value}" for one in facts if _is_day_of_state(one.key, one.value))
     return reading if reading.status is not None or reading.claims or not days else read_status(days)
 
 
@@ -258,88 +356,43 @@ def _without(section: Section, facts: Iterable[Fact]) -> str:
     return re.sub(r"^[ \t>]*\|.*$", "", text, flags=re.MULTILINE)
 
 
-def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
-    """Return a decision record; without a status it gets `unstated` if it says what was decided."""
-    sections = sections_of(source.body)
-    title, section = title_section(sections), status_section(sections)
-    facts = fact_lines(sections)
-    if section is not None:
-        facts = (*facts, *(one for one in facts_in(section.text, section.start) if one not in facts))
-    own = number_of(source.stem) or (number_in(title.heading) if title is not None else None)
-    front = read_keys(source.fields.items())
-    below = read_keys((one.key, one.value) for one in facts if one.is_plain)
-    banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
-    reading = _read_all(front.asked.get("status", ""), facts, title, section, banners, own)
-    claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections))))
-    status, guesses, said = _status(source, sections, reading, claims, unstated)
-    created, date_guess, odd = _dated(front, facts, reading)
-    if date_guess is not None:
-        guesses["created_at"] = date_guess
-    heading = title.heading if title is not None else ""
-    return ForeignRecord(
-        source=source,
-        type=EntryType.DECISION,
-        status=status,
-        title=front.asked.get("title") or plain_title(heading),
-        name=source.stem,
-        body=source.body,
-        created_at=created,
-        fields={**below.fields, **front.fields, **_unread(front)},
-        claims=claims,
-        cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
-        guesses=guesses,
-        said=(*said, *odd),
-        states_status=reading.status is not None,
-        stated=" and ".join(f"`{one}`" for one in reading.words),
-        number=own,
-        ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
-        ended_on=reading.day if status is Status.DEPRECATED else None,
-        is_refused=reading.is_refused,
-    )
-
-
-def names_successor(claims: Iterable[Claim]) -> bool:
-    """Say whether a record states its successor."""
-    return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
-
-
 def _status(
     source: SourceFile,
     sections: Sequence[Section],
     reading: StatusReading,
     claims: Sequence[Claim],
     unstated: Status,
-) -> tuple[Status, dict[str, Guess], tuple[str, ...]]:
+) -> tuple[Status, Guess | None, tuple[str, ...]]:
     """Return the status, how it was guessed, and messages about it."""
     if names_successor(claims):
-        return Status.DEPRECATED, {}, ()
+        return Status.DEPRECATED, None, ()
     if reading.status is not None:
-        return reading.status, {"status": reading.guess} if reading.guess else {}, ()
+        return reading.status, reading.guess, ()
     why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
     said = (why,) if reading.is_unknown else ()
     if source.is_in_records and reading.claims and not reading.is_unknown:
         # The status is about a part; the rest is active.
-        return Status.ACTIVE, {}, ()
+        return Status.ACTIVE, None, ()
     if source.is_in_records:
-        return Status.ACTIVE, {"status": Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY)}, said
+        return Status.ACTIVE, Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY), said
     if unstated is Status.ACTIVE and not reading.is_unknown and (deciding(sections) or reading.claims):
-        return unstated, {"status": Guess(f"{why}; it says what was decided", Sureness.LIKELY)}, said
-    return Status.DRAFT, {"status": Guess(why, Sureness.GUESS)}, said
+        return unstated, Guess(f"{why}; it says what was decided", Sureness.LIKELY), said
+    return Status.DRAFT, Guess(why, Sureness.GUESS), said
 
 
 def _dated(
     front: Keys, facts: Sequence[Fact], reading: StatusReading
 ) -> tuple[str | None, Guess | None, tuple[str, ...]]:
     """Return the date of a record, how it was guessed, and messages about unreadable dates."""
-    pairs = [(one.key, one.value) for one in facts]
-    found = date_of(pairs)
-    if (asked := front.asked.get("created_at")) is not None and ((read := read_date(asked)) or found is None):
-        return (read.iso, read.guess, ()) if read else (None, None, (f"`{asked}` is no date",))
-    if found is not None:
-        return found.iso, found.guess, ()
-    if reading.began is not None:
+    dates = {one.key: read for one in reversed(facts) if one.key in _DATES and (read := read_date(one.value))}
+    found = next((dates[key] for key in _DATES if key in dates), None)
+    asked = front.asked.get("created_at")
+    read = read_date(asked) if asked is not None else None
+    if (best := read or found) is not None:
+        return best.iso, best.guess, ()
+    if asked is None and reading.began is not None:
         return reading.began, Guess("the day of its status", Sureness.LIKELY), ()
-    odd = next((value for key, value in pairs if key == "date" and value), None)
+    odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
     return None, None, (f"`{odd}` is no date",) if odd else ()
 
 
@@ -352,48 +405,31 @@ def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
             yield from claims_in(f"{section.name}:\n\n{section.text}")
 
 
-def _unread(front: Keys) -> dict[str, str]:
-    """Return the status of the front matter if our status loses a part of it."""
-    stated = front.asked.get("status")
-    return {"x-status": stated} if stated is not None and not read_status(stated).is_whole else {}
-
-
 def _cuts(
     sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
 ) -> Iterator[Cut]:
     """Yield the parts of the body that become front matter; `title` is that of the source's front matter."""
     head, section = title_section(sections), status_section(sections)
-    if head is not None and (title or head.heading).casefold() in (
-        plain_title(head.heading).casefold(),
-        head.heading.casefold(),
-    ):
-        yield Cut(head.span[0], head.start)
+    if head is not None:
+        titles = (plain_title(head.heading).casefold(), head.heading.casefold())
+        if (title or head.heading).casefold() in titles:
+            yield Cut(head.span[0], head.start)
     for one in facts:
-        if not one.is_line:
-            continue
-        if one.is_status:
+        if one.is_line and one.is_status:
             yield from _status_cut(one.statement, one.start, one.end, reading)
-        elif one.is_plain or (one.key == "date" and (not one.value or read_date(one.value) is not None)):
+        elif one.is_line and (one.key in _OTHERS or (one.key == "date" and (not one.value or read_date(one.value)))):
             yield Cut(one.start, one.end)
-    if section is not None:
-        below = next((one for one in sections if one.span[0] == section.span[1]), None)
-        parts = tuple(_status_lines(section, facts, reading))
-        left = _without(section, [one for one in facts if one.is_line])
-        stated = read_status(f"{_value_of(section)}\n\n{left}")
-        is_end = below is None or below.level <= section.level
-        if (
-            stated.is_whole
-            and is_end
-            and not reading.is_unknown
-            and all(one.is_line for one in facts if _is_of(one, section))
-        ):
-            yield Cut(*section.span, stated.claims, parts)
-        else:
-            yield from parts
-
-
-def _is_of(fact: Fact, section: Section) -> bool:
-    return section.start <= fact.start < section.span[1]
+    if section is None:
+        return
+    lines = tuple(_status_lines(section, facts, reading))
+    stated = read_status(f"{_value_of(section)}\n\n{_without(section, [one for one in facts if one.is_line])}")
+    below = next((one for one in sections if one.span[0] == section.span[1]), None)
+    is_end = below is None or below.level <= section.level
+    has_tables = any(not one.is_line for one in facts if section.start <= one.start < section.span[1])
+    if stated.is_whole and is_end and not reading.is_unknown and not has_tables:
+        yield Cut(*section.span, stated.claims, lines)
+    else:
+        yield from lines
 
 
 def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReading) -> Iterator[Cut]:

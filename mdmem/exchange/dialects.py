@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange import instructions
-from mdmem.exchange.decision import decision_record, fact_lines, names_successor, status_section
-from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, SourceFile, Sureness
-from mdmem.markdown.headings import sections_of
+from mdmem.exchange.decision import (
+    decision_record,
+    fact_lines,
+    names_successor,
+    plain_title,
+    read_keys,
+    status_section,
+)
+from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, SourceFile, Sureness, without_comments
+from mdmem.markdown.headings import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.spelling import meant_value
+from mdmem.setup.clients import COMMAND_LINES, FORMER_LINES, WINGS_LINE
+from mdmem.setup.seal import without_regions
+from mdmem.store.catalog.addresses import well_formed
 
 
 class Dialect(Struct, frozen=True):
@@ -69,11 +80,9 @@ def _is_log4brains(source: SourceFile) -> bool:
 def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a record, with the day in its name as its date if it states none."""
     record = decision_record(source)
-    tags = record.fields.get("tags", ())
-    if not isinstance(tags, str):
-        # Blanks separate them, too.
-        split = tuple(dict.fromkeys(word for tag in tags for word in tag.split()))
-        record = replace(record, fields={**record.fields, "tags": split})
+    # Blanks separate its tags, too.
+    tags = tuple(dict.fromkeys(word for tag in record.fields.get("tags", ()) for word in tag.split()))
+    record = replace(record, fields={**record.fields, "tags": tags})
     found = _DAY.match(source.stem)
     if record.created_at is None and found is not None:
         guess = Guess("the day in the file's name", Sureness.LIKELY)
@@ -92,7 +101,7 @@ def is_madr(source: SourceFile) -> bool:
     """Say whether a file has the headings, the list or the keys of a MADR template."""
     sections = sections_of(source.body)
     has_headings = any(_MADR_HEADINGS.match(one.name) for one in sections)
-    is_listed = any(line.key.lower() == "status" for line in fact_lines(sections))
+    is_listed = any(line.key == "status" for line in fact_lines(sections))
     return has_headings or is_listed or not _MADR_KEYS.isdisjoint(source.fields)
 
 
@@ -149,9 +158,129 @@ def _type_of(source: SourceFile) -> tuple[EntryType, Guess | None, str]:
     return EntryType.NOTE, Guess(why, Sureness.LIKELY), label
 
 
+_INSTRUCTIONS = re.compile(
+    r"(?:.*/)?(?:AGENTS\.md|CLAUDE\.md|GEMINI\.md|QWEN\.md|copilot-instructions\.md|[^/]+\.instructions\.md|[^/]+\.mdc)\Z"
+)
+_GLOB_KEYS = ("globs", "applyTo", "paths")
+_INCLUDE = re.compile(r"^@(\S+)[ \t]*\r?$\n?", re.MULTILINE)
+_SUFFIX = re.compile(r"[-.](?:instructions|md)\Z", re.IGNORECASE)
+# A client's own folder says nothing about the code.
+_CLIENT_FOLDER = re.compile(r"(?:^|/)\.(?:claude|cursor|github)(?:/.*)?\Z")
+_EVERYTHING = frozenset({"*", "**", "**/*", "./**", "/**"})
+_BRACES = re.compile(r"\{([^{}]*)\}")
+# Commas outside of braces separate the patterns.
+_PATTERN = re.compile(r"(?:[^{},]|\{[^{}]*\}?|\})+")
+_MOST_GLOBS = 64
+
+
+def is_instructions(source: SourceFile) -> bool:
+    """Say whether a client reads a file of that name."""
+    return _INSTRUCTIONS.match(source.path) is not None
+
+
+def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
+    """Yield a draft note for each section that is not mdmem's own text and does more than include other files."""
+    body = _INCLUDE.sub("", without_own(source.body))
+    folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
+    globs, said = _globs_of_code(source, folder)
+    included = (name for name in _INCLUDE.findall(source.body) if _INSTRUCTIONS.match(name) is None)
+    said = (*said, *(f"`@{name}` includes a file, which is not imported with it" for name in included))
+    keys = read_keys(source.fields.items(), without=(*_GLOB_KEYS, "alwaysApply", "description"))
+    description = " ".join(str(source.fields.get("description") or "").split())
+    words = (*folder.split("/"), _SUFFIX.sub("", source.stem).lower())
+    stem = well_formed("entry", "-".join(words)) or "instructions"
+    names: dict[str, int] = {}
+    for heading, text in _parts(sections_of(body), body):
+        title = plain_title(heading) or keys.asked.get("title") or description or stem.replace("-", " ").capitalize()
+        part = well_formed("entry", heading) or ""
+        names[part] = names.get(part, 0) + 1
+        part += f"-{names[part]}" if names[part] > 1 else ""
+        yield ForeignRecord(
+            source=source,
+            type=EntryType.NOTE,
+            status=Status.DRAFT,
+            title=title,
+            name="-".join(filter(None, (stem, part if part != stem else ""))),
+            body=text,
+            fields={**keys.fields, "applies_to": globs, "x-description": description if description != title else ""},
+            said=said,
+            part=part or "top",
+        )
+        said = ()
+
+
+def without_own(text: str) -> str:
+    """Return a text without exported regions, and without the lines that `mdmem init` writes."""
+    text = FORMER_LINES.sub("", without_regions(text))
+    for lines in (COMMAND_LINES, WINGS_LINE):
+        for newline in ("\n", "\r\n"):
+            text = text.replace(lines.replace("\n", newline), "")
+    return text
+
+
+def _globs_of_code(source: SourceFile, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]
+    if not stated or str(source.fields.get("alwaysApply")).lower() == "true":
+        return ((f"{folder}/**",) if folder else ()), ()
+    return globs_of(stated[0], below=folder, anywhere=source.path.endswith(".mdc"))
+
+
+def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
+    """Yield heading and text of what is above the sections of the top level, and of each of these, if it has text."""
+    levels = [one.level for one in sections if one.level]
+    found = [("", body)]
+    if levels:
+        top = min(levels)
+        title = None
+        if levels.count(top) == 1 and levels[0] == top and len(levels) > 1:
+            # A single heading of the highest level is the title of the file.
+            title = next(one for one in sections if one.level == top)
+            top = min(one for one in levels if one > top)
+        heads = [one for one in sections if one.level == top]
+        ends = [*(one.span[0] for one in heads[1:]), len(body)]
+        above = body[title.start if title else 0 : heads[0].span[0]]
+        found = [(title.heading if title else "", above)]
+        found += [(head.heading, body[head.start : end]) for head, end in zip(heads, ends, strict=True)]
+    yield from ((heading, f"{text.rstrip()}\n") for heading, text in found if without_comments(text).strip())
+
+
+def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the globs of a client's patterns, and messages about omitted ones; no globs if every file is meant.
+
+    The patterns count from the folder `below`. With `anywhere` a pattern without a slash matches in every folder.
+    """
+    texts = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
+    written = [part.strip().strip("\"'") for text in texts for part in _PATTERN.findall(text)]
+    if any(one in _EVERYTHING for one in written):
+        return ((f"{below}/**",) if below else ()), ()
+    kept: dict[str, None] = {}
+    said = []
+    for one in filter(None, written):
+        if one.startswith("!") or one.count("{") > 3:
+            said.append(f"`applies_to` cannot express the pattern `{one}`")
+            continue
+        # Each pair of braces multiplies the number of globs.
+        for glob in islice(_expand(one.removeprefix("./").lstrip("/")), _MOST_GLOBS + 1):
+            plain = f"**/{glob}" if anywhere and "/" not in glob else glob
+            kept[f"{below}/{plain}" if below else plain] = None
+    if len(kept) > _MOST_GLOBS:
+        said.append(f"it has more than {_MOST_GLOBS} patterns; those after `{[*kept][_MOST_GLOBS - 1]}` are omitted")
+    return tuple(kept)[:_MOST_GLOBS], tuple(said)
+
+
+def _expand(glob: str) -> Iterator[str]:
+    """Yield a glob for each alternative in braces, which git does not know."""
+    found = _BRACES.search(glob)
+    if found is None:
+        yield glob
+        return
+    for choice in found[1].split(","):
+        yield from _expand(glob[: found.start()] + choice.strip() + glob[found.end() :])
+
+
 # The most specific form first.
 _ALL = (
-    Dialect("instructions", instructions.fits, instructions.read),
+    Dialect("instructions", is_instructions, _read_instructions),
     Dialect("basic-memory", _is_basic_memory, _read_basic_memory),
     Dialect("log4brains", _is_log4brains, _read_log4brains),
     Dialect("madr", is_madr, _read_decision),

@@ -1,7 +1,8 @@
 """Export entries to other tools: decisions as a folder of records, and current rules as files that clients read.
 
 adr-tools reads `# N. Title` from the first line and `Supersedes [N. Title](file)` from `## Status`; log4brains and MADR
-2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title.
+2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title. Only files and regions with our seal, and
+unchanged since, are written again or removed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,20 +21,31 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.show import ShownEntry, in_full, list_entries
-from mdmem.errors import UsageError
+from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.exchange.decision import status_section
-from mdmem.exchange.memory_json import memory_json
-from mdmem.exchange.outlet import ExportedFile, OutletChange, list_changes, write_changes
+from mdmem.exchange.memory_json import memory_document
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.sentences import cut_at_word
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
-from mdmem.setup.seal import END, opening
+from mdmem.setup.client_config import MisfitError
+from mdmem.setup.clients import content_to_grow, put
+from mdmem.setup.seal import END, is_exported, is_whole, opening, region_of, sealed
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
-_Files = tuple[tuple[ExportedFile, ...], tuple[str, ...]]
+
+class ExportedFile(Struct, frozen=True):
+    """A file to export: its path from the folder of the export, and its text, or that of a region in it."""
+
+    path: str
+    text: str
+    is_region: bool = False
+
+
+_Files = tuple[list[ExportedFile], tuple[str, ...]]
+_Globs = tuple[str, ...]
 _HEADING = re.compile(r"\s*#{1,6} ")
 _SEE = re.compile(r"\[see: *([a-z0-9_./-]+) *\](?!\()")
 _NUMBER = re.compile(r"\d+-")
@@ -41,22 +53,9 @@ _NUMBER = re.compile(r"\d+-")
 _RELATIONS = (("supersedes", "Supersedes", "Superseded by"), ("amends", "Amends", "Amended by"))
 
 
-def adr_folder(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return a record for each decision, numbered by date, and a remark about the omitted entries."""
-    filters = Filters(wings=wings, include_drafts=True, include_deprecated=True)
-    listed = list_entries(workspace, filters)
-    decisions = sorted((one for one in listed if one.type is EntryType.DECISION), key=_by_date)
-    folder = _Folder({entry.address: _Record(number, entry) for number, entry in enumerate(decisions, 1)})
-    files = tuple(folder.file(shown) for shown in in_full(workspace, decisions))
-    rest = len(listed) - len(decisions)
-    return files, (f"{rest} of another type left out: these records are decisions",) if rest else ()
-
-
-def _by_date(entry: Entry) -> tuple[float, str]:
-    return (instant_of(entry.created_at).timestamp() if entry.created_at else 0.0, entry.address)
-
-
 class _Record(Struct, frozen=True):
+    """A decision with its number in the folder."""
+
     number: int
     entry: Entry
 
@@ -75,88 +74,84 @@ class _Record(Struct, frozen=True):
         return f"[{text}]({self.path})"
 
 
-class _Folder(Struct, frozen=True):
-    records: Mapping[str, _Record]
+def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
+    """Return a record for each decision, numbered by date, and a remark about the omitted entries."""
+    entries = list_entries(workspace, Filters(wings=wings, include_drafts=True, include_deprecated=True))
+    decisions = [one for one in entries if one.type is EntryType.DECISION]
+    decisions.sort(key=lambda one: (instant_of(one.created_at).timestamp() if one.created_at else 0.0, one.address))
+    records = {entry.address: _Record(number, entry) for number, entry in enumerate(decisions, 1)}
+    files = [_record_file(records, shown) for shown in in_full(workspace, decisions)]
+    rest = len(entries) - len(decisions)
+    return files, (f"{rest} of another type left out: these records are decisions",) if rest else ()
 
-    def file(self, shown: ShownEntry) -> ExportedFile:
-        record = self.records[shown.entry.address]
-        head = [
-            f"# {record.title}",
-            "",
-            *self._list(shown),
-            "",
-            opening(f"of {shown.entry.address}; change that entry"),
-        ]
-        body, more = _without_status(self._text(shown))
-        status = "\n\n".join([_status(shown.entry).capitalize(), *self._links(shown.entry), *more])
-        body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
-        text = "\n".join([*head, "", "## Status", "", status, "", body, "", END, ""])
-        return ExportedFile(record.path, text)
 
-    def _list(self, shown: ShownEntry) -> Iterator[str]:
-        entry = shown.entry
-        heads = [self.records[one] for one in entry.superseded_by if one in self.records]
-        replaced = f" by [{heads[0].path[:-3]}]({heads[0].path})" if heads else ""
-        yield f"- Status: {_status(entry)}{replaced if _status(entry) == 'superseded' else ''}"
-        if entry.created_at is not None:
-            yield f"- Date: {day_of(entry.created_at).isoformat()}"
-        if entry.owner:
-            yield f"- Deciders: {' '.join(entry.owner.split())}"
-        if entry.tags:
-            yield f"- Tags: {', '.join(entry.tags)}"
+def _record_file(records: Mapping[str, _Record], shown: ShownEntry) -> ExportedFile:
+    entry, record = shown.entry, records[shown.entry.address]
+    status = {Status.DRAFT: "proposed", Status.DEPRECATED: "deprecated"}.get(entry.status, "accepted")
+    facts = [f"- Status: {status}"]
+    if entry.status is Status.DEPRECATED and entry.superseded_by:
+        status = "superseded"
+        heads = [records[one].path for one in entry.superseded_by if one in records]
+        facts = [f"- Status: superseded{f' by [{heads[0][:-3]}]({heads[0]})' if heads else ''}"]
+    if entry.created_at is not None:
+        facts.append(f"- Date: {day_of(entry.created_at).isoformat()}")
+    if entry.owner:
+        facts.append(f"- Deciders: {' '.join(entry.owner.split())}")
+    if entry.tags:
+        facts.append(f"- Tags: {', '.join(entry.tags)}")
+    first, _, rest = shown.body.strip().partition("\n")
+    is_title = first.startswith("# ") and " ".join(first[2:].split()) == " ".join(entry.title.split())
+    body, own_status = _without_status(_SEE.sub(_linked(records), (rest if is_title else shown.body).strip()))
+    body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
+    about = "\n\n".join([status.capitalize(), *_relations(records, entry), *own_status])
+    head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
+    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
 
-    def _links(self, entry: Entry) -> Iterator[str]:
-        for name, newer, older in _RELATIONS:
-            # A draft does not supersede anything yet.
-            if entry.status is not Status.DRAFT:
-                yield from (f"{newer} {self.records[one].link}" for one in entry.links(name) if one in self.records)
-            # A one-sided supersession leaves the older entry current.
-            others = () if name == "supersedes" and entry.status is not Status.DEPRECATED else self.records.values()
-            for other in others:
-                if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT:
-                    yield f"{older} {other.link}"
 
-    def _text(self, shown: ShownEntry) -> str:
-        first, _, rest = shown.body.strip().partition("\n")
-        said_title = first.startswith("# ") and " ".join(first[2:].split()) == " ".join(shown.entry.title.split())
-        return _SEE.sub(self._see, (rest if said_title else shown.body).strip())
+def _linked(records: Mapping[str, _Record]) -> Callable[[re.Match[str]], str]:
+    """Return a function that makes a link to a record of a cross-reference."""
 
-    def _see(self, found: re.Match[str]) -> str:
-        record = self.records.get(found[1])
+    def link(found: re.Match[str]) -> str:
+        record = records.get(found[1])
         return f"[see: {found[1]}]({record.path})" if record is not None else found[0]
 
+    return link
 
-def _without_status(body: str) -> tuple[str, tuple[str, ...]]:
+
+def _relations(records: Mapping[str, _Record], entry: Entry) -> Iterator[str]:
+    for name, newer, older in _RELATIONS:
+        # A draft does not supersede anything yet.
+        if entry.status is not Status.DRAFT:
+            yield from (f"{newer} {records[one].link}" for one in entry.links(name) if one in records)
+        # A one-sided supersession leaves the older entry current.
+        others = () if name == "supersedes" and entry.status is not Status.DEPRECATED else records.values()
+        for other in others:
+            if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT:
+                yield f"{older} {other.link}"
+
+
+def _without_status(body: str) -> tuple[str, list[str]]:
     """Return a body without its section on the status, and the text of that section: a record has only one."""
     sections = sections_of(body)
     section = status_section(sections)
     if section is None:
-        return body, ()
+        return body, []
     below = sections[sections.index(section) + 1 :]
     end = next((one.span[0] for one in below if one.level <= section.level), len(body))
-    return (body[: section.span[0]] + body[end:]).strip(), tuple(filter(None, [body[section.start : end].strip()]))
+    text = body[section.start : end].strip()
+    return (body[: section.span[0]] + body[end:]).strip(), [text] if text else []
 
 
-def _status(entry: Entry) -> str:
-    """Return the status in the words of MADR."""
-    if entry.status is Status.DRAFT:
-        return "proposed"
-    if entry.status is Status.DEPRECATED:
-        return "superseded" if entry.superseded_by else "deprecated"
-    return "accepted"
-
-
-CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
-COPILOT_FILES = ".github/instructions/mdmem-*.instructions.md"
+_CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
+_COPILOT_FILES = ".github/instructions/mdmem-*.instructions.md"
 _RULES = (EntryType.INVARIANT, EntryType.DECISION)
 # Clients load these files into every conversation, so each rule is shortened, an invariant less.
 _RULE_BYTES = {EntryType.INVARIANT: 480, EntryType.DECISION: 300}
 _SPECIAL = re.compile(r"[*?[]")
 _TITLE = "## Rules for this repository"
-_Globs = tuple[str, ...]
 
 
-def agents_file(workspace: Workspace, wings: _Globs) -> _Files:
+def _agents_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     """Return the region of AGENTS.md: the rules that always apply, then those for some code."""
     rules, remarks = _rules(workspace, wings)
     parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
@@ -164,10 +159,10 @@ def agents_file(workspace: Workspace, wings: _Globs) -> _Files:
         where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
         parts.append("\n".join([where, "", *lines]))
     parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` the rules for a file.")
-    return (ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True),), remarks
+    return [ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True)], remarks
 
 
-def cursor_files(workspace: Workspace, wings: _Globs) -> _Files:
+def _cursor_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     """Return one rule for each `applies_to`, and one that always applies."""
     rules, remarks = _rules(workspace, wings)
     files = []
@@ -175,22 +170,27 @@ def cursor_files(workspace: Workspace, wings: _Globs) -> _Files:
         front = [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
         about = f"Rules for {', '.join(globs)}" if globs else "Rules for this repository"
         text = "\n".join(["---", f"description: {json.dumps(about, ensure_ascii=False)}", *front, "---", _page(lines)])
-        files.append(ExportedFile(CURSOR_FILES.replace("*", _name(globs)), text))
-    return tuple(files), remarks
+        files.append(ExportedFile(_CURSOR_FILES.replace("*", _name(globs)), text))
+    return files, remarks
 
 
-def copilot_files(workspace: Workspace, wings: _Globs) -> _Files:
+def _copilot_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     """Return the region of Copilot's instructions, and one file of instructions for each `applies_to`."""
     rules, remarks = _rules(workspace, wings)
     files = []
     for globs, lines in rules.items():
         if globs:
             front = f"---\napplyTo: {json.dumps(_client_globs(globs), ensure_ascii=False)}\n---\n"
-            files.append(ExportedFile(COPILOT_FILES.replace("*", _name(globs)), front + _page(lines)))
+            files.append(ExportedFile(_COPILOT_FILES.replace("*", _name(globs)), front + _page(lines)))
         else:
             region = _page([_TITLE, "", *lines])
             files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
-    return tuple(files), remarks
+    return files, remarks
+
+
+def _json_file(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
+    document, remarks = memory_document(workspace, wings)
+    return [ExportedFile("mdmem.json", f"{json.dumps(document, ensure_ascii=False, indent=1)}\n")], remarks
 
 
 def _page(lines: Iterable[str]) -> str:
@@ -205,7 +205,7 @@ def _name(globs: _Globs) -> str:
     return f"{words}-{hashlib.sha256(chr(0).join(globs).encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
-def _rules(workspace: Workspace, wings: _Globs) -> tuple[Mapping[_Globs, list[str]], tuple[str, ...]]:
+def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[Mapping[_Globs, list[str]], tuple[str, ...]]:
     """Return the lines of the current rules by `applies_to`, those without first, and remarks about unreadable files.
 
     The files on disk count, with their proposals: the export is committed together with them.
@@ -242,70 +242,134 @@ def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
     return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")
 
 
-class ExportRequest(Struct, frozen=True, kw_only=True):
-    """The form of an export, its wings (default: the active scope), and the target (default: where the tool looks)."""
+class ExportForm(Struct, frozen=True):
+    """A form of export: the function that makes it, the files that belong to it, and where its tool looks."""
 
-    form: str
-    wings: tuple[str, ...] = ()
-    out: str | None = None
+    make: Callable[[Workspace, tuple[str, ...]], _Files]
+    owned: str = ""
+    place: str | None = "."
+
+
+FORMS: Mapping[str, ExportForm] = {
+    "madr": ExportForm(_record_files, "[0-9]*.md", None),
+    "agents-md": ExportForm(_agents_files),
+    "cursor-rules": ExportForm(_cursor_files, _CURSOR_FILES),
+    "copilot-instructions": ExportForm(_copilot_files, _COPILOT_FILES),
+    "json": ExportForm(_json_file, "", None),
+}
+
+
+class ExportChange(Struct, frozen=True):
+    """A file that the export changes: its new text, None if it is removed."""
+
+    path: str
+    text: str | None
+    is_new: bool = False
 
 
 class ExportReport(Struct, frozen=True, kw_only=True):
     """The files of an export below a folder, the changes to these, and remarks about omitted entries."""
 
     folder: Path
-    files: tuple[ExportedFile, ...]
-    changes: tuple[OutletChange, ...]
+    files: Sequence[ExportedFile]
+    changes: Sequence[ExportChange]
     remarks: tuple[str, ...] = ()
 
 
-class ExportForm(Struct, frozen=True):
-    """A form of export: the function that makes it, the files that belong to it, and where its tool looks."""
+def export(
+    workspace: Workspace, form: str, *, wings: tuple[str, ...] = (), out: str | None = None, is_dry: bool = False
+) -> ExportReport:
+    """Write an export to `out`, else to where its tool looks, and return the changes; with `is_dry` only return them.
 
-    make: Callable[[Workspace, tuple[str, ...]], _Files]
-    owned: tuple[str, ...] = ()
-    place: str | None = "."
-
-
-FORMS: Mapping[str, ExportForm] = {
-    "madr": ExportForm(adr_folder, ("[0-9]*.md",), None),
-    "agents-md": ExportForm(agents_file),
-    "cursor-rules": ExportForm(cursor_files, (CURSOR_FILES,)),
-    "copilot-instructions": ExportForm(copilot_files, (COPILOT_FILES,)),
-    "json": ExportForm(memory_json, (), None),
-}
-
-
-def examine_export(workspace: Workspace, request: ExportRequest) -> ExportReport:
-    """Return what an export would write; raises UsageError where a file is somebody's own."""
-    form = FORMS[request.form]
-    files, remarks = form.make(workspace, request.wings)
-    folder, files = _target(workspace, request, form, files)
+    Raises UsageError if a file is somebody's own, and EnvironmentFaultError.
+    """
+    wanted = FORMS[form]
+    files, remarks = wanted.make(workspace, wings)
     location = workspace.location
+    if out is not None:
+        folder, root = workspace.cwd / out, location.root
+        if folder.resolve() == root or (folder.resolve().is_relative_to(root) and wanted.owned):
+            raise UsageError(f"{out} is in the memory, which has only entries; name another folder by --out")
+        if len(files) == 1 and folder.suffix:
+            files, folder = [replace(files[0], path=folder.name)], folder.parent
+    elif wanted.place is not None:
+        folder = location.base / wanted.place
+    else:
+        raise UsageError(f"name a folder for `{form}`: --out docs/decisions")
     for place in sorted({(folder / file.path).parent for file in files} | {folder}):
         place_to_write(place, location.base, location.repository)
-    return ExportReport(folder=folder, files=files, changes=list_changes(folder, files, form.owned), remarks=remarks)
+    changes = sorted([*_changes(folder, files), *_outdated(folder, files, wanted.owned)], key=lambda one: one.path)
+    if not is_dry:
+        for change in changes:
+            _write(folder / change.path, change)
+    return ExportReport(folder=folder, files=files, changes=changes, remarks=remarks)
 
 
-def export(workspace: Workspace, request: ExportRequest) -> ExportReport:
-    """Write an export; raises UsageError and EnvironmentFaultError."""
-    report = examine_export(workspace, request)
-    write_changes(report.folder, report.changes)
-    return report
+def _write(path: Path, change: ExportChange) -> None:
+    if change.text is not None:
+        put(path, change.text.encode("utf-8", "surrogateescape"), is_new=change.is_new)
+        return
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path} cannot be removed: {(error.strerror or str(error)).lower()}") from error
 
 
-def _target(
-    workspace: Workspace, request: ExportRequest, form: ExportForm, files: tuple[ExportedFile, ...]
-) -> tuple[Path, tuple[ExportedFile, ...]]:
-    """Return the folder of the files; a target that is a file replaces the name of the only one."""
-    if request.out is None:
-        if form.place is None:
-            raise UsageError(f"name a folder for `{request.form}`: --out docs/decisions")
-        return workspace.location.base / form.place, files
-    out = workspace.cwd / request.out
-    root = workspace.location.root
-    if out.resolve() == root or (out.resolve().is_relative_to(root) and form.owned):
-        raise UsageError(f"{request.out} is in the memory, which has only entries; name another folder by --out")
-    if len(files) == 1 and out.suffix:
-        return out.parent, (replace(files[0], path=out.name),)
-    return out, files
+def _changes(folder: Path, files: Iterable[ExportedFile]) -> Iterator[ExportChange]:
+    for file in files:
+        before = _read(folder, file.path)
+        if before is None:
+            yield ExportChange(file.path, sealed(file.text), is_new=True)
+        elif (now := _with_region(file, before) if file.is_region else _replaced(file, before)) != before:
+            yield ExportChange(file.path, now)
+
+
+def _outdated(folder: Path, files: Iterable[ExportedFile], owned: str) -> Iterator[ExportChange]:
+    """Yield the removal of each file that matches `owned`, was exported before, and is not in this export."""
+    wanted = {file.path for file in files}
+    for path in sorted(folder.glob(owned)) if owned else ():
+        name = path.relative_to(folder).as_posix()
+        if name in wanted or path.is_symlink() or not path.is_file():
+            continue
+        text = _read(folder, name)
+        if text is not None and is_exported(text):
+            if not is_whole(text):
+                raise UsageError(_edited(name))
+            yield ExportChange(name, None)
+
+
+def _read(folder: Path, path: str) -> str | None:
+    try:
+        content = content_to_grow(folder / path, folder)
+        return None if content is None else content.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is there and stays as it is: it is not in UTF-8") from error
+    except MisfitError as error:
+        raise UsageError(f"{path} is there and stays as it is: {error}") from error
+
+
+def _with_region(file: ExportedFile, before: str) -> str:
+    """Return a file with the region in its old place, or at the end."""
+    newline = "\r\n" if "\r\n" in before else "\n"
+    region = sealed(file.text).replace("\n", newline)
+    place = region_of(before)
+    if place is None:
+        gap = "" if not before.strip() else newline if before.endswith("\n") else 2 * newline
+        return f"{before}{gap}{region}"
+    start, end = place
+    if not is_whole(before[start:end]):
+        raise UsageError(_edited(f"the text between the markers in {file.path}", "it with its markers"))
+    return f"{before[:start]}{region}{before[end:]}"
+
+
+def _replaced(file: ExportedFile, before: str) -> str:
+    if not is_exported(before):
+        raise UsageError(f"{file.path} is there and was not exported; it stays as it is: name another folder by --out")
+    if not is_whole(before):
+        raise UsageError(_edited(file.path))
+    return sealed(file.text)
+
+
+def _edited(what: str, removed: str = "it") -> str:
+    advice = f"change the entries, remove {removed}, and export again"
+    return f"{what} was changed since it was exported and stays as it is: {advice}"

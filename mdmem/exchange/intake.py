@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.errors import UsageError
-from mdmem.exchange import instructions
 from mdmem.exchange.decision import status_section
-from mdmem.exchange.dialects import DIALECTS, Dialect, dialect_of, is_adr_tools, is_madr
+from mdmem.exchange.dialects import DIALECTS, dialect_of, is_adr_tools, is_instructions, is_madr
+from mdmem.exchange.links import number_of
 from mdmem.exchange.memory_json import DIALECT as WHOLE
 from mdmem.exchange.memory_json import DocumentFile, is_document, read_document
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile, UnfitError
-from mdmem.exchange.references import known_from, number_of
-from mdmem.exchange.source import find_here, find_named, only_foreign, read_bytes, read_source
-from mdmem.exchange.text import exported_from, without_markers
+from mdmem.exchange.source import find_sources, read_bytes, read_source
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import EntryType, Status
 from mdmem.setup.records import original_of
+from mdmem.setup.seal import BEGIN, END
 from mdmem.store.catalog import interpret
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.workspace.addresses import iter_origins
@@ -34,6 +33,8 @@ from mdmem.write.create import place_of, require_names, require_wing
 
 # The name of a chapter may begin with fewer digits.
 _DIGITS = 3
+_MARKER = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
+_EXPORTED = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
@@ -82,41 +83,41 @@ class ImportRow(Struct, frozen=True, kw_only=True):
         return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
 
 
-class Destination:
-    """Gives each record its address."""
+class _Places:
+    """Give each record its address."""
 
     def __init__(self, workspace: Workspace, place: str | None) -> None:
         """Check the place that the user named: a wing, a room, or both; raises UsageError."""
-        self._workspace, self._place = workspace, place.strip("/") if place is not None else None
-        self._rooms = {type_: self._room(type_) for type_ in EntryType}
-        self._taken = {file.path.lower(): file.path.removesuffix(".md") for file in workspace.tree.files()}
+        self._root = workspace.location.root
+        self._place = place.strip("/") if place is not None else None
+        self._is_wing = self._place is None or self._place in workspace.catalog.wings
+        self._rooms: dict[EntryType, str] = {}
+        for type_ in EntryType:
+            room = place_of(workspace, type_, self._place)
+            if room.count("/") != 1:
+                raise UsageError(f"`{room}` is no place for records; write WING, or WING/ROOM")
+            require_names(room.split("/"))
+            require_wing(workspace, room)
+            self._rooms[type_] = room
+        self._existing = {file.path.lower(): file.path.removesuffix(".md") for file in workspace.tree.files()}
         self._given: dict[str, str] = {}
-
-    def _room(self, type_: EntryType) -> str:
-        place = place_of(self._workspace, type_, self._place)
-        parts = place.split("/")
-        if len(parts) != 2:
-            raise UsageError(f"`{place}` is no place for records; write WING, or WING/ROOM")
-        require_names(parts)
-        require_wing(self._workspace, place)
-        return place
 
     def address(self, record: ForeignRecord) -> str:
         """Return the address of a record; raises UnfitError if it cannot have one."""
-        source, place = record.source, self._rooms[record.type]
+        source, (wing, room) = record.source, self._rooms[record.type].split("/")
         # The folder of instructions is where a client finds them, and no subject.
-        if source.room and not record.part and (self._place is None or self._place in self._workspace.catalog.wings):
-            place = f"{place.split('/')[0]}/{source.room}"
+        if source.room and not record.part and self._is_wing:
+            room = source.room
         name = well_formed("entry", record.name)
         if name is None:
             raise UnfitError("has a name that makes no entry-id; rename it")
-        address = f"{place}/{name}"
+        address = f"{wing}/{room}/{name}"
         other = self._given.get(address.lower())
         if other is not None and "/" not in (self._place or "") and not record.part:
             # Each part of a project may number its records from one.
-            room = well_formed("room", source.folder.replace("/", "-"))
-            if room is not None and posixpath.dirname(other) != source.folder:
-                address = f"{place.split('/')[0]}/{room}/{name}"
+            folder = well_formed("room", source.folder.replace("/", "-"))
+            if folder is not None and posixpath.dirname(other) != source.folder:
+                address = f"{wing}/{folder}/{name}"
         self._require_free(address)
         self._given[address.lower()] = source.path
         return address
@@ -128,62 +129,57 @@ class Destination:
             raise UnfitError(f"would be `{address}`: {error}") from error
         if (other := self._given.get(address.lower())) is not None:
             raise UnfitError(f"would be `{address}`, like `{other}`; rename one of them")
-        if (there := self._taken.get(f"{address}.md".lower())) is not None:
+        if (there := self._existing.get(f"{address}.md".lower())) is not None:
             raise UnfitError(f"would be `{address}`, but `{there}` is there already; nothing is overwritten")
-        root = self._workspace.location.root
-        folder = (root / address).parent
-        while not folder.exists() and folder != root:
+        folder = (self._root / address).parent
+        while not folder.exists() and folder != self._root:
             folder = folder.parent
         if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-            raise UnfitError(f"would be `{address}`, but `{folder.relative_to(root).as_posix()}` cannot be written")
+            raise UnfitError(f"would be `{address}`, but `{folder.relative_to(self._root)}` cannot be written")
 
 
 class Intake:
     """The records of all sources by address, the files of a whole memory, and a row for each other source.
 
-    `contents` are the sources that are completely in the memory, or will be; `known` was imported before, and `before`
-    are its records, read again for what they say about new ones.
+    `contents` are the sources that are completely in the memory, or will be; `origins` has the address and
+    the origin of each entry that was imported before, by file and part, `before` the records of these, read again for
+    what they say about new ones.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
         """Read everything; raises UsageError for an unusable place, path or person."""
-        base = workspace.location.base
         self._workspace, self._request = workspace, request
         self.records: dict[str, ForeignRecord] = {}
         self.before: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
-        self.dialects: dict[str, str] = {}
-        known = iter_origins(workspace, workspace.catalog.addresses)
-        self._origins = {(one.path, one.part): (address, one) for address, one in known}
-        entries = workspace.catalog.entries
-        self.known = [
-            known_from(address, path, entries[address].title)
-            for (path, part), (address, _) in self._origins.items()
-            if not part and address in entries
-        ]
-        found = find_named(base, workspace.cwd, request.paths) if request.paths else find_here(workspace.location)
-        found = only_foreign(found, workspace)
+        origins = iter_origins(workspace, workspace.catalog.addresses)
+        self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
+        found = find_sources(workspace, request.paths)
         # An original that was moved into the memory is no longer next to its translation.
-        imported = {path for path, _ in self._origins}
+        imported = {path for path, _ in self.origins}
         translations = [one.path for one in found if one.is_translation or original_of(one.path) in imported]
         self.found = [one for one in found if one.path not in translations]
+        self._places: _Places | None = None
         for source in mark_records(list(self._sources()), is_named=bool(request.paths)):
             try:
                 self._take(source)
             except UnfitError as error:
                 self._skip(source.path, error)
-        wings = sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ()
-        said = (stands_behind(workspace.catalog, workspace.settings, one, request.approved_by or "") for one in wings)
-        self.remarks = tuple(dict.fromkeys(remark for remarks in said for remark in remarks))
+        self.remarks = self._remarks(translations)
+
+    def _remarks(self, translations: Sequence[str]) -> tuple[str, ...]:
+        """Return the remarks about the whole import; raises UsageError for a person who may not approve."""
+        person, remarks = self._request.approved_by, dict[str, None]()
+        for wing in sorted({address.split("/")[0] for address in self.records}) if person else ():
+            remarks |= dict.fromkeys(
+                stands_behind(self._workspace.catalog, self._workspace.settings, wing, person or "")
+            )
         if translations:
             some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
-            self.remarks += (f"{some} left out, such as {translations[0]} next to its original",)
-
-    @cached_property
-    def _destination(self) -> Destination:
-        return Destination(self._workspace, self._request.place)
+            remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
+        return tuple(remarks)
 
     def _skip(self, path: str, error: UnfitError) -> None:
         self.rows.append(ImportRow(path=path, outcome=Outcome.SKIPPED, said=(str(error),)))
@@ -203,18 +199,18 @@ class Intake:
 
     def _take(self, source: SourceFile) -> None:
         dialect = DIALECTS[self._request.dialect] if self._request.dialect is not None else dialect_of(source)
-        is_instructions = dialect.name == "instructions"
-        if not is_instructions:
-            address = exported_from(source.body)
-            if address is not None and address in self._workspace.catalog.addresses:
-                raise UnfitError(f"is what mdmem exported of {address}")
-            source = replace(source, body=without_markers(source.body))
+        is_for_client = dialect.name == "instructions"
+        if not is_for_client:
+            exported = _EXPORTED.search(source.body)
+            if exported is not None and exported[1] in self._workspace.catalog.addresses:
+                raise UnfitError(f"is what mdmem exported of {exported[1]}")
+            source = replace(source, body=_MARKER.sub("", source.body))
         records = list(dialect.read(source))
         if not records and self._request.paths:
             raise UnfitError("contains only what mdmem wrote, or what it includes from other files")
-        taken = [self._take_record(one, dialect) for one in records]
+        taken = [self._take_record(replace(one, dialect=dialect.name)) for one in records]
         # Clients need their instructions in place, so these are never moved.
-        if taken and all(taken) and not is_instructions:
+        if taken and all(taken) and not is_for_client:
             self.contents[source.path] = source.data
 
     def _take_file(self, source: str, file: DocumentFile) -> ImportRow:
@@ -233,24 +229,24 @@ class Intake:
             return replace(row, outcome=Outcome.UNCHANGED, address=address)
         return replace(row, said=(f"`{address}` is there already with other content; nothing is overwritten",))
 
-    def _take_record(self, record: ForeignRecord, dialect: Dialect) -> bool:
+    def _take_record(self, record: ForeignRecord) -> bool:
         """Take in a record, or add a row that says why not; return whether the memory has it or will have it."""
-        source = record.source
-        row = ImportRow(path=source.path, part=record.part, outcome=Outcome.SKIPPED, dialect=dialect.name)
-        if (before := self._origins.get((source.path, record.part))) is not None:
+        path, part = record.source.path, record.part
+        row = ImportRow(path=path, part=part, outcome=Outcome.SKIPPED, dialect=record.dialect)
+        if (before := self.origins.get((path, part))) is not None:
             address, origin = before
             is_same = origin.is_of(record.content)
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
             self.rows.append(replace(row, outcome=outcome, address=address))
             self.before[address] = record
             return is_same
+        if self._places is None:
+            self._places = _Places(self._workspace, self._request.place)
         try:
-            address = self._destination.address(record)
+            self.records[self._places.address(record)] = record
         except UnfitError as error:
             self.rows.append(replace(row, said=(str(error),)))
             return False
-        self.records[address] = record
-        self.dialects[address] = dialect.name
         return True
 
 
@@ -262,7 +258,7 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
     """
     folders: dict[str, list[SourceFile]] = {}
     for one in sources:
-        if not instructions.fits(one):
+        if not is_instructions(one):
             folders.setdefault(one.folder, []).append(one)
     records: set[str] = set()
     for ones in folders.values():

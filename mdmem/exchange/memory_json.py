@@ -13,7 +13,6 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.errors import UsageError
-from mdmem.exchange.outlet import ExportedFile
 from mdmem.exchange.record import UnfitError
 from mdmem.setup.seal import opening
 from mdmem.store.tree import Unreadable, read_one
@@ -23,13 +22,6 @@ from mdmem.write.create import require_names
 
 DIALECT = "json"
 SCHEMA = 1
-
-
-def memory_json(workspace: Workspace, wings: tuple[str, ...]) -> tuple[tuple[ExportedFile, ...], tuple[str, ...]]:
-    """Return the document as the only file, and a remark for each omitted file."""
-    document, remarks = memory_document(workspace, wings)
-    text = json.dumps(document, ensure_ascii=False, indent=1)
-    return (ExportedFile("mdmem.json", f"{text}\n"),), remarks
 
 
 def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -110,6 +110,7 @@ class ForeignRecord(Struct, frozen=True, kw_only=True):
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     part: str = ""
+    dialect: str = ""
     states_status: bool = True
     stated: str = ""
     number: int | None = None
@@ -166,3 +167,25 @@ def read_date(text: str) -> WrittenDate | None:
         return WrittenDate(date(year, month, day).isoformat(), guess)
     except ValueError:
         return None
+
+
+_VISIBLE = re.compile(r"\S")
+_LABEL = re.compile(r"\[[^\[\]]*\](?=\()")
+
+
+def without_comments(text: str) -> str:
+    """Return a text with blanks for each HTML comment; every other character keeps its place."""
+    parts: list[str] = []
+    at = 0
+    # A search for the end that fails once fails for every later start, so it ends the loop.
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts += (text[at:start], _VISIBLE.sub(" ", text[start : end + 3]))
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
+def with_whole_labels(text: str) -> str:
+    """Return a text with blanks for line breaks in the labels of links; every character keeps its place."""
+    if "](" not in text:
+        return text
+    return _LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)

@@ -43,39 +43,26 @@ class Found(Struct, frozen=True):
     is_translation: bool = False
 
 
-def find_here(location: Location) -> list[Found]:
-    """Return the files in the usual folders of records, and the instructions in every folder that git tracks."""
+def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
+    """Return the files that the user named and those below named folders, else those in the usual places.
+
+    Files of the memory and files that git ignores are left out. Raises UsageError.
+    """
+    location = workspace.location
     base, repository = location.base, location.repository
     folders = record_folders(base)
-    records = [one for folder in folders for one in _below(base, base / folder, folders)]
-    nested = (list_tracked_named(repository, name) for name in _NESTED) if repository is not None else ()
-    paths = dict.fromkeys((*instruction_files(base), *(path for paths in nested for path in paths)))
-    return list({one.path: one for one in (*records, *map(Found, paths))}.values())
-
-
-def find_named(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
-    """Return the files that the user named, and those below the folders; raises UsageError."""
+    places = [_place(base, workspace.cwd, name) for name in named] if named else [base / folder for folder in folders]
     found: dict[str, Found] = {}
-    folders = record_folders(base)
-    for name in named:
-        place = Path(os.path.normpath(cwd / name))
-        if not os.path.lexists(place):
-            raise UsageError(f"there is no `{name}`")
-        if not place.resolve().is_relative_to(base.resolve()):
-            copy = f"cp -r {shlex.quote(name)} {shlex.quote(os.path.relpath(base / 'docs', cwd))}"
-            raise UsageError(f"`{name}` is outside of {base}; copy it into the project first: `{copy}`")
-        ones = _below(base, place, folders) if place.is_dir() else (_found(base, place, folders),)
-        for one in ones:
+    for place in places:
+        for one in _below(base, place, folders) if place.is_dir() else (_found(base, place, folders),):
             found.setdefault(one.path, one)
-    return list(found.values())
-
-
-def only_foreign(found: Sequence[Found], workspace: Workspace) -> list[Found]:
-    """Return the files that are not part of the memory, and that git does not ignore."""
-    own = {in_project(workspace.location, file.path) for file in workspace.tree.files()}
-    others = [one for one in found if one.path not in own]
-    repository = workspace.location.repository
-    ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else frozenset()
+    if not named:
+        nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
+        for path in (*instruction_files(base), *(path for paths in nested for path in paths)):
+            found.setdefault(path, Found(path))
+    own = {in_project(location, file.path) for file in workspace.tree.files()}
+    others = [one for path, one in found.items() if path not in own]
+    ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else ()
     return [one for one in others if one.path not in ignored]
 
 
@@ -85,27 +72,36 @@ def in_project(location: Location, path: str) -> str:
     return path if under == "." else f"{under}/{path}"
 
 
+def _place(base: Path, cwd: Path, name: str) -> Path:
+    place = Path(os.path.normpath(cwd / name))
+    if not os.path.lexists(place):
+        raise UsageError(f"there is no `{name}`")
+    if not place.resolve().is_relative_to(base.resolve()):
+        copy = f"cp -r {shlex.quote(name)} {shlex.quote(os.path.relpath(base / 'docs', cwd))}"
+        raise UsageError(f"`{name}` is outside of {base}; copy it into the project first: `{copy}`")
+    if (place / SETTINGS_NAME).exists():
+        raise UsageError(f"`{_from(base, place)}` is a memory already")
+    return place
+
+
 def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[Found]:
-    if (folder / SETTINGS_NAME).exists():
-        raise UsageError(f"`{_from(base, folder)}` is a memory already")
     homes = [folder, *(base / one for one in record_folders)]
-    paths = {*records_in(folder), *(path for pattern in _OTHER_PATTERNS for path in folder.rglob(pattern))}
-    for path in sorted(paths):
+    for path in sorted({*records_in(folder), *(path for pattern in _OTHER_PATTERNS for path in folder.rglob(pattern))}):
         # A folder of records below the named one makes no room.
         home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
         parts = path.parent.relative_to(home).parts
         room = well_formed("room", "-".join(parts)) or "" if parts else ""
-        yield _found(base, path, record_folders, room=room, is_translation=is_translation(path))
+        yield _found(base, path, record_folders, room=room, is_translated=is_translation(path))
 
 
 def _found(
-    base: Path, place: Path, record_folders: Sequence[str], *, room: str = "", is_translation: bool = False
+    base: Path, place: Path, record_folders: Sequence[str], *, room: str = "", is_translated: bool = False
 ) -> Found:
     path = _from(base, place)
     is_in_records = any(path.startswith(f"{folder}/") for folder in record_folders) or any(
         is_record_folder(one) or _RECORD_FOLDER.fullmatch(one) for one in path.split("/")[:-1]
     )
-    return Found(path, room, is_in_records, is_translation)
+    return Found(path, room, is_in_records, is_translated)
 
 
 def _from(base: Path, path: Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness, read_date
+from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness, read_date, with_whole_labels, without_comments
 from mdmem.exchange.relations import (
     DAY,
     LONGEST,
@@ -19,7 +19,6 @@ from mdmem.exchange.relations import (
     relation_in,
     sentence_of,
 )
-from mdmem.exchange.text import with_whole_labels, without_comments
 from mdmem.model.entry import Status
 
 # A record with one of these was never accepted, so it ended on its own day.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,10 +12,9 @@ from builders import make_root, open_root, run_here, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.exchange.export import adr_folder
+from mdmem.exchange.export import FORMS
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
-from mdmem.exchange.memory_json import memory_json
 from mdmem.model.entry import Entry, EntryType, Status, day_of
 from mdmem.write.write import WriteOptions
 
@@ -28,10 +26,10 @@ def texts(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("*/*/*.md")}
 
 
-def imported(source: Path, into: Path, form: Any) -> Path:
+def imported(source: Path, into: Path, form: str) -> Path:
     """Return a new memory of what an export of another one gives."""
     opened = open_root(source)
-    files, _ = form(opened, tuple(opened.catalog.wings))
+    files, _ = FORMS[form].make(opened, tuple(opened.catalog.wings))
     for one in files:
         write(into, f"records/{one.path}", one.text)
     root = make_root(into / "memory", 'default_wing = "app"\n')
@@ -42,7 +40,7 @@ def imported(source: Path, into: Path, form: Any) -> Path:
 
 
 def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path) -> None:
-    root = imported(EXAMPLES, tmp_path, memory_json)
+    root = imported(EXAMPLES, tmp_path, "json")
     assert texts(root) == texts(EXAMPLES)
     for manifest in EXAMPLES.glob("*/README.md"):
         assert (root / manifest.relative_to(EXAMPLES)).read_bytes() == manifest.read_bytes()
@@ -51,7 +49,7 @@ def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path) -> None:
 def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = imported(EXAMPLES, tmp_path, memory_json)
+    root = imported(EXAMPLES, tmp_path, "json")
     one = next(root.glob("ros2/*/*.md"))
     one.write_bytes(one.read_bytes() + b"More.\n")
     held = (tmp_path / "records/mdmem.json").read_text()
@@ -84,11 +82,6 @@ def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
         for address, one in entries.items()
         if address in titles and one.status is not Status.DRAFT
     }
-
-
-def test_decisions_of_the_examples_come_back_with_what_records_hold(tmp_path: Path) -> None:
-    root = imported(EXAMPLES, tmp_path, adr_folder)
-    assert held(dict(open_root(root).catalog.entries)) == held(dict(open_root(EXAMPLES).catalog.entries))
 
 
 WORDS = st.text("abcdefg äß#:-'\"", min_size=1, max_size=12).map(lambda text: f"Use {' '.join(text.split())} it")
@@ -124,20 +117,16 @@ def test_generated_decisions_come_back_with_what_records_hold(drawn: list[tuple[
             made.append(fields)
         for number, fields in enumerate(made):
             write_entry(source, f"app/rules/d{number}", **fields)
-        for place, form in (("whole", memory_json), ("records", adr_folder)):
-            root = imported(source, folder / place, form)
-            if form is memory_json:
-                assert texts(root) == texts(source)
-            else:
-                assert held(dict(open_root(root).catalog.entries)) == held(dict(open_root(source).catalog.entries))
-            shutil.rmtree(folder / place)
+        assert texts(imported(source, folder / "whole", "json")) == texts(source)
+        root = imported(source, folder / "records", "madr")
+        assert held(dict(open_root(root).catalog.entries)) == held(dict(open_root(source).catalog.entries))
 
 
 def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = make_root(tmp_path / "memory", 'default_wing = "app"\n')
     write(source, "app/README.md", "---\nkind: project\n---\n\n# app\n")
     write_entry(source, "app/rules/one", title="Use one")
-    files, _ = adr_folder(open_root(source), ())
+    files, _ = FORMS["madr"].make(open_root(source), ())
     write(tmp_path, "docs/adr/0001-one.md", files[0].text)
     ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
     assert "  is what mdmem exported of app/rules/one\n" in ran.out

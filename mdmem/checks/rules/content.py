@@ -117,7 +117,7 @@ def _title_place(document: Document, title: str) -> Place:
     return document.body_place(offset, len(title)) if offset >= 0 else Place(document.path)
 
 
-_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
 _TARGET = re.compile(r"\]\([^)]*\)")
 _LABEL = re.compile(
     r"^(?:[a-z]+[- ]?)?\d+\s*[:.)\u2013\u2014-]\s+|^(?:adr|decision|invariant|pattern|note|rule|session)\s*:\s*", re.I
@@ -149,11 +149,13 @@ def title_differs_from_heading(case: Case) -> Iterator[Finding]:
         heading = _heading(document.body)
         if heading is None or not fields_of(document).get("title") or "title" in entry.unread:
             continue
-        folded = _folded_title(heading[1])
+        # A pattern for the closing marks would take hours on many blanks.
+        written = heading[1].rstrip(" \t\r").rstrip("#").rstrip() or heading[1]
+        folded = _folded_title(written)
         if folded == _folded_title(entry.title) or _SECTION.match(folded):
             continue
-        message = f"the heading `{heading[1]}` differs from the title `{entry.title}`"
-        other = document.body_place(heading.start(1), len(heading[1]))
+        message = f"the heading `{written}` differs from the title `{entry.title}`"
+        other = document.body_place(heading.start(1), len(written))
         help_ = "correct the one that is wrong, or remove the heading"
         yield case.on_entry(entry, message, help_, field="title", other=other)
 

@@ -1,0 +1,180 @@
+"""Find the record that a link means, and write the body of an imported entry with adapted links."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from mdmem.checks.fixes.links import relative
+from mdmem.exchange.record import Claim, Cut, ForeignRecord, with_whole_labels
+from mdmem.markdown.links import BodyLink, body_links, image_links
+from mdmem.markdown.parse import without_code
+
+# Words for a record before its number.
+_RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
+_STEM_NUMBER = re.compile(
+    rf"(?!\d{{4}}-\d\d-\d\d)(?:{_RECORD}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
+)
+_HEADING_NUMBER = re.compile(
+    rf"\W*(?:{_RECORD}[\s_#.-]*(?:no\.?\s*)?0*(\d{{1,6}})\b|0*(\d{{1,6}})\]?\s*[.:)|\u2013\u2014-])", re.I
+)
+_NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)
+
+
+def number_of(stem: str) -> int | None:
+    """Return the number at the start of a file's name, unless it is a date."""
+    found = _STEM_NUMBER.match(stem)
+    return int(found[1]) if found else None
+
+
+def number_in(heading: str) -> int | None:
+    """Return the number at the start of a heading: `ADR-0034: Title`, `34. Title`."""
+    found = _HEADING_NUMBER.match(heading)
+    return int(found[1] or found[2]) if found else None
+
+
+class References:
+    """Find records by their path, number, slug or title; `by_path` has the addresses by the path of the source."""
+
+    def __init__(self) -> None:
+        """Start without any record."""
+        self.by_path: dict[str, str] = {}
+        # Each record is its address and the folder of its source.
+        self._by_name: dict[str, list[tuple[str, str]]] = {}
+        self._by_number: dict[int, list[tuple[str, str]]] = {}
+
+    def add(self, address: str, path: str, names: Iterable[str], number: int | None) -> None:
+        """Add a record by the path of its source, the names that others may call it by, and its number."""
+        one = (address, posixpath.dirname(path))
+        self.by_path.setdefault(path, address)
+        for name in {_plain(name) for name in (*names, _stem(path)) if name}:
+            self._by_name.setdefault(name, []).append(one)
+        if number is not None:
+            self._by_number.setdefault(number, []).append(one)
+
+    def named(self, name: str, folder: str) -> tuple[str, ...]:
+        """Return the addresses that a name, a slug or a number may mean, those in the same folder if there are any."""
+        plain, number = _plain(name), _NUMBER.match(name.strip())
+        found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else self._begun(plain))
+        near = [address for address, place in found if place == folder]
+        return tuple(dict.fromkeys(near or (address for address, _ in found)))
+
+    def _begun(self, plain: str) -> list[tuple[str, str]]:
+        """Return the records whose name begins with a shorter one that has a number: `ADR-DB-003`."""
+        if not (any(map(str.isdigit, plain)) and " " in plain):
+            return []
+        return [one for name, records in self._by_name.items() if name.startswith(f"{plain} ") for one in records]
+
+    def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
+        """Return the addresses that a claim may mean; a single one is certain."""
+        if not claim.is_path:
+            return self.named(claim.target, folder)
+        path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))
+        address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
+        if address:
+            return (address,)
+        # A record keeps its number when its title changes.
+        number = number_of(_stem(path))
+        renamed = self._by_number.get(number, []) if number is not None else []
+        in_folder = tuple(address for address, place in renamed if place == posixpath.dirname(path))
+        return self.named(_stem(claim.target), folder) or in_folder
+
+
+def _stem(path: str) -> str:
+    stem, _, ending = posixpath.basename(path).rpartition(".")
+    return stem if stem and ending.isalpha() else posixpath.basename(path)
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.sub(r"[-_\s]+", " ", name.casefold()).split())
+
+
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
+_BLANK_ABOVE = re.compile(r"\n[ \t]*\r?\n\Z")
+# No blank line is longer.
+_NEAR = 1000
+_SHOWN_WORDS = re.compile(r"[ \t]*\|")
+# Start and end of a part of the body, the text that replaces it, None for a cut, and a message.
+_Edit = tuple[int, int, str | None, str]
+
+
+def cuts_to_make(cuts: Iterable[Cut], lost: Collection[Claim]) -> Iterator[Cut]:
+    """Yield the cuts whose claims were all resolved."""
+    for cut in cuts:
+        if any(claim in lost for claim in cut.claims):
+            yield from cuts_to_make(cut.parts, lost)
+        else:
+            yield cut
+
+
+def write_body(
+    record: ForeignRecord, path: str, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
+) -> tuple[str, tuple[str, ...]]:
+    """Return the body for an entry at a path, and messages about links that lead nowhere.
+
+    `place` turns a path from the root into one from the top of the project. A paragraph that is cut takes the blank
+    lines after it along.
+    """
+    prose = with_whole_labels(without_code(record.body))
+    edits: list[_Edit] = [(cut.start, cut.end, None, "") for cut in cuts]
+    edits += (_new_link(record, link, path, references, place) for link in (*body_links(prose), *image_links(prose)))
+    parts: list[str] = []
+    messages: dict[str, None] = {}
+    at, is_below_blank = 0, True
+    for start, end, text, message in sorted(edits, key=lambda edit: edit[0]):
+        if start < at:
+            continue
+        between = record.body[at:start]
+        if between:
+            is_below_blank = (is_below_blank and not between.strip()) or bool(_BLANK_ABOVE.search(between[-_NEAR:]))
+        parts.append(between)
+        at = end
+        if text is not None:
+            parts.append(text)
+            is_below_blank = False
+        elif is_below_blank:
+            at = _end_of_blank_lines(record.body, at)
+        if message:
+            messages[message] = None
+    body = "".join([*parts, record.body[at:]])
+    return body[_end_of_blank_lines(body, 0) :], tuple(messages)
+
+
+def _end_of_blank_lines(text: str, at: int) -> int:
+    found = _BLANK_LINES.match(text, at)
+    return found.end() if found is not None else at
+
+
+def _new_link(
+    record: ForeignRecord, link: BodyLink, path: str, references: References, place: Callable[[str], str]
+) -> _Edit:
+    """Return the edit of a link, with a message if it leads nowhere."""
+    end = link.offset + link.width
+    written = record.body[link.offset : end]
+    text, message = written, ""
+    if not link.is_path:
+        text, message = _new_wiki_link(record, link, references)
+    elif link.target and not link.target.startswith("/"):
+        target = posixpath.normpath(posixpath.join(record.source.folder, link.target))
+        if target == ".." or target.startswith("../"):
+            message = f"`{written}` leads out of the project, and is unchanged"
+        else:
+            address = references.by_path.get(target)
+            text = relative(place(f"{address}.md") if address else target, place(path), written)
+    return link.offset, end, text, message
+
+
+def _new_wiki_link(record: ForeignRecord, link: BodyLink, references: References) -> tuple[str, str]:
+    """Return the address that a wiki link means, with its old text as the words to show."""
+    written = record.body[link.offset : link.offset + link.width]
+    # A list within a list, or a footnote, is no link.
+    is_link = record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[[")
+    meant = references.named(link.target, record.source.folder) if is_link else ()
+    if len(meant) == 1:
+        has_words = _SHOWN_WORDS.match(record.body, link.offset + link.width) is not None
+        return meant[0] if has_words else f"{meant[0]}|{link.target}", ""
+    if not is_link or link.target.isdigit():
+        return written, ""
+    why = f"may mean {' or '.join(meant)}" if meant else "matches no imported record"
+    return written, f"`[[{link.target}]]` {why}, and is unchanged"
