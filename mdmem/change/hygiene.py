@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from mdmem.change.examine import Groups, HygieneReport, examine
 from mdmem.checks.case import Case
-from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.checks.codes import chosen_codes
+from mdmem.checks.engine import run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.text import content_of

@@ -1,4 +1,4 @@
-"""The baseline: the findings that a team knows already, by code and address, and the file that records them."""
+"""The baseline: a file of findings that a team already knows, by code and address."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from mdmem.checks.check import find_check, get_check, nearest_excusable
+from mdmem.checks.codes import codes_of, stated_severity
 from mdmem.checks.engine import is_incomplete
-from mdmem.checks.severity import codes_of, stated_severity
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
@@ -24,7 +23,7 @@ from mdmem.store.tree import SETTINGS_NAME, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
 SCHEMA = 1
-# The file that is written if nobody names another.
+# The file that is written if neither the settings nor an option name one.
 USUAL = ".baseline.json"
 _REWRITE = "`mdmem check --update-baseline` writes it again"
 _KEYS = {"code", "address", "count"}
@@ -54,14 +53,25 @@ class Baseline(Struct, frozen=True, dict=True):
 
 def read_baseline(content: bytes, *, path: str = "the baseline") -> Baseline:
     """Return the records in a baseline's bytes; raises SettingsError with the file and the line."""
-    stated = _parsed(content, path)
+    try:
+        text = content.decode("utf-8-sig")
+        stated = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not UTF-8 at byte {error.start}; {_REWRITE}") from error
+    except json.JSONDecodeError as error:
+        # The usual cause is a merge that was not finished.
+        message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
+        raise SettingsError(message, line=error.lineno) from error
+    except (RecursionError, ValueError) as error:
+        # A number may have more digits than Python reads.
+        raise SettingsError(f"{path} cannot be read: {error}; {_REWRITE}") from error
     if not isinstance(stated, dict) or not isinstance(stated.get("findings"), list):
         raise SettingsError(f"{path} has no list of `findings`; {_REWRITE}")
     if stated.get("schema") != SCHEMA:
         raise SettingsError(
             f"{path} has the schema {stated.get('schema')!r}, and this mdmem reads {SCHEMA}; {_REWRITE}"
         )
-    lines = _lines(content)
+    lines = _line_numbers(text)
     records: dict[tuple[str, str], Record] = {}
     for item in stated["findings"]:
         line = lines.get(json.dumps(item, sort_keys=True), 1)
@@ -72,24 +82,10 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Baseline:
     return Baseline(path, tuple(records.values()))
 
 
-def _parsed(content: bytes, path: str) -> Any:
-    try:
-        return json.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not UTF-8 at byte {error.start}; {_REWRITE}") from error
-    except json.JSONDecodeError as error:
-        # The usual cause is a merge that was not finished.
-        message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
-        raise SettingsError(message, line=error.lineno) from error
-    except (RecursionError, ValueError) as error:
-        # A number may have more digits than Python reads.
-        raise SettingsError(f"{path} cannot be read: {error}; {_REWRITE}") from error
-
-
-def _lines(content: bytes) -> dict[str, int]:
+def _line_numbers(text: str) -> dict[str, int]:
     """Return the line of each record that has a line of its own, the last of two equal ones."""
     found = {}
-    for number, line in enumerate(content.decode("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         try:
             found[json.dumps(json.loads(line.strip().rstrip(",")), sort_keys=True)] = number
         except (RecursionError, ValueError):
@@ -122,7 +118,11 @@ def baseline_of(
     `findings` are those of the whole memory before any baseline is applied. Records in `old` of checks that did not
     run, which are not among `codes`, stay.
     """
-    counts = Counter(_key(one) for one in findings if _may_be_known(one))
+    counts = Counter(
+        _key(one)
+        for one in findings
+        if one.severity is not Severity.INFO and (check := find_check(one.code)) is not None and check.is_excusable
+    )
     for key, count in old.counts.items() if old else ():
         if codes is not None and get_check(key[0]).code not in codes:
             counts[key] = count
@@ -132,11 +132,6 @@ def baseline_of(
     )
     listed = ",\n".join(lines)
     return f'{{"schema": {SCHEMA}, "findings": [\n{listed}\n]}}\n'.encode()
-
-
-def _may_be_known(finding: Finding) -> bool:
-    check = find_check(finding.code)
-    return check is not None and check.is_excusable and finding.severity is not Severity.INFO
 
 
 def apply_baseline(
@@ -152,9 +147,12 @@ def apply_baseline(
         # A record of the time when the finding had another code knows it, too.
         former = (finding.former, _key(finding)[1])
         by_key.setdefault(former if former in baseline.counts else _key(finding), []).append(finding)
-    unknown = [one for key, group in by_key.items() for one in _beyond(group, baseline.counts.get(key, 0))]
+    unknown = []
+    for key, group in by_key.items():
+        latest = sorted(group, key=lambda one: (not one.new, -one.place.line, -one.place.column))
+        unknown += latest[: max(0, len(group) - baseline.counts.get(key, 0))]
     is_whole = not any(is_incomplete(group[0]) for group in by_key.values())
-    stale = list(_stale(baseline, by_key, settings, codes)) if is_whole else []
+    stale = list(_stale(baseline, by_key, settings, codes)) if is_whole and _STALE in codes else []
     return sorted(unknown, key=lambda one: one.sort_key), stale
 
 
@@ -162,18 +160,9 @@ def _key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.address or finding.place.path
 
 
-def _beyond(group: list[Finding], known: int) -> list[Finding]:
-    if not known:
-        return group
-    latest = sorted(group, key=lambda one: (not one.new, -one.place.line, -one.place.column))
-    return latest[: max(0, len(group) - known)]
-
-
 def _stale(
     baseline: Baseline, found: Mapping[tuple[str, str], list[Finding]], settings: Settings, codes: Collection[str]
 ) -> Iterator[Finding]:
-    if _STALE not in codes:
-        return
     severity = stated_severity(settings.severity, _STALE, "stale-baseline-entry") or get_check(_STALE).severity
     for record in baseline.records:
         check, count = get_check(record.code), len(found.get((record.code, record.address), ()))
@@ -194,12 +183,28 @@ def _times(count: int) -> str:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that the baseline does not know, with those about the baseline, and those that it knows."""
-    name, content = _content(workspace, given)
-    if content is None:
+    """Return the findings that the baseline does not know, with those about the baseline, and those that it knows.
+
+    A baseline that an option names is read from disk; the one in the settings is part of the tree that is read.
+    """
+    name, root = given or workspace.settings.baseline, workspace.location.root
+    if name is None:
         return list(found), []
-    baseline = read_baseline(content, path=name)
-    left, stale = apply_baseline(found, baseline, settings=workspace.settings, codes=codes)
+    if given is not None:
+        try:
+            # A user may name a pipe.
+            content = (root / given).read_bytes()
+        except OSError as error:
+            hint = f"it counts from the root {root}"
+            raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}; {hint}") from error
+    else:
+        _refuse_link(root, name)
+        read = read_one(workspace.whole_tree, name)
+        if isinstance(read, Unreadable):
+            hint = "`mdmem check --update-baseline` writes it"
+            raise SettingsError(f"mdmem.toml: the baseline {name} cannot be read: {read.reason.lower()}; {hint}")
+        content = read
+    left, stale = apply_baseline(found, read_baseline(content, path=name), settings=workspace.settings, codes=codes)
     if workspace.access.is_narrow:
         # It records findings of wings that the caller does not see, and those are not fixed.
         stale = []
@@ -209,9 +214,9 @@ def without_known(
 
 
 class BaselineResult(Struct, frozen=True):
-    """A baseline that was written: its file, the settings if they name it now, and how many findings it records.
+    """A baseline that was written: its file, the settings if they were changed to name it, and its number of findings.
 
-    `is_staged` says that git has both for the next commit.
+    With `is_staged` git has both for the next commit.
     """
 
     path: Path
@@ -233,16 +238,23 @@ def write_baseline(
     if given is None:
         _refuse_link(root, name)
     path, settings = root / name, root / SETTINGS_NAME
-    named = b"" if given or stated else _naming(settings, name)
     old = read_baseline(read_regular(path), path=str(path)) if path.exists() else None
-    content = baseline_of(found, old=old, codes=codes)
-    _write(path, content)
-    written = [path]
-    if named:
-        _write(settings, named)
-        written.append(settings)
-    number = sum(record.count for record in read_baseline(content).records)
-    return BaselineResult(path, settings if named else None, number, _stage(workspace, written))
+    written = {path: baseline_of(found, old=old, codes=codes)}
+    if not (given or stated):
+        try:
+            written[settings] = with_baseline(read_regular(settings, follow=False), name)
+        except OSError as error:
+            hint = f'write `baseline = "{name}"` below `[check]` yourself'
+            raise SettingsError(f"{SETTINGS_NAME} is no file that can be changed here; {hint}") from error
+    for one, content in written.items():
+        try:
+            # Everybody who reads the repository reads a new file.
+            (write_whole if one.exists() else write_new)(one, content)
+        except OSError as error:
+            raise EnvironmentFaultError(f"cannot write {one}: {error.strerror or error}") from error
+    number = sum(record.count for record in read_baseline(written[path]).records)
+    named = settings if settings in written else None
+    return BaselineResult(path, named, number, _stage(workspace, list(written)))
 
 
 def _stage(workspace: Workspace, paths: Sequence[Path]) -> bool:
@@ -257,49 +269,7 @@ def _stage(workspace: Workspace, paths: Sequence[Path]) -> bool:
     return True
 
 
-def _naming(settings: Path, name: str) -> bytes:
-    try:
-        return with_baseline(read_regular(settings, follow=False), name)
-    except OSError as error:
-        hint = f'write `baseline = "{name}"` below `[check]` yourself'
-        raise SettingsError(f"{SETTINGS_NAME} is no file that can be changed here; {hint}") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        if path.exists():
-            write_whole(path, content)
-        else:
-            # Everybody who reads the repository reads it.
-            write_new(path, content)
-    except OSError as error:
-        raise EnvironmentFaultError(f"cannot write {path}: {error.strerror or error}") from error
-
-
 def _refuse_link(root: Path, stated: str) -> None:
     """Raise SettingsError if a link is on the way to the settings' baseline: whoever commits could lead it outside."""
     if leads_away(root, stated):
         raise SettingsError(f"mdmem.toml: a symbolic link is on the way to the baseline {stated}; name a file without")
-
-
-def _content(workspace: Workspace, given: str | None) -> tuple[str, bytes | None]:
-    """Return name and bytes of the baseline that counts, None for the bytes if there is none.
-
-    One that is named with an option is read from disk; the settings' own is part of the tree that is read.
-    """
-    stated, root = workspace.settings.baseline, workspace.location.root
-    if given is not None:
-        try:
-            # A user may name a pipe.
-            return given, (root / given).read_bytes()
-        except OSError as error:
-            hint = f"it counts from the root {root}"
-            raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}; {hint}") from error
-    if stated is None:
-        return "", None
-    _refuse_link(root, stated)
-    content = read_one(workspace.whole_tree, stated)
-    if isinstance(content, Unreadable):
-        hint = "`mdmem check --update-baseline` writes it"
-        raise SettingsError(f"mdmem.toml: the baseline {stated} cannot be read: {content.reason.lower()}; {hint}")
-    return stated, content

@@ -20,7 +20,7 @@ import mdmem
 from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import try_check
-from mdmem.checks.file_facts import FileFacts
+from mdmem.checks.prose import FileFacts
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import is_entry_place
 from mdmem.store.state import read_packed, write_packed

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from mdmem.checks.facts import GitFacts
-from mdmem.checks.file_facts import FileFacts, WrittenLink, read_facts
+from mdmem.checks.prose import FileFacts, WrittenLink, read_facts
 from mdmem.checks.suppressions import Suppression
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry, Status
@@ -333,3 +333,9 @@ def written_links(document: Document, name: str) -> list[str]:
     """Return the items of a link field as the file has them."""
     value = document.fields.get(name) if document.fields is not None else None
     return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
+
+
+def at_path(path: str, message: str, help_: str, *, other: Place | None = None) -> Finding:
+    """Return a finding about a path, with its address if it is in an entry's place."""
+    address = path.removesuffix(".md") if is_entry_place(path) else None
+    return Finding("", message, Place(path), help_, address, other)

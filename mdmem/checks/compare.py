@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -74,7 +74,7 @@ def compare(
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
-        return ComparedTrees(faults=(_fault("git-unavailable", GitError(refused)),))
+        return ComparedTrees(faults=(_fault(GitError(refused), None),))
     if base is not None and snapshot.merge_into not in (None, base):
         raise UsageError("a merge is compared with what it goes into; give --base and --merge the same branch")
     try:
@@ -90,7 +90,7 @@ def compare(
             return _uncommitted(workspace)
         return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
-        return ComparedTrees(faults=(_fault_of(error, workspace.location.repository),))
+        return ComparedTrees(faults=(_fault(error, workspace.location.repository),))
 
 
 def _staged(workspace: Workspace) -> ComparedTrees:
@@ -101,7 +101,10 @@ def _staged(workspace: Workspace) -> ComparedTrees:
         # Before the first commit everything is new.
         return ComparedTrees()
     parents = parents_at_hand(repository)
-    if not parents and _checks_all_files(workspace, repository):
+    index = staged_index(repository, workspace.environment, workspace.cwd)
+    is_commit = bool(parents) or "GIT_INDEX_FILE" in workspace.environment
+    if not is_commit and not list_changed_in_index(repository, index=index):
+        # As in `pre-commit run --all-files`: git tells a hook of a commit which index it uses.
         return ComparedTrees()
     base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
@@ -136,15 +139,6 @@ def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]
     tips = [one for one in dict.fromkeys((branch.commit, branch.at_remote)) if one is not None]
     known = [one for one in parents if any(is_ancestor(repository, one, tip) for tip in tips)]
     return [*known, *(tip for tip in tips if tip not in (head, *known))]
-
-
-def _checks_all_files(workspace: Workspace, repository: Repository) -> bool:
-    """Say whether nothing is staged and git is not about to commit, as in `pre-commit run --all-files`.
-
-    git tells a hook which index it uses.
-    """
-    index = staged_index(repository, workspace.environment, workspace.cwd)
-    return "GIT_INDEX_FILE" not in workspace.environment and not list_changed_in_index(repository, index=index)
 
 
 def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...]:
@@ -183,20 +177,13 @@ def _repository(workspace: Workspace) -> Repository:
     return repository
 
 
-_FAULTS: Mapping[type[MdmemError], str] = {
-    ShallowHistoryError: "shallow-history",
-    UnknownRevisionError: "base-unavailable",
-    NoCommonAncestorError: "base-unavailable",
-}
-
-
-def _fault_of(error: MdmemError, repository: Repository | None) -> Finding:
-    if isinstance(error, UnknownRevisionError) and repository is not None and is_shallow(repository):
-        text = str(error).partition("; ")[0]
-        return _fault("shallow-history", GitError(f"{text}, where the history is cut off; {UNSHALLOW}"))
-    return _fault(next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable"), error)
-
-
-def _fault(code: str, error: MdmemError) -> Finding:
+def _fault(error: MdmemError, repository: Repository | None) -> Finding:
     message, _, help_ = shown_message(str(error)).partition("; ")
+    code = "git-unavailable"
+    if isinstance(error, ShallowHistoryError):
+        code = "shallow-history"
+    elif isinstance(error, UnknownRevisionError) and repository is not None and is_shallow(repository):
+        code, message, help_ = "shallow-history", f"{message}, where the history is cut off", UNSHALLOW
+    elif isinstance(error, UnknownRevisionError | NoCommonAncestorError):
+        code = "base-unavailable"
     return Finding(code, message, Place(SETTINGS_NAME), help_)

@@ -14,16 +14,9 @@ from mdmem.checks.baseline import without_known, write_baseline
 from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_check, get_checks
+from mdmem.checks.codes import chosen_codes, renamed_codes, require_known_wings
 from mdmem.checks.compare import ComparedTrees, compare
-from mdmem.checks.engine import (
-    CheckReport,
-    chosen_codes,
-    former_codes,
-    is_incomplete,
-    mark_new,
-    require_known_wings,
-    run_checks,
-)
+from mdmem.checks.engine import CheckReport, is_incomplete, mark_new, run_checks
 from mdmem.checks.facts import GitFacts
 from mdmem.errors import UsageError
 from mdmem.model.finding import Finding, Severity
@@ -112,7 +105,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         base=compared.name,
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old is Old.FAIL,
-        remarks=tuple(former_codes(workspace.settings, (*request.select, *request.ignore))),
+        remarks=tuple(renamed_codes(workspace.settings, (*request.select, *request.ignore))),
     )
 
 
@@ -161,16 +154,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         found = [one for one in found if one.code not in about_changes or (one.code, one.place.path) in differing]
     if not compared.has_before:
         return found
-    return _marked(case, compared, [replace(one, new=True) for one in found], found_in)
-
-
-def _marked(
-    case: Case,
-    compared: ComparedTrees,
-    found: list[Finding],
-    found_in: Callable[[Case, Sequence[str]], list[Finding]],
-) -> list[Finding]:
-    """Return findings without the mark new where a tree before the change has them, too."""
+    found = [replace(one, new=True) for one in found]
     moves = _moves(case)
     for before in compared.iter_before():
         # Only checks with new findings are run again: to read a tree takes a while.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from mdmem.checks.check import find_check, nearest_excusable
 from mdmem.markdown.parse import Document
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Place
 from mdmem.store.catalog.addresses import is_entry_place
 
 # A comment without an end reaches to the end of the file, as in a browser.
@@ -73,23 +73,3 @@ def _fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
     if not re.search(r"\w", reason):
         return f"`{code}` is ignored without a reason, so it is not", how
     return None
-
-
-class Suppressions:
-    """The valid suppressions of a case, and which of them excused a finding so far."""
-
-    def __init__(self, stated: Iterable[Suppression]) -> None:
-        """Take the suppressions of a case."""
-        self._stated = [one for one in stated if one.fault is None]
-        self._keys = {(one.place.path, one.code) for one in self._stated}
-        self._used: set[tuple[str, str]] = set()
-
-    def excuses(self, finding: Finding) -> bool:
-        """Say whether the file of a finding excuses it by its present or its former code, and remember that it did."""
-        keys = {(finding.place.path, code) for code in (finding.code, finding.former)} & self._keys
-        self._used |= keys
-        return bool(keys)
-
-    def unused(self) -> list[Suppression]:
-        """Return the suppressions that excused nothing so far."""
-        return [one for one in self._stated if (one.place.path, one.code) not in self._used]

@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from mdmem.checks.case import Case
-from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.checks.codes import chosen_codes
+from mdmem.checks.engine import run_checks
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError

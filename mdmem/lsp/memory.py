@@ -18,7 +18,8 @@ from pygls.workspace import PositionCodec
 from mdmem.checks.baseline import without_known
 from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Case
-from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
+from mdmem.checks.codes import chosen_codes, require_known_wings
+from mdmem.checks.engine import run_checks
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError, shown_message
 from mdmem.lsp.client import Abilities

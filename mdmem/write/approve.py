@@ -9,8 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from msgspec.structs import replace
 
-from mdmem.checks.approvals import names_the_same
-from mdmem.checks.rules.change import APPROVED_TYPES
+from mdmem.checks.rules.change import APPROVED_TYPES, names_the_same
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document

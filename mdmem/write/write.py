@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.checks.codes import chosen_codes
+from mdmem.checks.engine import run_checks
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.checks.approvals import names_the_same
+from mdmem.checks.rules.change import names_the_same
 
 ADA = "Ada <ada@example.org>"
 

@@ -15,7 +15,7 @@ from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import run_checks
-from mdmem.checks.file_facts import FileFacts
+from mdmem.checks.prose import FileFacts
 from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack
 from mdmem.store.catalog import EntryCache, load

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
-from mdmem.checks.engine import chosen_codes, mark_new, require_known_wings, run_checks
+from mdmem.checks.codes import chosen_codes, require_known_wings
+from mdmem.checks.engine import mark_new, run_checks
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog import load

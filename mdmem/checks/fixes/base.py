@@ -1,16 +1,23 @@
-"""Shared parts of the fixes: built from patches, given up if a file cannot be patched."""
+"""Shared parts of the fixes, and the fixes that end an entry or bring it back."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
+from mdmem.checks.case import Case, written_links
 from mdmem.markdown.layout import UnpatchableError
-from mdmem.markdown.parse import Document
-from mdmem.model.entry import Status
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.patch import remove_item, set_fields
+from mdmem.model.entry import Entry, Status
+from mdmem.model.fields import KNOWN_FIELDS
 from mdmem.model.finding import Edit, Finding, Fix, Place
+from mdmem.model.origin import KEY as ORIGIN
+from mdmem.store.catalog import full_address, interpret
+from mdmem.store.catalog.addresses import with_full_links
 
 # The doubt in the words of whoever asked for a review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
@@ -91,3 +98,105 @@ def is_only_cause(document: Document, name: str, item: int) -> bool:
         return False
     value = fields.get(name)
     return not isinstance(value, list) or len(value) <= 1 or item >= len(value)
+
+
+Values = dict[str, "str | list[str] | None"]
+_SUPERSEDES = re.compile(r"supersed|replac|obsolet", re.IGNORECASE)
+_IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
+
+
+def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
+    """Return the edits that deprecate an entry, today unless it says when, and name its successors."""
+    document = case.catalog.document(entry.path)
+    values: Values = {}
+    if successors:
+        values["superseded_by"] = [*written_links(document, "superseded_by"), *successors]
+    if entry.status is not Status.DEPRECATED:
+        values |= {"status": Status.DEPRECATED.value, REVIEW_REASON: None}
+        if entry.deprecated_at is None and "deprecated_at" not in entry.unread:
+            values["deprecated_at"] = case.today.isoformat()
+    return set_fields(document, values)
+
+
+def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
+    """Return the edits that bring an entry back into force and remove its link to a successor."""
+    entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
+    item = _item_of(case, old, "superseded_by", new)
+    written = written_links(document, "superseded_by")
+    values: Values = {"superseded_by": [link for place, link in enumerate(written) if place != item]}
+    if entry.status is Status.DEPRECATED:
+        values |= {"status": Status.ACTIVE.value, "deprecated_at": None}
+    return set_fields(document, values)
+
+
+def unlinking(case: Case, address: str, field: str, target: str) -> tuple[Edit, ...]:
+    """Return the edits that remove a link from a field; none if it is not there."""
+    item = _item_of(case, address, field, target)
+    return () if item is None else remove_item(case.catalog.document(f"{address}.md"), field, item)
+
+
+def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
+    written = enumerate(written_links(case.catalog.document(f"{address}.md"), field))
+    return next((item for item, link in written if full_address(link, address, case.catalog.addresses) == target), None)
+
+
+def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
+    """Say whether ending an entry decides nothing: it is not in force, or the change at hand writes the link.
+
+    To end an entry in force is a decision of whoever writes the link, which is in a field of one of the two. If the old
+    entry itself is new or imported, somebody takes in records, and nobody decides now.
+    """
+    if not case.catalog.entries[old].is_in_force:
+        return True
+    return not (is_imported(case, old) or _is_new(case, old) or _was_linked(case, named_by, field, target))
+
+
+def is_imported(case: Case, address: str) -> bool:
+    """Say whether an entry was imported from another record."""
+    return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
+
+
+def is_in_part(case: Case, old: str, new: str) -> bool:
+    """Say whether a reason or a text of one of two entries says that only a part of the old one was superseded."""
+    entries = (case.catalog.entries[old], case.catalog.entries[new])
+    reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
+    lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
+    return any(_IN_PART.search(text) for text in (*reasons, *lines))
+
+
+def _is_new(case: Case, address: str) -> bool:
+    """Say whether the base, else the last commit, lacks an entry."""
+    if case.base is not None:
+        return any(one.address == address for one in case.changes.added)
+    return case.facts is not None and case.facts.committed(f"{address}.md") is None
+
+
+def _was_linked(case: Case, address: str, field: str, target: str) -> bool:
+    """Say whether the base, else the last commit, has a link already, or may have it; a draft superseded nothing."""
+    if case.base is not None:
+        changed = {one.after.address: one.before for one in case.changes.changed}
+        if address not in changed:
+            return all(one.address != address for one in case.changes.added)
+        was, document = changed[address], case.base.catalog.document(changed[address].path)
+    else:
+        content = case.facts.committed(f"{address}.md") if case.facts is not None else b""
+        if content is None:
+            return False
+        was, document = case.catalog.entries[address], case.catalog.document(f"{address}.md")
+        if content != document.data:
+            document = parse_document(f"{address}.md", content)
+            read = interpret(document).entry
+            if read is None:
+                return True
+            was = with_full_links(read, case.catalog.addresses)
+    is_draft = was.status is Status.DRAFT and field == "supersedes"
+    return not is_draft and (target in was.links(field) or _may_mean(document, field, target))
+
+
+def _may_mean(document: Document, field: str, target: str) -> bool:
+    """Say whether a document names an entry in a field, or under an unknown key, in whatever form.
+
+    Another fix may make a link of it, which nobody has written now.
+    """
+    stated = (str(value) for key, value in fields_of(document).items() if key == field or key not in KNOWN_FIELDS)
+    return any(target.rpartition("/")[2] in value for value in stated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -14,7 +15,6 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_fix
-from mdmem.checks.paths import composed, may_link
 from mdmem.markdown.layout import UnpatchableError, replace_in_body
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import Document, without_code
@@ -27,6 +27,18 @@ from mdmem.store.tree import FileKind
 # Characters that a bare path of a Markdown link cannot have.
 _UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
+
+_ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
+
+
+def composed(name: str) -> str:
+    """Return a name in Unicode's composed form, NFC."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def has_odd_extension(path: str) -> bool:
+    """Say whether a file is Markdown with an extension that is not read: `.MD`, `.markdown`."""
+    return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
 
 
 def with_link(finding: Finding, case: Case, link: Link, target: str, *, is_safe: bool = True) -> Finding:
@@ -168,7 +180,7 @@ class MoveFix(Struct, frozen=True, dict=True):
     def _edits_of_prose(self) -> Iterator[Edit]:
         """Yield the edits of files that are no entries: READMEs, and files that only become entries now."""
         for file in self.case.catalog.others:
-            if not may_link(file):
+            if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
                 continue
             document = self.case.catalog.document(file.path)
             prose = without_code(document.body)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 
-from mdmem.checks.approvals import names_the_same
-from mdmem.checks.case import Case, Merge
+from mdmem.checks.case import Case, Merge, at_path
 from mdmem.checks.check import check
-from mdmem.checks.paths import at_path
-from mdmem.checks.severity import has_ended
+from mdmem.checks.engine import has_ended
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.changes import Changed, first_difference
@@ -248,6 +247,27 @@ def _activated_by_agents(case: Case) -> Iterator[tuple[Entry, str]]:
         if "approved_by" in entry.unread or (entry.approved_by and not names_the_same(entry.approved_by, agent)):
             continue
         yield entry, agent
+
+
+_IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
+
+
+def names_the_same(one: str, other: str) -> bool:
+    """Say whether two texts name the same person or team, case ignored.
+
+    Of two in git's form `Name <email>` the email decides.
+    """
+    parts, others = _identity(one), _identity(other)
+    if len(parts) > 1 and len(others) > 1:
+        return parts[-1] == others[-1]
+    return not set(parts).isdisjoint(others)
+
+
+def _identity(text: str) -> tuple[str, ...]:
+    """Return the name and the email of git's form, or the text itself."""
+    found = _IDENTITY.match(text)
+    parts = (found["name"], found["email"]) if found else (text,)
+    return tuple(part.strip().casefold() for part in parts if part or found is None)
 
 
 # A rule for others waits for an owner.

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import line_end, with_edits, with_fix
-from mdmem.checks.paths import at_path, files_and_folders, is_expected
+from mdmem.checks.rules.names import files_and_folders, is_expected
 from mdmem.markdown.layout import replace_span
 from mdmem.markdown.parse import SIZE_LIMIT, Document
 from mdmem.model.fields import LINK_FIELDS

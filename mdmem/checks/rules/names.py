@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
-from mdmem.checks.fixes.links import with_move, with_name, with_number
-from mdmem.checks.paths import at_path, composed, files_and_folders, has_odd_extension, is_expected, renaming
+from mdmem.checks.fixes.links import composed, has_odd_extension, with_move, with_name, with_number
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.text import visible
 from mdmem.store.catalog import is_entry_place, is_misplaced
 from mdmem.store.catalog.addresses import is_well_formed, well_formed, why_not_on_windows
-from mdmem.store.tree import FileKind
+from mdmem.store.tree import SETTINGS_NAME, FileKind
+
+
+def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
+    """Return every file and folder by its path, each with the first file at or below it, in order."""
+    found: dict[str, str] = {}
+    for path in sorted(paths):
+        end = path.find("/")
+        while end > 0:
+            found.setdefault(path[:end], path)
+            end = path.find("/", end + 1)
+        found[path] = path
+    return found
+
+
+def renaming(place: str, path: str, name: str | None = None) -> str:
+    """Return how to rename a file or folder; `path` is the first file at or below it.
+
+    Only an entry, a room or a wing has an address; all else is moved with git.
+    """
+    folder = place.rpartition("/")[0]
+    is_entry = is_entry_place(place)
+    is_folder = place != path and place.count("/") < 2
+    if not place.isprintable() or not (is_entry or is_folder):
+        return f"rename it{f' to `{name}`' if name else ''} with `git mv`"
+    old = place.removesuffix(".md") if is_entry else f"{place}/"
+    new = f"{folder}/{name or 'NEW-NAME'}".lstrip("/") + ("" if is_entry else "/")
+    return f"run `mdmem mv {shlex.quote(old)} {shlex.quote(new)}`, which rewrites the links, too"
+
+
+def is_expected(path: str) -> bool:
+    """Say whether a path is the settings, a manifest, or the README of the root or a room."""
+    return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
+
 
 _KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}
 

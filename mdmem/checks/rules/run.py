@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from mdmem.checks.approvals import names_the_same
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import check, get_check
-from mdmem.checks.severity import codes_of, stated_severity
+from mdmem.checks.codes import codes_of, stated_severity
+from mdmem.checks.rules.change import names_the_same
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import MANIFEST

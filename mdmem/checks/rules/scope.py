@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import cache, cached_property
 
-from mdmem.checks.case import Case, Link, written_links
+from mdmem.checks.case import Case, Link, at_path, written_links
 from mdmem.checks.check import check
 from mdmem.checks.facts import MAGIC, TrackedPaths
 from mdmem.checks.fixes.base import is_slip, with_fix
-from mdmem.checks.paths import at_path
 from mdmem.checks.prose import AmendmentSentence
 from mdmem.markdown.patch import add_items, replace_item
 from mdmem.markdown.similarity import undeclared_overlaps
