@@ -33,6 +33,11 @@ class Link(NamedTuple):
     written: str
     target: str | None
 
+    @property
+    def address(self) -> str:
+        """Return the address of the entry with the link."""
+        return self.entry.address
+
 
 class Base(Struct, frozen=True):
     """The tree that a change started from: its name, its entries and its settings."""
@@ -195,6 +200,12 @@ class Case(Struct, frozen=True, dict=True):
             for link in self.file_facts(f"{address}.md").references
         )
 
+    @property
+    def all_links(self) -> Iterator[Link | Reference]:
+        """Yield each link of a front matter once, then every cross-reference of a body."""
+        yield from self.distinct_links
+        yield from self.references
+
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """Return every supersession edge with its class, by superseded and superseding address."""
@@ -281,7 +292,7 @@ class Case(Struct, frozen=True, dict=True):
 
     def on_link(
         self,
-        link: Link,
+        link: Link | Reference,
         message: str,
         help_: str,
         *,
@@ -289,9 +300,12 @@ class Case(Struct, frozen=True, dict=True):
         severity: Severity | None = None,
         former: str = "",
     ) -> Finding:
-        """Return a finding at a link of a front matter."""
-        place = self.catalog.place(link.entry.address, link.field, link.item)
-        return Finding(former, message, place, help_, link.entry.address, other, severity)
+        """Return a finding at a link of a front matter, or at a cross-reference of a body."""
+        if isinstance(link, Link):
+            place = self.catalog.place(link.address, link.field, link.item)
+        else:
+            place = self.catalog.document(f"{link.address}.md").body_place(link.link.offset, link.link.width)
+        return Finding(former, message, place, help_, link.address, other, severity)
 
     def in_body(
         self, address: str, message: str, help_: str, *, offset: int, width: int = 0, severity: Severity | None = None
@@ -299,14 +313,6 @@ class Case(Struct, frozen=True, dict=True):
         """Return a finding at a character of the body of a document."""
         place = self.catalog.document(f"{address}.md").body_place(offset, width)
         return Finding("", message, place, help_, address, severity=severity)
-
-    def on_reference(
-        self, reference: Reference, message: str, help_: str, *, other: Place | None = None, former: str = ""
-    ) -> Finding:
-        """Return a finding at a cross-reference of a body."""
-        link = reference.link
-        place = self.catalog.document(f"{reference.address}.md").body_place(link.offset, link.width)
-        return Finding(former, message, place, help_, reference.address, other)
 
     def link_place(self, address: str, field: str, target: str) -> Place:
         """Return the place of a link to an entry in one field of another; the head of its file if it has none."""

@@ -41,13 +41,18 @@ def has_odd_extension(path: str) -> bool:
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
 
 
-def with_link(finding: Finding, case: Case, link: Link, target: str, *, is_safe: bool = True) -> Finding:
-    """Return a finding with the fix that makes a link of a front matter name an address.
+def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
+    """Return a finding with the fix that makes a link, or a cross-reference of a body, lead to an address.
 
-    If its field names that one already, the link is removed; an entry is never made to name itself.
+    If a field names that one already, the link is removed; a field never gets the address of its own entry.
     """
-    document = case.catalog.document(link.entry.path)
-    if target == link.entry.address:
+    document = case.catalog.document(f"{link.address}.md")
+    if isinstance(link, Reference):
+        offset, width, text = link.link.offset, link.link.width, target
+        if link.path is not None:
+            text = relative(f"{target}.md", document.path, document.body[offset : offset + width])
+        return with_fix(finding, f"Write `{text}`", replace_in_body, document, offset, width, text, is_safe=is_safe)
+    if target == link.address:
         return finding
     if target != link.target and target in link.entry.links(link.field):
         title = f"Remove `{link.written}`"
@@ -55,16 +60,6 @@ def with_link(finding: Finding, case: Case, link: Link, target: str, *, is_safe:
     return with_fix(
         finding, f"Write `{target}`", replace_item, document, link.field, link.item, target, is_safe=is_safe
     )
-
-
-def with_reference(finding: Finding, case: Case, reference: Reference, target: str, *, is_safe: bool = True) -> Finding:
-    """Return a finding with the fix that makes a cross-reference of a body lead to an address."""
-    document = case.catalog.document(f"{reference.address}.md")
-    offset, width = reference.link.offset, reference.link.width
-    text = target
-    if reference.path is not None:
-        text = relative(f"{target}.md", document.path, document.body[offset : offset + width])
-    return with_fix(finding, f"Write `{text}`", replace_in_body, document, offset, width, text, is_safe=is_safe)
 
 
 def relative(target: str, source: str, written: str) -> str:

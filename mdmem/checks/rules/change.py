@@ -16,11 +16,11 @@ from mdmem.store.catalog.changes import Changed, first_difference
 
 @check("deleted-in-force", Severity.ERROR)
 def deleted_in_force(case: Case) -> Iterator[Finding]:
-    """An entry that was current is gone.
+    """The change deletes a current entry.
 
     Whoever relied on the rule finds neither the rule nor why it ended. A rule ends by its status, and its file stays as
-    history. If half of the body is at a new address in the same change, the entry has moved, as git knows a renamed
-    file, and its other words are judged as an edit. A draft or an ended entry may go.
+    history. An entry has moved if half of its body is at a new address in the same change. Drafts and ended entries may
+    be deleted.
 
     Fails:
 
@@ -46,12 +46,11 @@ _SEVERITIES = {EntryType.INVARIANT: Severity.ERROR, EntryType.DECISION: Severity
 
 @check("frozen-text-changed", Severity.ERROR)
 def frozen_text_changed(case: Case) -> Iterator[Finding]:
-    """The text of a current invariant, or (a warning) of a decision, changed as if it had always said so.
+    """The text or title of a current invariant or decision changed, but its `version` did not.
 
-    Others approved the old words and rely on them. A rule that changes gets a successor or a higher `version`, so that
-    everybody sees it. The title counts as text, too: lists and packs show it for the rule. Blanks at the ends of lines
-    do not count, nor do links that follow an entry to its new address. A first or changed `editorial_at` says that the
-    change corrects the words and keeps the rule. It is an error for invariants, a warning for decisions.
+    Others approved the old words and rely on them, so a changed rule needs a successor or a higher `version`. Blanks at
+    the ends of lines do not count, nor do links that follow a moved entry. A new or changed `editorial_at` says that
+    the change corrects the words and keeps the rule. It is an error for invariants, a warning for decisions.
 
     Fails:
 
@@ -110,19 +109,18 @@ _ASKS_REASON = {
 
 @check("illegal-transition", Severity.ERROR)
 def illegal_transition(case: Case) -> Iterator[Finding]:
-    """A status changed in a way that skips a step of an entry's life.
+    """The status of an entry changed in a way that is not allowed.
 
-    A new entry is a draft, active or under review, or the record of one that has ended, with its successor or its
-    reason. A draft becomes active or under review, or is deprecated with a reason or a successor. Active and
-    under_review change into each other, and both into deprecated. A deprecated entry becomes active again with a new
-    `reason`. Everything else hides that a rule was, or was not, in force.
+    A new entry is a draft, active or under review; it may be deprecated with its successor or reason, as an imported
+    record. A draft becomes active or under review, or deprecated with a reason or a successor. Active and under_review
+    change into each other and into deprecated. A deprecated entry becomes active again with a new `reason`.
 
     Fails:
 
         base:    status: active
         now:     status: draft
 
-    Fix: write the status that the entry may have, which the finding names, or add the reason that it asks for.
+    Fix: write a status that the finding allows, or add the reason that it asks for.
     """
     for entry in case.changes.added:
         # A record was imported, or added and superseded on one branch.
@@ -163,17 +161,17 @@ def _listed(statuses: tuple[Status, ...]) -> str:
 
 @check("created-at-changed", Severity.ERROR)
 def created_at_changed(case: Case) -> Iterator[Finding]:
-    """An entry has another `created_at` than in the base.
+    """The change alters the `created_at` of an entry.
 
-    `created_at` tells which of two rules is the older; it is a fact that no later change alters. To add the offset to a
-    time that had none is fine.
+    The date tells which of two rules is older, and no later change alters that fact. Adding the offset to a time is
+    fine.
 
     Fails:
 
         base:    created_at: 2026-03-05
         now:     created_at: 2026-11-20
 
-    Fix: write the old date again. For a new rule write a new entry; if you verified an old one, `verified_at`.
+    Fix: write the old date again. Write a new entry for a new rule; use `verified_at` if you verified an old one.
     """
     for one in case.changes.changed:
         was, now = one.before.created_at, one.after.created_at
@@ -191,10 +189,10 @@ def _gained_offset(was: date, now: date) -> bool:
 
 @check("type-changed", Severity.ERROR)
 def type_changed(case: Case) -> Iterator[Finding]:
-    """An entry has another `type` than in the base.
+    """The change alters the `type` of an entry.
 
-    The type is the entry's authority: an invariant that becomes a note no longer applies, a note that becomes an
-    invariant was never approved as one, and the history of both reads as if they had always been so.
+    The type is the entry's authority: an invariant that becomes a note no longer applies, and nobody approved a note
+    that becomes an invariant.
 
     Fails:
 
@@ -215,8 +213,8 @@ def type_changed(case: Case) -> Iterator[Finding]:
 def activated_by_agent(case: Case) -> Iterator[Finding]:
     """An agent's entry became active without a person's approval.
 
-    An entry of this type that an agent writes is a draft until a person approves it: `[governance] agent_status` says
-    so. An approval by the agent itself is none.
+    With `[governance] agent_status` the settings say that entries of this type stay drafts until a person approves
+    them. An agent cannot approve its own entry.
 
     Fails:
 
@@ -277,10 +275,11 @@ _APPROVAL_FIELDS = frozenset({"approved_by", "owner"})
 
 @check("approved-by-nobody", Severity.WARNING)
 def approved_by_nobody(case: Case) -> Iterator[Finding]:
-    """A rule became active, and none of the wing's owners approved it.
+    """An invariant or decision became active without the approval of an owner of its wing.
 
-    Owners answer for the rules of their wing. The name in `approved_by`, else in `owner`, has to be one of them: the
-    same text, or the name or the email of git's form, case ignored. A wing without owners has its own finding.
+    The name in `approved_by`, else in `owner`, must be one of the `owners` in the wing's README.md: the same text, or
+    the name or the email of `Name <email>`, in capital or small letters. `wing-without-owner` reports a wing without
+    owners.
 
     Fails:
 
@@ -314,10 +313,10 @@ def _approval_finding(case: Case, entry: Entry, owners: tuple[str, ...]) -> Find
 
 @check("superseded-entry-edited", Severity.WARNING)
 def superseded_entry_edited(case: Case) -> Iterator[Finding]:
-    """The text of an entry that had ended changed.
+    """The change alters the text of an entry that had ended.
 
-    Ended entries are the record of former rules, and why they were replaced; readers follow a chain back to them.
-    Links, status, dates, reasons and `ignore` may change, and a changed `editorial_at` lets a corrected slip through.
+    Ended entries are the record of former rules, and readers follow a chain of supersessions back to them. Links,
+    status, dates, reasons and `ignore` may change. A changed `editorial_at` says that only a slip was corrected.
 
     Fails:
 
@@ -357,20 +356,20 @@ _COLLISIONS = ("merge-two-successors", "merge-address-collision")
 
 @check("merge-conflict", Severity.ERROR, aliases=_COLLISIONS)
 def merge_conflict(case: Case) -> Iterator[Finding]:
-    """A merge has a conflict: in a file, between two successors of one entry, or of two entries at one address.
+    """A merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
 
-    If git cannot merge a file, the merge would stop, or leave both sides in it. If each side supersedes the same entry
-    by another one, both branches are right by themselves, and after the merge two rules count as current; git may merge
-    that without a word. If both sides add an entry at the same address, links mean the other side's rule from then on.
-    Whoever resolves it decides which rule applies; that belongs in the branch, where it is reviewed.
+    If git cannot merge a file, the merge would stop. If each side supersedes the same entry by another one, git may
+    merge that without a word, and two rules count as current. If both sides add an entry at the same address, links
+    lead to the other side's rule. Whoever resolves it decides which rule applies, so resolve it in the branch, where it
+    is reviewed.
 
     Fails:
 
         ours:      app/rules/a.md    supersedes: [app/rules/old]
         theirs:    app/rules/b.md    supersedes: [app/rules/old]
 
-    Fix: merge the other branch into yours, then resolve the file, or let `mdmem resolve` put one of two successors
-    behind the other, or give it up; move one of two entries with `mdmem mv` before the merge, or withdraw it.
+    Fix: merge the other branch into yours and run `mdmem resolve`; move one of two entries with `mdmem mv` before the
+    merge, or withdraw it.
     """
     merge = case.merge
     if merge is None:

@@ -28,11 +28,10 @@ _PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))
 
 @check("template-leftover", Severity.ERROR, per_file=True)
 def template_leftover(case: Case) -> Iterator[Finding]:
-    """Text of the template was left in the entry, or a list of choices instead of one.
+    """The entry still contains text of the template, or a list of choices instead of one.
 
-    Two of the Kubernetes proposals say `status: provisional|implementable|implemented|...` to this day. A sentence such
-    as `<State what was decided in one sentence.>` is no decision, and retrieval would give it to agents as one. The
-    check does not look at code.
+    A sentence such as `<State what was decided in one sentence.>` is no decision, but retrieval would give it to agents
+    as one. The check does not look at code.
 
     Fails:
 
@@ -64,8 +63,8 @@ def template_leftover(case: Case) -> Iterator[Finding]:
 def title_missing(case: Case) -> Iterator[Finding]:
     """The entry has neither a title nor a heading.
 
-    Lists, search results and reviews show the title, and it counts more than the body in a search. Without one the
-    entry is called after its file, and `adr-12` tells nobody anything.
+    Lists, search results and reviews show the title, and a search weighs it more than the body. Without one the entry
+    is called after its file, and `adr-12` means nothing to a reader.
 
     Fails:
 
@@ -94,14 +93,13 @@ _LIMIT = 100
 def title_too_long(case: Case) -> Iterator[Finding]:
     """The title is longer than 100 characters.
 
-    A title is read in lists, in search results and in one line of a review, where the rest is cut off. The rest is
-    usually the rule itself, which belongs in the first sentence of the body.
+    Lists, search results and reviews show the title on one line and cut off the rest.
 
     Fails:
 
         title: Services that talk to billing have to store all times in UTC and convert them to a zone for display only
 
-    Fix: name the subject and the choice, as in `title: Dates are stored in UTC`.
+    Fix: name the subject and the choice, as in `title: Dates are stored in UTC`; the rule itself belongs into the body.
     """
     for entry, document in case.entries:
         if len(entry.title) > _LIMIT:
@@ -130,11 +128,11 @@ _SECTION = re.compile(
 
 @check("title-differs-from-heading", Severity.WARNING, per_file=True)
 def title_differs_from_heading(case: Case) -> Iterator[Finding]:
-    """The title in the front matter and the heading of the body name different things.
+    """The title in the front matter differs from the heading of the body.
 
-    Lists and search show the title, a reader of the file sees the heading. If somebody changed one and forgot the
-    other, people and agents speak of two rules. Markup, case, punctuation, blanks, a number such as `ADR-0012:` and
-    headings that only name a section do not count.
+    Lists and search show the title, a reader of the file sees the heading. If somebody changed only one, people and
+    agents speak of two rules. Markup, case, punctuation, a number such as `ADR-0012:` and headings of a section do not
+    count.
 
     Fails:
 
@@ -191,11 +189,11 @@ _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b",
 
 @check("vague-invariant", Severity.WARNING, per_file=True)
 def vague_invariant(case: Case) -> Iterator[Finding]:
-    """An invariant is worded so that nobody can tell whether it was broken.
+    """The wording of an invariant leaves open whether a change breaks it.
 
-    An invariant is never left out and never overruled, so an agent has to be able to decide whether a change breaks it.
-    With "prefer", "try to", "should" or "where possible" every change complies. A habit is a pattern, a choice is a
-    decision; an invariant says must, must not, never, always or only. The check does not look at the reasons.
+    An agent has to decide that for each change, and with "prefer", "try to", "should" or "where possible" every change
+    complies. An invariant says must, must not, never, always or only; a habit is a pattern, a choice a decision. The
+    check does not look at the reasons.
 
     Fails:
 
@@ -231,11 +229,10 @@ _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 @check("several-rules", Severity.INFO, per_file=True)
 def several_rules(case: Case) -> Iterator[Finding]:
-    """One invariant states more than one rule.
+    """An invariant states more than one rule.
 
-    A rule that has an entry of its own can be superseded, overridden or reviewed alone, and a conflict names just that
-    rule. Two rules in one entry live and die together. The check counts the sentences that say must before the reasons
-    begin.
+    Only a rule with an entry of its own can be superseded, overridden or reviewed alone. The check counts the sentences
+    that say must before the reasons begin.
 
     Fails:
 
@@ -262,9 +259,8 @@ _SPEAKING_LABELS = frozenset({"session", "entity"})
 def body_empty(case: Case) -> Iterator[Finding]:
     """The entry has no body.
 
-    A title alone is no rule: it says neither what to do nor why, and an agent that finds it has to guess. Headings and
-    comments do not count. A pattern with `repeatable_steps` says everything in its front matter, and so may a session
-    or an entity.
+    A title alone says neither what to do nor why. Headings and comments do not count as a body. A pattern with
+    `repeatable_steps` needs none, and neither do sessions and entities.
 
     Fails:
 
@@ -276,7 +272,7 @@ def body_empty(case: Case) -> Iterator[Finding]:
 
         # Use PostgreSQL
 
-    Fix: state it in a sentence or two below the front matter, with a line `Rationale: ...` for a decision or an
+    Fix: state the rule in a sentence or two below the front matter, with a line `Rationale: ...` for a decision or an
     invariant.
     """
     for entry, document in case.entries:
@@ -309,12 +305,11 @@ _RATIONALE_HEADING = re.compile(
 
 @check("rationale-missing", Severity.WARNING, per_file=True)
 def rationale_missing(case: Case) -> Iterator[Finding]:
-    """An active invariant or decision does not say why.
+    """An active invariant or decision does not give a reason.
 
-    A rule without its reason is followed where it makes no sense and dropped where it matters, and nobody can tell
-    whether it is still right when the code has changed. A line that starts with `Rationale:` or `Why:`, a heading such
-    as Motivation, Context, Background, Considerations, Goals or Rejected, a `reason` in the front matter, or a sentence
-    with because, so that, since, the problem or the like is enough.
+    Without the reason nobody can tell when a rule does not fit, or whether it is still right after the code has
+    changed. A line that starts with `Rationale:` or `Why:` is enough, or a heading such as Motivation, Context or
+    Rejected, a `reason` in the front matter, or a sentence with because, so that, the problem or the like.
 
     Fails:
 
@@ -348,9 +343,9 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 def entry_too_long(case: Case) -> Iterator[Finding]:
     """An entry is longer than the budget of its type.
 
-    A pack of rules has a budget, and invariants are never cut: each long entry pushes others out. Most entries over
-    their budget have several rules, or a story that belongs in a note. The body counts, and the lists that are shown
-    with it, in tokens of 4 bytes of UTF-8: 400 for an invariant, 1200 for a decision or a pattern, 2000 for a note.
+    Answers have a budget, and invariants are never cut, so each long entry pushes others out. The budgets are 400
+    tokens for an invariant, 1200 for a decision or a pattern, 2000 for a note. The body and the lists that are shown
+    with it count, a token for 4 bytes of UTF-8.
 
     Fails:
 
@@ -378,12 +373,11 @@ def _listed_size(entry: Entry) -> int:
 
 @check("secret-like-text", Severity.ERROR, per_file=True, same_when_ended=True)
 def secret_like_text(case: Case) -> Iterator[Finding]:
-    """The file has a text that looks like a key, a token or a password.
+    """The file contains a text that looks like a key, a token or a password.
 
-    Memory is replayed to models and pushed to every clone, so all of them know a secret in it, and git keeps it after
-    it was removed. The check reports only texts that are almost surely real: the formats of well-known services,
-    private keys, passwords in URLs, and random values that are assigned to a name such as `password`. Placeholders
-    (`<token>`, `${TOKEN}`, `xxxx`, `example`) are fine. In a code fence it is a warning: most texts there are samples.
+    Models and every clone get a copy of the memory, and git keeps the text after it was removed. The check reports the
+    formats of well-known services, private keys, passwords in URLs, and random values of names such as `password`.
+    Placeholders (`<token>`, `${TOKEN}`, `xxxx`, `example`) are fine. In a code fence it is a warning: most are samples.
 
     Fails:
 
@@ -435,9 +429,8 @@ _ANYBODY = re.compile(
 def local_path(case: Case) -> Iterator[Finding]:
     """A path leads into somebody's home directory.
 
-    It exists on one machine only, so an agent on another searches in vain, and everyone who reads the repository learns
-    the name of an account. Paths in URLs are no local paths, and names that mean anybody (`/home/user`,
-    `/home/runner`) are fine.
+    The path exists on one machine only, and it shows the name of an account to everybody. Paths in URLs and names that
+    mean anybody (`/home/user`, `/home/runner`) are fine.
 
     Fails:
 
@@ -487,11 +480,11 @@ _ADDRESSED = tuple(
 
 @check("hidden-instruction", Severity.WARNING, per_file=True, same_when_ended=True)
 def hidden_instruction(case: Case) -> Iterator[Finding]:
-    """A comment that is not shown on a page speaks to an agent.
+    """A comment that no page shows gives instructions to an agent.
 
-    A reviewer reads the rendered page, an agent reads the file. A comment that tells the agent to ignore its rules, or
-    that it must do something, passes the review and takes effect. Ordinary comments and those that begin with `mdmem:`
-    are fine, and so is a comment in code, which is shown.
+    A reviewer reads the rendered page, an agent reads the file. A hidden comment that tells the agent to ignore its
+    rules passes the review and takes effect. Ordinary comments are fine, and so are those that begin with `mdmem:` and
+    comments in code.
 
     Fails:
 

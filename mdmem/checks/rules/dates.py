@@ -21,19 +21,18 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 @check("invalid-date", Severity.ERROR, aliases=("not-iso",), per_file=True)
 def invalid_date(case: Case) -> Iterator[Finding]:
-    """A date is not a day of the calendar, or is not written in the form of ISO 8601.
+    """A date is not a day of the calendar, or is not in the form of ISO 8601.
 
-    `03/05/2026` is the third of May or the fifth of March, depending on the reader, and real records have `2023-14-05`:
-    month and day changed places. A date that is not read leaves its field empty: the entry cannot be ordered among
-    others, and is never due for review.
+    `03/05/2026` is the third of May or the fifth of March, and in `2023-14-05` month and day changed places. A date
+    that cannot be read leaves its field empty, so the entry has no place in the order and is never due for review.
 
     Fails:
 
         created_at: 05.03.2026
         verified_at: 2023-14-05
 
-    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does it if
+    no doubt is left.
     """
     yield from case.loaded("invalid-date")
     yield from case.loaded("not-iso", _rewritten)
@@ -56,11 +55,11 @@ _SLIP = timedelta(days=14)
 
 @check("future-date", Severity.WARNING)
 def future_date(case: Case) -> Iterator[Finding]:
-    """A date of something that happened lies in the future.
+    """A date of the past is in the future.
 
     An entry that was verified next year is never due for review, and one created next month is newer than every
-    correction until then. A day ahead is only another time zone; two weeks ahead is a slip of the year or an agent's
-    guess. `expires_at` may lie in the future: that is its purpose.
+    correction until then. One day ahead is another time zone; more than two weeks ahead is an error. `expires_at` may
+    be in the future.
 
     Fails:
 
@@ -84,8 +83,8 @@ def future_date(case: Case) -> Iterator[Finding]:
 def verified_before_created(case: Case) -> Iterator[Finding]:
     """An entry was verified before it was created.
 
-    One of the two dates is wrong, and both decide something: `created_at` orders entries, and review is due some time
-    after `verified_at`. Usually the entry was copied from an older one and kept its date.
+    One of the two dates is wrong: `created_at` orders entries, and review is due some time after `verified_at`. Usually
+    somebody copied an older entry and kept its date.
 
     Fails:
 
@@ -117,8 +116,8 @@ _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     """A deprecated entry has no `deprecated_at`.
 
-    A log, a build or a review of last March can be judged only by the rules of last March. Without the day nobody can
-    tell whether the entry still applied then, and git's date is that of the last edit.
+    A build or a review of last March can be judged only by the rules of last March. Without the day nobody can tell
+    whether the entry still applied then.
 
     Fails:
 
@@ -128,7 +127,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
 
     Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of its successor. `mdmem check --fix`
     takes the day of the commit that changed the status, or the own date of an imported record that was rejected or
-    withdrawn: it never applied. `--unsafe-fixes` takes the day on which its one successor was created.
+    withdrawn. `--unsafe-fixes` takes the day on which its one successor was created.
     """
     for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
@@ -170,10 +169,9 @@ def _is_possible(case: Case, entry: Entry, day: date) -> bool:
 def review_overdue(case: Case) -> Iterator[Finding]:
     """A current rule was not verified for longer than the setting `review_after_days` allows.
 
-    An entry describes the code as it was when somebody last verified it. Agents follow a rule that the code has
-    outgrown just as faithfully as any other, so rules are read again once a year, or as often as the settings say.
-    Notes are not: they say what was learned, and age with it. A rule that nobody has ever verified is not asked for: a
-    memory that nobody reviews would be nothing but reminders.
+    Agents follow a rule that the code has outgrown just as faithfully as any other, so somebody has to read rules again
+    once a year, or as often as the settings say. The check reports neither notes nor rules that nobody has ever
+    verified.
 
     Fails:
 
@@ -181,8 +179,8 @@ def review_overdue(case: Case) -> Iterator[Finding]:
         status: active
         verified_at: 2023-02-01
 
-    Fix: read it against the code. If it is right, run `mdmem verify`; else `mdmem supersede` with the rule that is, or
-    `mdmem deprecate`.
+    Fix: compare the rule with the code. If it is right, run `mdmem verify`; else `mdmem supersede` with the right rule,
+    or `mdmem deprecate`.
     """
     oldest = case.today - timedelta(days=min(case.settings.review_after_days, case.today.toordinal() - 1))
     for entry in case.catalog.entries.values():
@@ -197,10 +195,10 @@ def review_overdue(case: Case) -> Iterator[Finding]:
 
 @check("expired", Severity.WARNING)
 def expired(case: Case) -> Iterator[Finding]:
-    """A current entry is past the day it was meant to end.
+    """A current entry is past its `expires_at`.
 
-    `expires_at` is a promise to look again: a workaround until the next release, a rule for the time of a migration.
-    After that day the entry counts as under review, and every retrieval shows it as uncertain until somebody decides.
+    The date is a promise to look again: at a workaround, or at a rule for the time of a migration. After that day the
+    entry counts as under review, and every retrieval shows it as uncertain.
 
     Fails:
 
@@ -220,10 +218,10 @@ def expired(case: Case) -> Iterator[Finding]:
 
 @check("date-without-offset", Severity.INFO, per_file=True)
 def date_without_offset(case: Case) -> Iterator[Finding]:
-    """A date-time does not say in which zone it was.
+    """A time has no offset from UTC.
 
     Entries are ordered by their dates. A time without an offset is read as UTC, so two entries that were written hours
-    apart on two continents may change places. A plain day has no such trouble.
+    apart on two continents may change places. A plain day is fine.
 
     Fails:
 

@@ -26,8 +26,7 @@ from mdmem.store.tree import FileKind, TreeFile
 def not_utf8(case: Case) -> Iterator[Finding]:
     """The file has bytes that are not UTF-8.
 
-    One decoder reads every file, so that an entry means the same on every machine. A file in Latin-1 or UTF-16 cannot
-    be read, and every retrieval lists it as a problem.
+    A file in Latin-1 or UTF-16 cannot be read, and every retrieval lists it as a problem.
 
     Fails:
 
@@ -45,16 +44,14 @@ _MARK = b"\xef\xbb\xbf"
 def utf8_bom(case: Case) -> Iterator[Finding]:
     """The file begins with a byte order mark.
 
-    The mark has no meaning in UTF-8, and readers that do not expect it see no front matter and lose every field. mdmem
-    reads the file all the same; the next tool may not.
+    The mark has no meaning in UTF-8. mdmem reads the file all the same, but other tools may find no front matter in it.
 
     Fails:
 
         \\ufeff---
         type: decision
 
-    Fix: save the file as UTF-8 without a byte order mark.
-    `mdmem check --fix` does it.
+    Fix: save the file as UTF-8 without a byte order mark. `mdmem check --fix` does it.
     """
     for address, document in case.documents:
         if document.data.startswith(_MARK):
@@ -71,16 +68,16 @@ _END = re.compile(rb"\r\n|\r|\n")
 def mixed_line_endings(case: Case) -> Iterator[Finding]:
     """Some lines of the file end in CRLF and others in LF.
 
-    An editor that sets all of them to one kind changes every line, and the diff hides the real change. A CR alone is
-    the end of a line to some readers and nothing to others.
+    An editor that changes all of them to one kind changes every line, and the diff hides the real change. A single CR
+    ends a line for some readers and not for others.
 
     Fails:
 
         type: decision\\r\\n
         status: active\\n
 
-    Fix: save the file with one kind of line ending; the finding names the one that most lines have.
-    `mdmem check --fix` does it.
+    Fix: save the file with one kind of line ending; the finding names the most frequent one. `mdmem check --fix` does
+    it.
     """
     for address, document in case.documents:
         text = document.text
@@ -108,15 +105,14 @@ def _with_line_ends(document: Document, usual: str) -> Iterator[Edit]:
 def no_final_newline(case: Case) -> Iterator[Finding]:
     """The last line of the file has no newline.
 
-    The next line that anybody adds changes this one too, so that a diff and `git blame` name the wrong person, and a
-    merge conflicts for no reason.
+    Whoever adds a line then changes this one too: the diff and `git blame` name the wrong person, and merges conflict
+    without need.
 
     Fails:
 
         We store times in UTC.⏏    (no newline)
 
-    Fix: end the last line with a newline.
-    `mdmem check --fix` does it.
+    Fix: end the last line with a newline. `mdmem check --fix` does it.
     """
     for address, document in case.documents:
         text = document.text
@@ -152,11 +148,10 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u05ff\u0620-\u08ff\ufb1d-\ufdff\ufe70-\ufe
 def invisible_characters(case: Case) -> Iterator[Finding]:
     """The file has characters that do not show, such as control characters and zero-width spaces.
 
-    A zero-width space in a key makes it another key, and in an address another address, though both look right. Marks
-    that turn the direction of text let a line read otherwise than it is; others hide words for a model alone. Terminals
-    obey control characters, and YAML refuses them. In a key, an address or the name of a file they are an error,
-    elsewhere a warning; a file whose name ends a line or turns the direction of text is no entry. Characters that emoji
-    and scripts such as Persian or Thai need are fine.
+    A zero-width space in a key or an address makes it another one, though both look right. Marks that turn the
+    direction of text hide what a line says, and terminals obey control characters. In a key, an address or a file's
+    name they are an error, elsewhere a warning. Characters that emoji and scripts such as Persian or Thai need are
+    fine.
 
     Fails:
 
@@ -239,9 +234,8 @@ _WARNED = 64 * 1024
 def file_too_large(case: Case) -> Iterator[Finding]:
     """The file, or its front matter, is too large for one rule.
 
-    Memory is read into a model's context window, and a file of 64 KiB fills a good part of it alone: over that is a
-    warning, over 1 MiB an error, and the file is not read at all. A front matter over 16 KiB is not parsed: the limit
-    keeps parsing bounded, whatever a file contains.
+    Models read memory into a limited context. A file over 64 KiB is a warning; a file over 1 MiB is an error and is not
+    read, and neither is a front matter over 16 KiB.
 
     Fails:
 
@@ -263,8 +257,7 @@ def file_too_large(case: Case) -> Iterator[Finding]:
 def empty_file(case: Case) -> Iterator[Finding]:
     """The file is empty, or has only blanks.
 
-    An empty file in an entry's place is a write that was cut short, or an entry that was never begun. Links to its
-    address look right, and nothing is there.
+    Somebody interrupted the write, or never began the entry. Links to its address look right but lead to no rule.
 
     Fails:
 
@@ -277,10 +270,10 @@ def empty_file(case: Case) -> Iterator[Finding]:
 
 @check("symlink", Severity.ERROR, aliases=("path-escapes-root",))
 def symlink(case: Case) -> Iterator[Finding]:
-    """A symbolic link is in the memory.
+    """The memory contains a symbolic link.
 
-    An entry has one address; through a link it has two, and a checkout on Windows has the target's path as text. A link
-    that leaves the memory would bring any file of the machine into the context of a model. Links are not followed.
+    A link gives one entry two addresses, and a Windows checkout has a text with the target's path instead. A link out
+    of the memory could bring any file of the machine into the context of a model. mdmem does not follow links.
 
     Fails:
 
@@ -310,10 +303,10 @@ def _leaves_root(file: TreeFile) -> bool:
 
 @check("git-lfs-pointer", Severity.ERROR, per_file=True)
 def git_lfs_pointer(case: Case) -> Iterator[Finding]:
-    """The file is a Git LFS pointer, not its text.
+    """The file is a Git LFS pointer instead of its text.
 
-    LFS keeps the text on a server, and git keeps three lines that name it. A reader without LFS, a diff and a review
-    see only these lines, so nobody reads or reviews the rule itself.
+    LFS keeps the text on a server, so a reader without LFS, a diff and a review show three lines about it and not the
+    rule.
 
     Fails:
 
@@ -328,10 +321,10 @@ def git_lfs_pointer(case: Case) -> Iterator[Finding]:
 
 @check("submodule", Severity.ERROR)
 def submodule(case: Case) -> Iterator[Finding]:
-    """A submodule, or another repository, is in the memory.
+    """The memory contains a submodule or another repository.
 
-    Its files are in another history: a commit here does not contain them, a review here does not show them, and a fresh
-    clone has an empty folder. Nothing below it is read.
+    Its files have another history: commits and reviews here do not show them, and a fresh clone has an empty folder.
+    mdmem reads nothing below it.
 
     Fails:
 
@@ -347,11 +340,11 @@ def submodule(case: Case) -> Iterator[Finding]:
 
 @check("merge-marker", Severity.ERROR)
 def merge_marker(case: Case) -> Iterator[Finding]:
-    """The file has an unresolved merge.
+    """The file has an unresolved merge conflict.
 
-    Both sides of a conflict are in the file at once, and a reader takes them for one rule. All three marks have to be
-    at the start of their lines, so that a heading underlined with `=` is no finding. For a merge that has not happened
-    there is `merge-conflict`.
+    Both sides of the conflict are in the file, and a reader takes them for one rule. The check needs all three marks at
+    the start of their lines, so a heading underlined with `=` is fine. `merge-conflict` reports merges that have not
+    happened yet.
 
     Fails:
 
@@ -361,7 +354,7 @@ def merge_marker(case: Case) -> Iterator[Finding]:
         We store local times.
         >>>>>>> feature
 
-    Fix: keep the text that is right, remove the three marks, and `git add` the file.
+    Fix: keep the right text, remove the three marks, and `git add` the file; `mdmem resolve` helps.
     """
     yield from (finding for finding in case.loaded("merge-marker") if finding.place.path not in case.unmerged)
     for file in case.catalog.others:
@@ -372,10 +365,9 @@ def merge_marker(case: Case) -> Iterator[Finding]:
 
 @check("unreadable", Severity.ERROR, per_file=True, incomplete=True)
 def unreadable(case: Case) -> Iterator[Finding]:
-    """A file or folder is there and cannot be read.
+    """A file or folder exists but cannot be read.
 
-    It may contain an invariant, so it never counts as absent: the run is incomplete, and every retrieval lists the file
-    as a problem.
+    It may contain an invariant, so the run is incomplete, and every retrieval lists the file as a problem.
 
     Fails:
 

@@ -20,8 +20,8 @@ from mdmem.model.spelling import known_spelling
 def front_matter_missing(case: Case) -> Iterator[Finding]:
     """The file has no front matter.
 
-    Type and status decide an entry's authority, and they belong between two lines of `---` at the very top. Without
-    them the text is only prose, and it is not read as memory.
+    An entry begins with its fields between two lines of `---`. Without `type` and `status` mdmem does not read the text
+    as memory.
 
     Fails:
 
@@ -29,8 +29,8 @@ def front_matter_missing(case: Case) -> Iterator[Finding]:
 
         All times are stored in UTC.
 
-    Fix: start the file with `---`, `type:`, `status:`, `created_at:` and `---`; `mdmem new` writes such a file.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: start the file with `---`, `type:`, `status:`, `created_at:` and `---`; `mdmem new` writes such a file. `mdmem
+    check --fix` adds a missing first line if the fields are there.
     """
     yield from case.loaded("front-matter-missing", with_start)
 
@@ -40,12 +40,11 @@ _FENCES = ("fence-unterminated", "fence-variant", "second-front-matter")
 
 @check("front-matter-fence", Severity.ERROR, aliases=_FENCES, per_file=True)
 def front_matter_fence(case: Case) -> Iterator[Finding]:
-    """The lines of `---` around the front matter are not as they must be.
+    """The front matter does not begin and end with a line that is exactly `---`.
 
-    Only a line that is exactly `---` counts: readers disagree about `----`, `+++`, `...`, or `---` with a blank behind
-    it, and the entry would mean two things. Without a closing line nothing tells where the fields end and the text
-    begins. A second front matter comes from a tool that did not recognise the first one; which of the two is meant
-    cannot be told, and only the first is read.
+    Readers disagree about `----`, `+++`, `...`, and `---` with a blank behind it, so one entry would mean two things.
+    Without a closing line nobody can tell where the fields end. If a second front matter follows the first, only the
+    first is read; a tool that did not recognise the first one wrote the second.
 
     Fails:
 
@@ -54,7 +53,7 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
         status: active
         ----
 
-    Fix: write exactly `---`, at the very top of the file and after the last field; merge two front matters into one.
+    Fix: write exactly `---` as the first line of the file and after the last field; merge two front matters into one.
     `mdmem check --fix` does it if no doubt is left.
     """
     yield from case.loaded("fence-unterminated", with_end)
@@ -64,28 +63,28 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
 
 @check("yaml-syntax", Severity.ERROR, per_file=True)
 def yaml_syntax(case: Case) -> Iterator[Finding]:
-    """The front matter is no YAML.
+    """The front matter is not valid YAML, so the entry cannot be read.
 
     The usual causes are a colon and a blank inside a value, a value that begins with `@`, `*`, `%` or a backtick, a
-    tab, and a quote that is not closed. The entry cannot be read until this is mended.
+    tab, and a quote that is not closed.
 
     Fails:
 
         title: Retries: three at most
         applies_to: **/*.py
 
-    Fix: put the value in quotes, as in `title: "Retries: three at most"`.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: put the value in quotes, as in `title: "Retries: three at most"`. `mdmem check --fix` does it if no doubt is
+    left.
     """
     yield from case.loaded("yaml-syntax", with_syntax_fix)
 
 
 @check("duplicate-key", Severity.ERROR, per_file=True)
 def duplicate_key(case: Case) -> Iterator[Finding]:
-    """A key is in one front matter twice.
+    """The front matter has the same key twice, so the entry cannot be read.
 
-    YAML readers keep the last of two equal keys and say nothing, and a clean merge of two branches that each add `tags`
-    makes such a file. Which of the two was meant cannot be told, so the entry is not read.
+    YAML readers keep the last of two equal keys and say nothing. A clean merge of two branches that each add `tags`
+    makes such a file, and nobody can tell which value is right.
 
     Fails:
 
@@ -105,9 +104,8 @@ _FEATURES = ("anchor-or-alias", "custom-tag", "multiple-documents")
 def unsupported_yaml(case: Case) -> Iterator[Finding]:
     """The front matter uses an anchor, an alias or a tag of YAML, or has more than one document.
 
-    Aliases can expand a few lines to gigabytes, and a tag tells some readers to build an object or to run code. A value
-    that begins with `&` or `!` loses its first word, and a line that begins with `--- ` starts another document. None
-    of these is read, and the entry is not either.
+    Aliases can expand a few lines to gigabytes, and tags make some readers run code, so mdmem does not read the entry.
+    A value that begins with `&` or `!` is taken for one, and a line that begins with `--- ` starts another document.
 
     Fails:
 
@@ -125,11 +123,10 @@ _SHAPES = ("not-a-mapping", "nested-value", "non-text-key")
 
 @check("front-matter-shape", Severity.ERROR, aliases=_SHAPES, per_file=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
-    """The front matter is not `key: value` lines with a word as key and text, or a list of texts, as value.
+    """The front matter has something else than lines of `key: value`.
 
-    Every tool has to read the same from the fields, and look each up by its name. Only `relations`, `ignore` and keys
-    that begin with `x-` may nest. A title from a template, as in `{{ title }}`, nests too, and a link in brackets
-    before a colon is a key without a name.
+    A key is one word, and a value is a text or a list of texts, so that every tool reads the same fields. Only
+    `relations`, `ignore` and keys that begin with `x-` may nest. A template such as `{{ title }}` nests, too.
 
     Fails:
 
@@ -146,10 +143,10 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
 
 @check("comment-truncates-value", Severity.WARNING, per_file=True)
 def comment_truncates_value(case: Case) -> Iterator[Finding]:
-    """A `#` cuts a value off.
+    """A `#` cuts off the rest of a value.
 
-    In YAML a blank and `#` begin a comment, so the rest of the line is silently lost. With no blank behind the `#`, a
-    number or the name of a channel was meant.
+    In YAML a blank and `#` begin a comment. The check reports a `#` without a blank behind it, which usually belongs to
+    a number or the name of a channel.
 
     Fails:
 
@@ -167,17 +164,15 @@ _LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
 
 @check("wiki-link-value", Severity.ERROR, per_file=True)
 def wiki_link_value(case: Case) -> Iterator[Finding]:
-    """A field has a wiki link as its value.
+    """The value of a field is a wiki link.
 
-    In YAML `[[x]]` is a list in a list, so other tools see no link there at all. In a field an address is plain; in the
-    body `[[x]]` is fine.
+    In YAML `[[x]]` is a list in a list, so other tools see no link. In the body `[[x]]` is fine.
 
     Fails:
 
         supersedes: [[app/rules/local-times]]
 
-    Fix: write `supersedes: [app/rules/local-times]`.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: write `supersedes: [app/rules/local-times]`. `mdmem check --fix` does it if no doubt is left.
     """
     yield from case.loaded("wiki-link-value", _without_brackets)
 
@@ -194,17 +189,17 @@ def _without_brackets(document: Document, finding: Finding) -> Finding:
 
 @check("key-spelling", Severity.ERROR, per_file=True)
 def key_spelling(case: Case) -> Iterator[Finding]:
-    """A key surely means a field, but is spelt another way.
+    """A key is another spelling of a field's name, so its value is not read.
 
-    A key that is not read hides its value: an entry with `superseded-by` looks as if nothing had replaced it.
+    An entry with `superseded-by` looks as if no other entry had replaced it.
 
     Fails:
 
         superseded-by: app/rules/store-utc
         Status: active
 
-    Fix: write the field's own name, as in `superseded_by` and `status`.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: write the field's own name, as in `superseded_by` and `status`. `mdmem check --fix` does it if no doubt is
+    left.
     """
     yield from case.loaded("key-spelling", _with_known_key)
 
@@ -220,10 +215,9 @@ def _with_known_key(document: Document, finding: Finding) -> Finding:
 
 @check("unknown-key", Severity.WARNING, per_file=True)
 def unknown_key(case: Case) -> Iterator[Finding]:
-    """A key belongs to no field.
+    """A key is not the name of a field, so it has no effect.
 
-    Nothing reads it, so it has no effect; often it is a slip in a field's name. Keys that begin with `x-` are yours:
-    they are kept, and never interpreted.
+    Often it is a slip in a field's name. Keys that begin with `x-` are your own: mdmem keeps and never interprets them.
 
     Fails:
 
@@ -238,16 +232,15 @@ def unknown_key(case: Case) -> Iterator[Finding]:
 def empty_value(case: Case) -> Iterator[Finding]:
     """A field has no value.
 
-    An empty field says less than none: it may be forgotten, or a value may have been lost in an edit. Readers of YAML
-    take it for `null`, which some write back into the file.
+    Somebody forgot the value, or lost it in an edit. YAML readers take it for `null`, which some write back into the
+    file.
 
     Fails:
 
         owner:
         tags: ~
 
-    Fix: write a value, or remove the line.
-    `mdmem check --fix` does it.
+    Fix: write a value, or remove the line. `mdmem check --fix` removes it.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
     for finding in case.loaded("empty-value"):

@@ -11,7 +11,7 @@ from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.facts import TrackedPaths
 from mdmem.checks.fixes.base import field_at, is_only_cause, is_slip, with_fix
-from mdmem.checks.fixes.links import with_link, with_reference
+from mdmem.checks.fixes.links import with_link
 from mdmem.checks.missing_targets import Fate, MissingTargets
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
@@ -21,18 +21,16 @@ from mdmem.store.catalog.links import Reference
 
 @check("link-placeholder", Severity.ERROR, per_file=True)
 def link_placeholder(case: Case) -> Iterator[Finding]:
-    """A word such as `n/a`, `none` or `tbd` is in the place of an address.
+    """A link field contains a word such as `n/a`, `none` or `tbd` instead of an address.
 
-    Templates ask for every field, and people who have nothing to say write that down. A reader that follows links then
-    looks for an entry called `n/a`, and a check for missing successors believes that there is one.
+    A reader that follows links would look for an entry called `n/a`, and a check for a successor would find one.
 
     Fails:
 
         superseded_by: none
         see: [n/a]
 
-    Fix: remove the field; an absent link field means the same.
-    `mdmem check --fix` does it.
+    Fix: remove the field; an absent link field means the same. `mdmem check --fix` does it.
     """
     yield from case.loaded("link-placeholder", _without_placeholder)
 
@@ -52,10 +50,9 @@ _URL_HELP = "move it into the body, or into an `x-` field; a link field takes ad
 def dangling_link(case: Case) -> Iterator[Finding]:
     """A link of a front matter leads to no entry.
 
-    Whoever follows it, person or agent, misses the rule, and a supersession that leads nowhere hides the current one.
-    The finding says what happened to the address: it never existed, moved, was deleted in which commit, is ignored by
-    git, or not added yet. An address that is written short or as a path is not dangling, and neither is a predecessor
-    or successor that plainly lies outside: a URL, or a document by its number such as `RFC 6120`.
+    The reader misses the rule, and a supersession that leads nowhere hides the current one. The finding says what
+    happened to the address: it never existed, moved, was deleted in a commit, or git ignores it or does not have it
+    yet. A URL or the number of a document such as `RFC 6120` may be a predecessor or successor outside the memory.
 
     Fails:
 
@@ -81,7 +78,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
 
 
 def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
-    """Return the entries that name this one from the other end of a supersession, and that this one does not name."""
+    """Return the entries that name this one at the other end of a supersession, while this one does not name them."""
     lineage = case.catalog.lineage
     ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
     named = link.entry.links(link.field)
@@ -90,11 +87,10 @@ def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
 
 @check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
 def link_not_tracked(case: Case) -> Iterator[Finding]:
-    """A link leads to an entry that is on disk here and not in git.
+    """A link leads to an entry that is on disk here but not in git.
 
-    Here it works; for everybody else it leads nowhere, since the file was never added or git ignores it. A link between
-    two files that are both not in git yet is fine: they come with one commit. A file that is not added yet is a
-    warning, an ignored one an error: `git add` passes it over.
+    The link works here and leads nowhere for everybody else. A link between two files that are both not in git yet is
+    fine. A file that is not added yet is a warning, an ignored one an error: `git add` passes it over.
 
     Fails:
 
@@ -119,51 +115,40 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
 
 @check("link-form", Severity.WARNING, aliases=("short-address", "link-by-path"))
 def link_form(case: Case) -> Iterator[Finding]:
-    """A link is not written as the full address: it is short, or the path of a file.
+    """A link is short or a path instead of the full address.
 
-    It is understood all the same. Other tools read the files too, and `git grep` for an address finds only full ones; a
-    short one, or a path that counts from the entry, changes its meaning when the entry moves. Markdown links in the
-    body are paths and stay so.
+    mdmem understands it, but `git grep` for an address finds only full ones, and a short one or a path may change its
+    meaning when the entry moves. Markdown links in the body are paths and are fine.
 
     Fails:
 
         see: [index-as-key]
         see: [../rules/retry.md]
 
-    Fix: write `wing/room/entry-id`, without `.md`; the finding names it.
-    `mdmem check --fix` does it.
+    Fix: write `wing/room/entry-id`, without `.md`; the finding names it. `mdmem check --fix` does it.
     """
-    for link in case.distinct_links:
-        if link.target is not None and link.target != link.written:
-            message, former = _in_full(link.written, link.target)
-            found = case.on_link(link, message, f"write `{link.target}`", former=former)
-            yield with_link(found, case, link, link.target)
-    for one in case.references:
-        if one.path is None and one.target is not None and one.target != one.link.target:
-            message, former = _in_full(one.link.target, one.target)
-            found = case.on_reference(one, message, f"write `{one.target}`", former=former)
-            yield with_reference(found, case, one, one.target)
-
-
-def _in_full(written: str, target: str) -> tuple[str, str]:
-    if written.endswith(".md") or written.startswith((".", "/")):
-        return f"`{written}` is a path; the address is `{target}`", "link-by-path"
-    return f"`{written}` is short for `{target}`", "short-address"
+    for link in case.all_links:
+        written = link.written if isinstance(link, Link) else link.link.target
+        if link.target in (None, written) or (isinstance(link, Reference) and link.path is not None):
+            continue
+        message, former = f"`{written}` is short for `{link.target}`", "short-address"
+        if written.endswith(".md") or written.startswith((".", "/")):
+            message, former = f"`{written}` is a path; the address is `{link.target}`", "link-by-path"
+        found = case.on_link(link, message, f"write `{link.target}`", former=former)
+        yield with_link(found, case, link, link.target)
 
 
 @check("self-link", Severity.ERROR)
 def self_link(case: Case) -> Iterator[Finding]:
     """An entry links to itself.
 
-    An entry cannot supersede, override or contradict itself; the link is left over from a copied file or a rename, and
-    the right one is missing.
+    The link is left over from a copied file or a rename, and the right one is missing.
 
     Fails:
 
         app/rules/retry.md    supersedes: [app/rules/retry]
 
-    Fix: write the address that was meant, or remove the link.
-    `mdmem check --fix` does it.
+    Fix: write the address that was meant, or remove the link. `mdmem check --fix` removes it.
     """
     first: dict[tuple[str, str], Link] = {}
     for link in case.links:
@@ -182,17 +167,15 @@ def self_link(case: Case) -> Iterator[Finding]:
 
 @check("duplicate-link", Severity.WARNING)
 def duplicate_link(case: Case) -> Iterator[Finding]:
-    """One link field names the same entry twice.
+    """A link field names the same entry twice.
 
-    A merge of two branches that each add the link leaves both. Written in two forms, in full and short, they are one
-    link.
+    A merge of two branches that each add the link keeps both. The full and the short form of an address count as one.
 
     Fails:
 
         see: [app/rules/retry, retry]
 
-    Fix: remove the second.
-    `mdmem check --fix` does it.
+    Fix: remove the second. `mdmem check --fix` does it.
     """
     first: dict[tuple[str, str, str], Link] = {}
     for link in case.links:
@@ -215,17 +198,16 @@ _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"
 def body_link_broken(case: Case) -> Iterator[Finding]:
     """A cross-reference in a body leads nowhere.
 
-    The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files and link definitions,
-    outside code. A Markdown link counts from its file and may leave the memory for any file that git tracks; without
-    git only Markdown files of the memory are judged. `[[word]]`, one plain word, is taken for text.
+    The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files and link definitions
+    outside code. A Markdown link counts from its file and may lead to any file that git tracks; without git the check
+    reads only links to Markdown files of the memory. `[[word]]`, one plain word, is taken for text.
 
     Fails:
 
         [see: react/anti-patterns/indx-as-key]
         [the reasons](../architecture/gone.md)
 
-    Fix: write what was meant; the finding lists the nearest addresses.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: write what was meant; the finding lists the nearest addresses. `mdmem check --fix` does it if no doubt is left.
     """
     lost = [one for one in case.references if one.target is None]
     if not lost:
@@ -246,9 +228,9 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
             story, help_ = "is not a file that git tracks", "`git add` it, correct the path, or remove the link"
         else:
             story, help_ = fate.story, _path_help(fate, one.address) if one.path else fate.help()
-        found = case.on_reference(one, f"`{one.link.target}` {story}", help_)
+        found = case.on_link(one, f"`{one.link.target}` {story}", help_)
         meant = _certainly_meant(fate, written)
-        yield with_reference(found, case, one, meant) if meant else found
+        yield with_link(found, case, one, meant) if meant else found
 
 
 def _certainly_meant(fate: Fate, written: str) -> str | None:
@@ -292,47 +274,38 @@ _HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 
 @check("link-to-superseded", Severity.WARNING)
 def link_to_superseded(case: Case) -> Iterator[Finding]:
-    """A current entry refers to one that is superseded.
+    """A current entry links to one that is superseded.
 
-    Whoever follows the link reads a rule that no longer applies. Supersession links are history and are left alone, and
-    so is what a session `produced`, and a reference from an entry to its own predecessor.
+    Whoever follows the link reads a rule that no longer applies. Supersession links, links of a session to what it
+    `produced`, and links from an entry to its own predecessor are fine.
 
     Fails:
 
         status: active
         see: [app/rules/retry-v1]     (superseded by app/rules/retry-v2)
 
-    Fix: write the address of the current entry, which the finding names.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: write the address of the current entry, which the finding names. `mdmem check --unsafe-fixes` does it if one
+    answer is likely.
     """
-    for link in case.distinct_links:
-        is_history = link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")
-        stale = None if is_history or link.target is None else _if_stale(case, link.entry.address, link.target)
-        if stale is not None:
-            message, help_, head = stale
-            found = case.on_link(link, message, help_, other=Place(f"{link.target}.md"))
-            yield with_link(found, case, link, head, is_safe=False) if head else found
-    for one in case.references:
-        stale = None if one.target is None else _if_stale(case, one.address, one.target)
-        if stale is not None:
-            message, help_, head = stale
-            found = case.on_reference(one, message, help_, other=Place(f"{one.target}.md"))
-            yield with_reference(found, case, one, head, is_safe=False) if head else found
-
-
-def _if_stale(case: Case, address: str, target: str) -> tuple[str, str, str | None] | None:
-    """Return message, help and the one current entry for a stale link, None for a link that is fine."""
     lineage = case.catalog.lineage
-    if target not in lineage.successors or not lineage.is_current(address):
-        return None
-    heads = lineage.heads(target)
-    if target in heads or address in heads or target in lineage.ancestors(address):
-        return None
-    if not heads:
-        return (
-            f"`{target}` is superseded, and no current entry replaces it",
-            "remove the link, or say why it stays",
-            None,
-        )
-    named = " and ".join(f"`{head}`" for head in heads)
-    return f"`{target}` is superseded by {named}", f"write {named}", heads[0] if len(heads) == 1 else None
+    for link in case.all_links:
+        address, target = link.address, link.target
+        if target not in lineage.successors or not lineage.is_current(address) or _is_history(link):
+            continue
+        heads = lineage.heads(target)
+        if target in heads or address in heads or target in lineage.ancestors(address):
+            continue
+        named = " and ".join(f"`{head}`" for head in heads)
+        message, help_ = f"`{target}` is superseded by {named}", f"write {named}"
+        if not heads:
+            message = f"`{target}` is superseded, and no current entry replaces it"
+            help_ = "remove the link, or say why it stays"
+        found = case.on_link(link, message, help_, other=Place(f"{target}.md"))
+        yield with_link(found, case, link, heads[0], is_safe=False) if len(heads) == 1 else found
+
+
+def _is_history(link: Link | Reference) -> bool:
+    """Say whether a link records what was: a supersession, or what a session produced."""
+    if not isinstance(link, Link):
+        return False
+    return link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")

@@ -54,10 +54,10 @@ _KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}
 
 @check("path-illegal-on-windows", Severity.ERROR)
 def path_illegal_on_windows(case: Case) -> Iterator[Finding]:
-    """No Windows checkout can have this name.
+    """Windows does not allow this file name.
 
-    One such file keeps everybody on Windows from checking out the repository at all: names of devices (`con`, `aux`,
-    `nul`), `:`, `?`, `*` and their like, a dot or a blank at the end, and names that are no UTF-8.
+    One such file stops everybody on Windows from checking out the repository: the name of a device (`con`, `aux`,
+    `nul`), `:`, `?`, `*` and the like, a dot or a blank at the end, or a name that is not UTF-8.
 
     Fails:
 
@@ -88,17 +88,16 @@ def _better_name(place: str) -> str | None:
 def name_collision(case: Case) -> Iterator[Finding]:
     """Two names differ only in capital letters, or look the same.
 
-    On Windows and macOS the two are one file: a checkout keeps one of them, and the next commit deletes the other.
-    Folders collide the same way, with everything in them. An «é» can be one character or an «e» with an accent after
-    it, and a link that looks right leads to the other.
+    On Windows and macOS the two are one file or folder: a checkout keeps one of them, and the next commit deletes the
+    other. An «é» can be one character, or an «e» and an accent, so a link that looks right may lead to the other file.
 
     Fails:
 
         app/rules/use-utc.md
         app/rules/Use-UTC.md
 
-    Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry. `mdmem
+    check --unsafe-fixes` does it if one answer is likely.
     """
     for first, second, first_path, second_path in _collisions(case):
         message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
@@ -143,18 +142,17 @@ def _pairs(paths: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
 
 @check("stray-file", Severity.WARNING, aliases=("odd-extension",))
 def stray_file(case: Case) -> Iterator[Finding]:
-    """A file in the memory is no entry.
+    """A file in the memory is not an entry.
 
-    Nothing reads it, and whoever put it there may think otherwise. Entries end in `.md`, in lower case: a file with
-    `.MD` or `.markdown` looks like one in every listing. Expected are the settings, and a `README.md` at the root, in a
-    wing and in a room. Files that git ignores are left alone.
+    mdmem does not read it. Entries end in `.md`, in lower case. The settings are expected, and a `README.md` at the
+    root, in a wing and in a room. The check does not look at files that git ignores.
 
     Fails:
 
         app/rules/diagram.png
         app/rules/use-utc.markdown
 
-    Fix: move it out of the memory, delete it, or tell git to ignore it; rename an entry, as in `git mv
+    Fix: move it out of the memory, delete it, or make git ignore it; rename an entry, as in `git mv
     app/rules/use-utc.markdown app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for file in case.others:
@@ -176,18 +174,17 @@ _WHERE = ("in the root", "in a wing but in no room", "below a room")
 
 @check("wrong-depth", Severity.ERROR)
 def wrong_depth(case: Case) -> Iterator[Finding]:
-    """An `.md` file lies at another depth than an entry.
+    """A `.md` file is not in a room, where entries are.
 
-    The address of an entry is its path, `wing/room/entry-id`. A file above or below that has no address, so it is not
-    read, and no link can name it.
+    The address of an entry is its path, `wing/room/entry-id`. A file above or below that has no address, so mdmem does
+    not read it, and no link can lead to it.
 
     Fails:
 
         app/use-utc.md
         app/rules/time/use-utc.md
 
-    Fix: move it into a room, as `app/rules/use-utc.md`.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: move it into a room, as `app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     taken = {file.path for file in case.catalog.files}
     for file in case.others:
@@ -219,18 +216,17 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 
 @check("bad-name", Severity.WARNING)
 def bad_name(case: Case) -> Iterator[Finding]:
-    """A name is not written as names are.
+    """The name of a wing, a room or an entry does not follow the naming style.
 
-    People and models type names into addresses, and one way to write them saves the guess: wings are
-    lowercase_with_underscores, rooms lowercase-with-hyphens, entry-ids lower case too. Letters of every language are
-    fine.
+    Wings are lowercase_with_underscores, rooms and entries lowercase-with-hyphens, in letters of any language. With one
+    style nobody has to guess how to type an address.
 
     Fails:
 
         MyApp/Business Rules/Use UTC.md
 
-    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which rewrites the links to it, too.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also rewrites the links to it. `mdmem
+    check --unsafe-fixes` does it if one answer is likely.
     """
     for place, path in files_and_folders(case.unusual_paths).items():
         kind, style = _NAME_STYLES[place.count("/")]
@@ -248,13 +244,13 @@ def bad_name(case: Case) -> Iterator[Finding]:
 def ignored_by_git(case: Case) -> Iterator[Finding]:
     """Git ignores the file.
 
-    Here the rule is found and links to it work; for everybody else it does not exist, and links to it lead nowhere.
+    The rule and the links to it work here, but the file exists for nobody else.
 
     Fails:
 
         app/rules/use-utc.md    (.gitignore: *-utc.md)
 
-    Fix: take the pattern out of `.gitignore`, or `git add -f` the file; `git check-ignore -v FILE` names the pattern.
+    Fix: remove the pattern from `.gitignore`, or `git add -f` the file; `git check-ignore -v FILE` shows the pattern.
     """
     if case.facts is None or not case.facts.ignored:
         return

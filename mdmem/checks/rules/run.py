@@ -17,10 +17,10 @@ from mdmem.store.tree import SETTINGS_NAME
 
 @check("nothing-checked", Severity.WARNING)
 def nothing_checked(case: Case) -> Iterator[Finding]:
-    """No entry was found, so nothing was checked.
+    """The memory has no entries, so nothing was checked.
 
-    A wrong `--root`, a moved folder or a checkout without the memory looks like a clean run otherwise. In CI this is an
-    error. If a wing has its manifest and there is nothing else, the memory is only new, and the finding is an info.
+    A wrong `--root`, a moved folder or a checkout without the memory would look like a clean run. In CI this is an
+    error. In a new memory, where wings have manifests and no other files, it is an info.
 
     Fails:
 
@@ -44,18 +44,18 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
 
 @check("git-unavailable", Severity.ERROR, aliases=("base-unavailable", "shallow-history"), incomplete=True)
 def git_unavailable(case: Case) -> Iterator[Finding]:
-    """git does not answer, or does not have the tree to compare with.
+    """Git does not answer, or does not have the tree to compare with.
 
-    Without it nothing tells which entries the change deletes, activates or rewrites, and silence would look like a
-    clean change, so the run is incomplete. Git may distrust the owner of the repository, be too old, or not have the
-    branch. In a shallow clone the commit that both branches have in common may be missing.
+    Nobody can tell which entries the change deletes, activates or rewrites, so the run is incomplete. Git may distrust
+    the owner of the repository, be too old, or not have the branch; a shallow clone may lack the common commit of two
+    branches.
 
     Fails:
 
         mdmem check --base origin/main     (and the clone has no origin/main)
 
-    Fix: do what the finding says: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, in GitHub's
-    checkout `fetch-depth: 0`; `git config --global --add safe.directory DIR`.
+    Fix: follow the finding: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, in GitHub's checkout
+    `fetch-depth: 0`; `git config --global --add safe.directory DIR`.
     """
     for code in ("base-unavailable", "shallow-history", "git-unavailable"):
         yield from case.loaded(code)
@@ -63,9 +63,9 @@ def git_unavailable(case: Case) -> Iterator[Finding]:
 
 @check("check-crashed", Severity.ERROR, incomplete=True)
 def check_crashed(case: Case) -> Iterator[Finding]:
-    """A check failed, which is a fault of mdmem itself, so its findings are missing.
+    """A check failed because of a fault in mdmem, so its findings are missing.
 
-    The other checks go on, the run counts as incomplete, and nothing switches this off: a crash must not look like a
+    The other checks go on, and the run counts as incomplete. No setting switches this off: a crash must not look like a
     clean file.
 
     Fails:
@@ -79,10 +79,10 @@ def check_crashed(case: Case) -> Iterator[Finding]:
 
 @check("suppression-invalid", Severity.ERROR)
 def suppression_invalid(case: Case) -> Iterator[Finding]:
-    """A suppression names no check, gives no reason, or is about a check that no file can silence.
+    """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
-    It excuses nothing, and whoever wrote it believes that it does. The next reader needs the reason to tell a judgement
-    from a slip. A file cannot excuse a change of itself, a merge, or something that was not read.
+    Whoever wrote it believes that it works, and the next reader needs the reason. A file cannot suppress findings about
+    a change of itself, a merge, or something that was not read.
 
     Fails:
 
@@ -103,11 +103,10 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
 
 @check("unused-suppression", Severity.WARNING, aliases=("stale-baseline-entry",))
 def unused_suppression(case: Case) -> Iterator[Finding]:
-    """A suppression, or a record of the baseline, excuses a finding that is not there.
+    """A suppression or a record of the baseline excuses a finding that no longer exists.
 
-    The fault was mended, or the suppression never fitted. Left in place, it lets the same fault in again without a
-    word. Only a run over the whole memory in which the check ran can tell, and none if the check depends on what git
-    has here.
+    If it stays, it lets the same fault in again without a word. The check reports it only after a run over the whole
+    memory in which the check of that code ran, and not if that check depends on the state of git here.
 
     Fails:
 
@@ -127,10 +126,9 @@ _OFF = "switched off"
 def settings_loosened(case: Case) -> Iterator[Finding]:
     """The change makes the checks of the memory milder, or removes an owner.
 
-    A change that switches off the check that would fail it passes unseen. Reported are a check that no longer runs, a
-    severity that is lowered, a `fail_on` that lets more through, an owner who is removed from a wing, an `agent_status`
-    that activates what agents only drafted before, a `one_sided` that lets a one-sided supersession hide what is in
-    force, and a wing of another repository that is removed.
+    Otherwise a change could switch off the check that would fail it. The check reports a check that no longer runs, a
+    lower severity, a higher `fail_on`, a removed owner of a wing, an `agent_status` that activates drafts of agents, a
+    `one_sided` that lets a one-sided supersession hide a current entry, and a removed wing of another repository.
 
     Fails:
 

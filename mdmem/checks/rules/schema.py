@@ -20,10 +20,10 @@ from mdmem.model.text import kind_of
 
 @check("missing-field", Severity.ERROR)
 def missing_field(case: Case) -> Iterator[Finding]:
-    """A field that every entry needs is absent or empty.
+    """A required field is missing or empty: `type`, `status` or `created_at`.
 
-    `type` gives an entry its authority, `status` says whether it applies, `created_at` orders it among others. Without
-    `type` or `status` the entry cannot be read: it may be an invariant, so every retrieval lists it as a problem.
+    The type is an entry's authority, the status says whether it applies, and `created_at` orders it among others.
+    Without type or status the entry cannot be read, and every retrieval lists it as a problem.
 
     Fails:
 
@@ -32,8 +32,8 @@ def missing_field(case: Case) -> Iterator[Finding]:
         created_at: 2026-03-05
         ---
 
-    Fix: add the field; here `status: draft` until the decision is approved.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: add the field; here `status: draft` until the decision is approved. `mdmem check --fix` corrects a misspelt
+    key.
     """
     for finding in case.loaded("missing-field", _with_missing_key):
         yield finding if finding.fix is not None else _dated(case, finding)
@@ -68,11 +68,10 @@ _SHARE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(%)?", re.ASCII)
 
 @check("wrong-type", Severity.ERROR, per_file=True)
 def wrong_type(case: Case) -> Iterator[Finding]:
-    """A value is not of the kind that its field needs.
+    """A value does not have the form that its field needs, so it is not read.
 
-    A value that cannot be read is left out of the entry, so `confidence: high` ranks nothing and a list under `owner`
-    names nobody, while a reader of the file believes that both count. A list field with a single value may be written
-    as a plain value.
+    `confidence: high` ranks nothing, and a list under `owner` names nobody. A list field with a single item may be a
+    plain value.
 
     Fails:
 
@@ -80,8 +79,8 @@ def wrong_type(case: Case) -> Iterator[Finding]:
         confidence: 80%
         owner: [web-team, api-team]
 
-    Fix: write a whole number from 1, a number from 0 to 1, one text; or rename the key to `x-...` to keep the value as
-    it is. `mdmem check --fix` does it if no doubt is left.
+    Fix: write a whole number from 1, a number from 0 to 1, or one text; or rename the key to `x-...` to keep the value
+    as it is. `mdmem check --fix` does it if no doubt is left.
     """
     yield from case.loaded("wrong-type", _converted)
 
@@ -115,35 +114,34 @@ def _plain_value(name: str, value: object) -> str | None:
 
 @check("unknown-type", Severity.ERROR, per_file=True)
 def unknown_type(case: Case) -> Iterator[Finding]:
-    """The type is none of invariant, decision, pattern and note.
+    """The value of `type` is not invariant, decision, pattern or note, so the entry is not read.
 
-    The type is the entry's authority: an invariant is never left out, a note is the first to go. An entry of an unknown
-    type cannot be ordered, so it is not read, and every retrieval lists it as a problem.
+    The type is an entry's authority: an invariant is never omitted, a note is the first to go. Without a known type the
+    entry cannot be ranked, and every retrieval lists it as a problem.
 
     Fails:
 
         type: desicion
 
-    Fix: write one of the four types; what else the entry is goes into `label`, as in `type: note` with `label:
-    session`. `mdmem check --fix` does it if no doubt is left.
+    Fix: write one of the four types; use `label` for another kind of entry, as in `type: note` with `label: session`.
+    `mdmem check --fix` corrects a slip.
     """
     yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
 
 
 @check("unknown-status", Severity.ERROR, per_file=True)
 def unknown_status(case: Case) -> Iterator[Finding]:
-    """The status is none of draft, active, under_review and deprecated.
+    """The value of `status` is not draft, active, under_review or deprecated, so the entry is not read.
 
-    The status says whether an entry applies. Among the Kubernetes proposals one was `imlpemented`, and every tool that
-    looked for `implemented` passed it by. An entry of an unknown status is not read, and every retrieval lists it as a
-    problem.
+    The status says whether an entry applies. Without a known status nobody can tell, and every retrieval lists the
+    entry as a problem.
 
     Fails:
 
         status: superseded
 
-    Fix: write one of the four: `active` for accepted, `draft` for proposed, `deprecated` with `superseded_by` for
-    replaced. `mdmem check --fix` does it if no doubt is left.
+    Fix: write `active` for accepted, `draft` for proposed, `deprecated` with `superseded_by` for replaced. `mdmem check
+    --fix` corrects a slip, and a word of another format with one meaning.
     """
     yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
 
@@ -157,18 +155,17 @@ def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: F
 
 @check("field-not-for-type", Severity.WARNING, per_file=True)
 def field_not_for_type(case: Case) -> Iterator[Finding]:
-    """A field belongs to another type of entry.
+    """A field belongs to another type of entry, so nobody reads it here.
 
-    `trigger`, `repeatable_steps` and `exclusions` are read for patterns only, `objective`, `actions_taken` and their
-    like for sessions, `entity` and `relations` for entities. Elsewhere nothing reads them, so they reach nobody.
+    `trigger`, `repeatable_steps` and `exclusions` belong to patterns, `objective`, `actions_taken` and the like to
+    sessions, `entity` and `relations` to entities.
 
     Fails:
 
         type: note
         trigger: The build fails on a clean checkout
 
-    Fix: make the entry the type that the field belongs to, give the note `label: session` or `label: entity`, or move
-    the text into the body.
+    Fix: change the type, give a note `label: session` or `label: entity`, or move the text into the body.
     """
     yield from case.loaded("field-not-for-type")
 
@@ -178,18 +175,16 @@ _LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "n
 
 @check("duplicate-list-item", Severity.WARNING, per_file=True)
 def duplicate_list_item(case: Case) -> Iterator[Finding]:
-    """One list has the same item twice.
+    """A list has the same item twice.
 
-    A clean merge of two branches that each add `executor` to `tags` makes such a list. It changes nothing for a reader,
-    yet it shows that nobody read the merge. Case counts for globs only; steps and actions may repeat, and links have a
-    check of their own.
+    A clean merge of two branches that each add `executor` to `tags` makes such a list. Case counts for globs only.
+    Steps and actions may repeat, and links have the check `duplicate-link`.
 
     Fails:
 
         tags: [executor, navigation, Executor]
 
-    Fix: remove the second one.
-    `mdmem check --fix` does it.
+    Fix: remove the second one. `mdmem check --fix` does it.
     """
     for entry, document in case.entries:
         for name in (name for name in _LISTS if len(getattr(entry, name)) > 1):
@@ -211,16 +206,15 @@ def _folded_item(name: str, item: object) -> str:
 
 @check("tag-with-comma", Severity.WARNING, per_file=True)
 def tag_with_comma(case: Case) -> Iterator[Finding]:
-    """One tag has a comma in it.
+    """A tag contains a comma.
 
-    Without brackets `web, views` is a single text, so that a filter for `web` or for `views` misses the entry.
+    Without brackets `web, views` is one text, so a filter for `web` or for `views` misses the entry.
 
     Fails:
 
         tags: web, views
 
-    Fix: write a list, as in `tags: [web, views]`.
-    `mdmem check --fix` does it.
+    Fix: write a list, as in `tags: [web, views]`. `mdmem check --fix` does it.
     """
     for entry, document in case.entries:
         joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)

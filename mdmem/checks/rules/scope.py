@@ -1,12 +1,12 @@
-"""Checks of scope: amendments, overrides, contradictions, `applies_to`, wings and settings."""
+"""Checks of scope: amendments, overrides, contradictions, `applies_to`, and wings."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from functools import cache, cached_property
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from mdmem.checks.case import Case, Link, at_path, written_links
 from mdmem.checks.check import check
@@ -19,42 +19,75 @@ from mdmem.model.entry import Entry, Status, Wing
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.catalog.derived import is_lower, may_speak_for
-from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import SETTINGS_NAME
 
 _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
-# What a number alone is called in prose.
+# In prose people use one of these words with a number alone.
 _KINDS = ("adr", "decision", "record")
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
 
 
 @check("amendment-in-prose", Severity.INFO)
 def amendment_in_prose(case: Case) -> Iterator[Finding]:
-    """The text of an entry says that it amends another, and `amends` does not name it.
+    """The text of an entry says that it amends another one, but the field `amends` does not.
 
-    A reader of the amended entry does not see the change: answers show an amendment only if the field says so. A
-    sentence counts if its subject is the entry itself, with amends, revises, updates or the like before the name of a
+    Answers show an amendment only if the field has it, so a reader of the amended entry misses the change. The check
+    reads sentences whose subject is the entry itself, with a verb such as amends, revises or updates and the name of a
     current entry: its address, a link, or its kind and number.
 
     Fails:
 
         app/rules/exception.md    This amends app/rules/retry-twice for payments.
 
-    Fix: add the address to `amends`, or to `supersedes` if nothing of the other entry applies any more.
+    Fix: add the address to `amends`, or to `supersedes` if the other entry no longer applies at all.
     `mdmem check --unsafe-fixes` adds it to `amends`.
     """
-    names = _Names(case)
+    links: dict[str, list[tuple[int, str]]] = {}
+    for one in case.references:
+        if one.target is not None:
+            links.setdefault(one.address, []).append((one.link.offset, one.target))
+    numbered = cache(lambda: _entries_by_number(case))
     for entry in case.catalog.entries.values():
-        sentences = case.file_facts(entry.path).amendments if case.is_current(entry.address) else ()
-        # The first sentence that names an entry is its place.
-        named = ((names.first_in(entry, one), one.offset) for one in reversed(sentences))
-        for target, offset in {target: offset for target, offset in named if target is not None}.items():
+        amended: dict[str, int] = {}
+        for sentence in case.file_facts(entry.path).amendments if case.is_current(entry.address) else ():
+            target = _first_named(case, entry, sentence, links.get(entry.address, ()), numbered())
+            if target is not None:
+                amended.setdefault(target, sentence.offset)
+        for target, offset in amended.items():
             if _may_amend(case, entry, target):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
-                help_ = f"add `{target}` to `amends`, or to `supersedes` if nothing of it applies any more"
+                help_ = f"add `{target}` to `amends`, or to `supersedes` if it no longer applies at all"
                 found = case.in_body(entry.address, message, help_, offset=offset)
                 document, title = case.catalog.document(entry.path), f"Add `{target}` to `amends`"
                 yield with_fix(found, title, add_items, document, "amends", [target], is_safe=False)
+
+
+def _entries_by_number(case: Case) -> Mapping[tuple[str, str, int], list[str]]:
+    """Return the entries by wing, kind and number: `pep-0484` has a kind, and any kind may mean `0007-use-utc`."""
+    found: dict[tuple[str, str, int], list[str]] = {}
+    for address, entry in case.catalog.entries.items():
+        if numbered := _ID.match(address.rsplit("/", 1)[-1]):
+            for kind in [numbered[1]] if numbered[1] else _KINDS:
+                found.setdefault((entry.wing, kind, int(numbered[2])), []).append(address)
+    return found
+
+
+def _first_named(
+    case: Case,
+    entry: Entry,
+    sentence: AmendmentSentence,
+    links: list[tuple[int, str]] | tuple[()],
+    numbered: Mapping[tuple[str, str, int], list[str]],
+) -> str | None:
+    """Return the entry that a sentence names first behind its verb."""
+    found = [(offset, target) for offset, target in links if sentence.start <= offset < sentence.end]
+    for name in sentence.names:
+        meant = numbered.get((entry.wing, name.kind, name.number), [])
+        if name.address in case.catalog.entries:
+            meant = [name.address]
+        if len(meant) == 1:
+            found.append((name.offset, meant[0]))
+    return min(found)[1] if found else None
 
 
 def _may_amend(case: Case, entry: Entry, target: str) -> bool:
@@ -65,50 +98,14 @@ def _may_amend(case: Case, entry: Entry, target: str) -> bool:
     return not is_linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
 
 
-class _Names:
-    """The entries that the names in a text mean: kinds with numbers, addresses and links."""
-
-    def __init__(self, case: Case) -> None:
-        self._case = case
-
-    def first_in(self, entry: Entry, sentence: AmendmentSentence) -> str | None:
-        """Return the entry that is named first behind the verb."""
-        found = [(at, to) for at, to in self._links.get(entry.address, ()) if sentence.start <= at < sentence.end]
-        for name in sentence.names:
-            meant = self._numbered.get((entry.wing, name.kind, name.number), [])
-            if name.address in self._case.catalog.entries:
-                meant = [name.address]
-            if len(meant) == 1:
-                found.append((name.offset, meant[0]))
-        return min(found)[1] if found else None
-
-    @cached_property
-    def _links(self) -> dict[str, list[tuple[int, str]]]:
-        links: dict[str, list[tuple[int, str]]] = {}
-        for one in self._case.references:
-            if one.target is not None:
-                links.setdefault(one.address, []).append((one.link.offset, one.target))
-        return links
-
-    @cached_property
-    def _numbered(self) -> dict[tuple[str, str, int], list[str]]:
-        """The entries by wing, kind and number: of `pep-0484`, and of `0007-use-utc`, which any kind may mean."""
-        found: dict[tuple[str, str, int], list[str]] = {}
-        for address, entry in self._case.catalog.entries.items():
-            if numbered := _ID.match(address.rsplit("/", 1)[-1]):
-                for kind in [numbered[1]] if numbered[1] else _KINDS:
-                    found.setdefault((entry.wing, kind, int(numbered[2])), []).append(address)
-        return found
-
-
 @check("amendment-invalid", Severity.ERROR, aliases=("amends-across-types", "amends-across-wings"))
 def amendment_invalid(case: Case) -> Iterator[Finding]:
-    """An entry amends one of higher authority, or of a wing that it cannot speak for.
+    """An entry amends one of higher authority, or one of a wing that it must not change.
 
-    The order is invariant, decision, pattern, note. A note cannot change a part of a decision: readers would follow it,
-    and whoever guards the decision never saw it. Within a wing any entry may amend another, and a project's entry may
-    amend a shared one, for that project alone; what another project decided is its own. Such an amendment counts for
-    nothing, and answers do not show it.
+    The order of authority is invariant, decision, pattern, note. A note cannot change a part of a decision: readers
+    would follow the note, which the approver of the decision never saw. A project's entry may amend entries of its own
+    wing, and shared ones for that project alone, but not those of another project. Answers do not show an invalid
+    amendment.
 
     Fails:
 
@@ -122,10 +119,8 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         see = f"`see: [{old.address}]` in place of `amends`"
         if is_lower(link.entry, old):
             message = f"a {link.entry.type} amends the {old.type} `{old.address}`"
-            other = case.catalog.place(old.address, "type")
-            yield case.on_link(
-                link, message, f"write `type: {old.type}`, or {see}", other=other, former="amends-across-types"
-            )
+            help_, place = f"write `type: {old.type}`, or {see}", case.catalog.place(old.address, "type")
+            yield case.on_link(link, message, help_, other=place, former="amends-across-types")
         if not may_speak_for(link.entry, old, case.catalog.wings):
             message = f"amends `{old.address}`, which is not {link.entry.wing}'s to amend"
             help_ = f"write the amendment in the wing {old.wing}, or {see}"
@@ -134,10 +129,10 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
 
 @check("amends-ended", Severity.WARNING)
 def amends_ended(case: Case) -> Iterator[Finding]:
-    """A current entry amends one that is not current any more.
+    """A current entry amends one that is no longer current.
 
-    The successor of the amended entry was written with or without the amendment, and nobody can tell which: the
-    amendment is shown with neither. If the amending entry itself replaced the other, it is no amendment.
+    Nobody can tell whether the successor of the amended entry already includes the amendment, so answers show it with
+    neither. An entry that itself replaced the other does not amend it.
 
     Fails:
 
@@ -150,10 +145,10 @@ def amends_ended(case: Case) -> Iterator[Finding]:
         if Status.DRAFT in (link.entry.status, old.status) or case.is_current(old.address):
             continue
         heads = case.catalog.lineage.heads(old.address)
-        named = " or ".join(f"`{head}`" for head in heads if head != link.entry.address)
+        named = " or ".join(f"`{head}`" for head in heads if head != link.address)
         message = f"amends `{old.address}`, which has ended{f', replaced by {named}' if named else ''}"
         help_ = f"amend {named} if this still applies" if named else "remove the link"
-        help_ += f", or end this with `mdmem deprecate {link.entry.address} --reason TEXT`"
+        help_ += f", or end this with `mdmem deprecate {link.address} --reason TEXT`"
         yield case.on_link(link, message, help_, other=case.catalog.place(old.address, "status"))
 
 
@@ -162,22 +157,20 @@ _OVERRIDES = ("override-without-reason", "override-of-own-wing", "override-acros
 
 @check("override-invalid", Severity.ERROR, aliases=_OVERRIDES)
 def override_invalid(case: Case) -> Iterator[Finding]:
-    """An entry overrides one without a reason, one of its own wing, or one of higher authority.
+    """An entry overrides another one without a reason, in its own wing, or against a higher authority.
 
-    `overrides` lets a project's rule win over a shared one in that project alone. Without a reason nobody can tell a
-    considered exception from a rule nobody knew; `reason` counts, and so does a body that gives one, for instance after
-    `Rationale:`. Inside a wing both rules would apply to the same readers: there the newer one supersedes the older.
-    The order of authority is invariant, decision, pattern, note. A note that displaced a decision would weaken it
-    without anybody seeing it, so retrieval gives both.
+    `overrides` makes a project's rule win over a shared one in that project alone. The reason tells a considered
+    exception from a mistake; it is in `reason` or in the body, for instance after `Rationale:`. Within one wing both
+    rules would apply to the same readers, so the newer one must supersede the older. A note cannot displace a decision:
+    the order of authority is invariant, decision, pattern, note, and retrieval returns both.
 
     Fails:
 
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
         base/architecture/retry.md       type: decision
 
-    Fix: add `reason:` with what is different here; within a wing write `supersedes` instead, or narrow one of the two
-    with `applies_to` or `focus`; give the overriding entry the type of the other, or write `see` in place of
-    `overrides`.
+    Fix: add `reason:` with what is different here; within a wing write `supersedes`, or narrow one of the two with
+    `applies_to` or `focus`; give the overriding entry the type of the other, or write `see` instead.
     """
     for entry in case.catalog.entries.values():
         if entry.overrides and not case.gives_reason(entry):
@@ -189,23 +182,25 @@ def override_invalid(case: Case) -> Iterator[Finding]:
             continue
         entry, other = link.entry, case.catalog.entries.get(link.target)
         if link.target.startswith(f"{entry.wing}/"):
-            message = f"overrides `{link.target}` of its own wing"
+            message, former = f"overrides `{link.target}` of its own wing", "override-of-own-wing"
             narrow = "remove it and narrow one with `applies_to` or `focus`"
             help_ = f"write `supersedes: [{link.target}]` instead, or {narrow}"
-            yield case.on_link(link, message, help_, other=Place(f"{link.target}.md"), former="override-of-own-wing")
         elif other is not None and entry.status is not Status.DEPRECATED and entry.type.rank > other.type.rank:
             message = f"a {entry.type} overrides the {other.type} `{other.address}`, which still applies"
             help_ = f"write `type: {other.type}`, or `see: [{other.address}]` instead"
-            yield case.on_link(link, message, help_, other=Place(other.path), former="override-across-types")
+            former = "override-across-types"
+        else:
+            continue
+        yield case.on_link(link, message, help_, other=Place(f"{link.target}.md"), former=former)
 
 
 @check("override-not-declared", Severity.WARNING)
 def override_not_declared(case: Case) -> Iterator[Finding]:
-    """A project's entry covers the subject of a shared one, or calls itself a local override, without `overrides`.
+    """A project's entry covers the subject of a shared one, or has the label `local-override`, without `overrides`.
 
-    Retrieval then returns both as binding, and only a reader who knows both can tell that one is meant to win. Two
-    current entries of one type cover one subject if they have the same entry-id, or if their titles share most of their
-    words. `see` or `conflicts_with` between the two says that they were compared, and ends the finding.
+    Retrieval then returns both as binding, and only a reader who knows both can tell which one should win. Two current
+    entries of one type cover one subject if they have the same entry-id, or if their titles share most of their words.
+    A link `see` or `conflicts_with` between the two says that somebody compared them, and ends the finding.
 
     Fails:
 
@@ -237,9 +232,9 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
 def conflict_unresolved(case: Case) -> Iterator[Finding]:
     """Two current entries contradict each other.
 
-    `conflicts_with`, or an entity's relation `CONFLICTS_WITH`, says so openly, and retrieval shows both; until somebody
-    decides, each reader decides alone. A pair is reported once, whichever end names it. If one of the two overrides the
-    other, it is decided.
+    One of them says so with `conflicts_with`, or with an entity's relation `CONFLICTS_WITH`. Retrieval returns both,
+    and each reader decides alone until somebody resolves it. The check reports each pair once, and not if one of the
+    two overrides the other.
 
     Fails:
 
@@ -274,11 +269,11 @@ def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
 
 @check("cross-wing-link-undeclared", Severity.WARNING)
 def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
-    """A link leads into a wing that the reader's wing does not read.
+    """A link leads into a wing that the entry's own wing does not read.
 
-    A project reads its own wing and the shared wings that its manifest names, all of them if it names none. A link into
-    any other wing leads to a rule that retrieval never returns here, and whose owners do not know who depends on it.
-    `supersession-across-wings` judges supersession links. Each entry is reported once for each such wing.
+    A project reads its own wing and the shared wings that its manifest lists, or all of them without a list. Retrieval
+    here never returns a rule of any other wing, and the owners of that rule do not know who depends on it. The check
+    reports each entry once for each such wing; supersession links have the check `supersession-across-wings`.
 
     Fails:
 
@@ -287,27 +282,26 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
 
     Fix: add the shared wing to `shared_wings`, or move what both need into a shared wing.
     """
-    links: list[tuple[str, str | None, Link | Reference]] = []
-    links += ((one.entry.address, one.target, one) for one in case.distinct_links if one.field not in _SUPERSESSION)
-    links += ((one.address, one.target, one) for one in case.references if one.path is None)
     seen: set[tuple[str, str]] = set()
-    for address, target, link in links:
-        if target is None or case.catalog.hides(target) or target.split("/", 1)[0] in case.catalog.missing_wings:
+    for link in case.all_links:
+        is_other = link.field in _SUPERSESSION if isinstance(link, Link) else link.path is not None
+        target = link.target
+        if is_other or target is None or case.catalog.hides(target) or _wing_of(target) in case.catalog.missing_wings:
             continue
-        here, there = (case.catalog.wings[one.split("/", 1)[0]] for one in (address, target))
-        if (address, there.name) in seen or _reads(here, there):
+        here, there = (case.catalog.wings[_wing_of(one)] for one in (link.address, target))
+        if (link.address, there.name) in seen or _reads(here, there):
             continue
-        seen.add((address, there.name))
+        seen.add((link.address, there.name))
         message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
         shared = f"write `kind: shared` in the README.md of `{there.name}` if its rules are meant for all"
         help_ = f"{shared}, else write here what you need from it"
         if there.is_shared:
             help_ = f"add `{there.name}` to `shared_wings` in the README.md of `{here.name}`"
-        other = Place(f"{target}.md")
-        if isinstance(link, Link):
-            yield case.on_link(link, message, help_, other=other)
-        else:
-            yield case.on_reference(link, message, help_, other=other)
+        yield case.on_link(link, message, help_, other=Place(f"{target}.md"))
+
+
+def _wing_of(path: str) -> str:
+    return path.split("/", 1)[0]
 
 
 def _reads(here: Wing, there: Wing) -> bool:
@@ -318,19 +312,18 @@ def _reads(here: Wing, there: Wing) -> bool:
 
 @check("applies-to-nothing", Severity.WARNING, asks_git=True)
 def applies_to_nothing(case: Case) -> Iterator[Finding]:
-    """A glob of `applies_to` matches no file that git tracks.
+    """A glob in `applies_to` matches no file that git tracks.
 
-    The code moved or was never there, so the rule is not shown to whoever edits that code. Globs count from the top of
-    the repository: `*` stays in a folder, `**` crosses, a plain path covers everything below it. Entries that have
-    ended are left alone.
+    The code moved or never existed, so the rule does not reach those who edit it. Globs count from the top of the
+    repository: `*` stays in a folder, `**` crosses folders, a plain path covers everything below it. The check does not
+    look at deprecated entries.
 
     Fails:
 
         applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
 
-    Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists what one covers. If the glob was
-    counted from a folder above the memory, or one name in it is one letter away from the only such name there is,
-    `mdmem check --unsafe-fixes` writes that.
+    Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists the files of one. If the glob was
+    counted from a folder above the memory, or has one wrong letter in a name, `mdmem check --unsafe-fixes` corrects it.
     """
     stated = [one for one in case.catalog.entries.values() if one.applies_to and one.status is not Status.DEPRECATED]
     if not stated or case.facts is None or not case.facts.tracked_in_repository:
@@ -342,10 +335,11 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
             if has_match(glob):
                 continue
             meant = _from_top(glob, tracked) or _nearest_glob(glob, tracked)
-            wanted = (
-                f"write `{meant}`" if meant else f"write a glob that `git ls-files ':(top,glob){glob}'` lists files for"
+            wanted = f"`{meant}`" if meant else f"a glob that `git ls-files ':(top,glob){glob}'` lists files for"
+            message, help_ = (
+                f"`{glob}` matches no tracked file",
+                f"write {wanted}; globs count from the repository's top",
             )
-            message, help_ = f"`{glob}` matches no tracked file", f"{wanted}; globs count from the repository's top"
             found = case.on_entry(entry, message, help_, field="applies_to", item=item)
             if meant is not None:
                 document, given = case.catalog.document(entry.path), ("applies_to", item, meant)
@@ -375,10 +369,10 @@ def _nearest_glob(glob: str, tracked: TrackedPaths) -> str | None:
 
 @check("manifest-invalid", Severity.ERROR)
 def manifest_invalid(case: Case) -> Iterator[Finding]:
-    """The manifest of a wing has something that cannot be read.
+    """The manifest of a wing has a key or a value that cannot be read.
 
-    A manifest says whether a wing is shared, who owns it and which shared wings it reads. A key that is not read means
-    the default: a shared wing that counts as a project's, or shared invariants that nobody sees.
+    A manifest says whether a wing is shared, who owns it and which shared wings it reads. If a key is not read, the
+    default applies: a shared wing then counts as a project's, or shared invariants reach nobody.
 
     Fails:
 
@@ -394,11 +388,11 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
 
 @check("wing-without-manifest", Severity.ERROR)
 def wing_without_manifest(case: Case) -> Iterator[Finding]:
-    """A folder at the repository's top has files that look like entries, and no manifest makes it a wing.
+    """A folder at the repository's top has files that look like entries, but no manifest makes it a wing.
 
-    If the memory is the top of the repository, most folders have code, so only one with a `README.md` whose front
-    matter has `kind` is a wing. Nothing reads the others: no retrieval, no link and no check. A file at `x/y/z.md` with
-    `type` and `status` is meant to be read.
+    If the memory is the top of the repository, most folders contain code, so only a folder whose `README.md` has `kind`
+    in its front matter is a wing. mdmem does not read the others, though a file at `x/y/z.md` with `type` and `status`
+    is meant to be read.
 
     Fails:
 
@@ -406,14 +400,14 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
 
     Fix: write `ops/README.md` with `kind: project` and `owners` between two lines of `---`.
     """
-    lost = Counter(path.split("/", 1)[0] for path in case.orphans)
+    lost = Counter(map(_wing_of, case.orphans))
     had = {name for name, wing in case.base.catalog.wings.items() if wing.has_manifest} if case.base else set()
     for wing in sorted(lost.keys() & had):
         entries = "1 entry counts" if lost[wing] == 1 else f"{lost[wing]} entries count"
         message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} as no memory"
         yield Finding("", message, Place(f"{wing}/README.md"), f"bring `{wing}/README.md` back as it was")
     for path in case.orphans:
-        wing = path.split("/", 1)[0]
+        wing = _wing_of(path)
         if wing not in had:
             help_ = f"write `{wing}/README.md` with `kind: project` between two lines of `---`"
             yield at_path(path, f"`{wing}` has no manifest, so nothing reads this entry", help_)
@@ -424,11 +418,11 @@ _UNKNOWN = ("default-wing-unknown", "unknown-shared-wing", "shared-wing-is-proje
 
 @check("unknown-wing", Severity.ERROR, aliases=_UNKNOWN)
 def unknown_wing(case: Case) -> Iterator[Finding]:
-    """The settings or a manifest name a wing that does not exist, or a shared wing that is not shared.
+    """The settings or a manifest name a wing that does not exist, or list a project's wing as a shared one.
 
-    Every question and every write without `--wing` goes to the default wing, so that `retrieve` answers nothing while
-    the checks would be green. In `shared_wings` a typo drops the invariants of the wing that was meant. Other projects
-    read only shared wings: a project's wing in that list is not read, and its rules are missing.
+    Questions and writes without `--wing` go to the default wing, so a wrong name there makes `retrieve` return nothing
+    while every other check passes. A typo in `shared_wings` drops the invariants of the wing that was meant. Other
+    projects read only shared wings, so the rules of a project's wing in that list are missing.
 
     Fails:
 
@@ -436,24 +430,24 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
         shop/README.md       shared_wings: [billing]
         billing/README.md    kind: project
 
-    Fix: write the name of a wing, which is that of its folder; the finding names the nearest. Remove a project's wing
-    from `shared_wings`, or write `kind: shared` in its README.md if its rules are meant for all.
+    Fix: write the name of the wing's folder; the finding names the nearest. Remove a project's wing from
+    `shared_wings`, or write `kind: shared` in its README.md if its rules are meant for all.
     """
-    wings = case.catalog.wings
-    if case.settings.default_wing is not None and not _is_known_default(case, case.settings.default_wing):
-        close = nearest(case.settings.default_wing, tuple(wings))
-        message = f"`default_wing` is `{case.settings.default_wing}`, and there is no such wing"
+    wings, default = case.catalog.wings, case.settings.default_wing
+    if default is not None and not _is_known_default(case, default):
+        close = nearest(default, tuple(wings))
         help_ = f"write `{close}`" if close else "write the name of a wing, or remove the line"
         place = Place(SETTINGS_NAME, case.settings.line_of("default_wing"))
+        message = f"`default_wing` is `{default}`, and there is no such wing"
         yield Finding("default-wing-unknown", message, place, help_)
     known = {*wings, *case.catalog.missing_wings}
     for wing in wings.values():
         for item, name in enumerate(wing.shared_wings or ()):
             former = "shared-wing-is-project"
             if name not in known:
-                message, close = f"there is no wing `{name}`", _nearest_wing(name, known - {wing.name})
+                close = next(iter(difflib.get_close_matches(name, sorted(known - {wing.name}), n=1)), None)
+                message, former = f"there is no wing `{name}`", "unknown-shared-wing"
                 help_ = f"write `{close}`" if close else "remove it, or write the name of the wing's folder"
-                former = "unknown-shared-wing"
             elif name == wing.name and not wing.is_shared:
                 message, help_ = "a wing does not share itself", f"remove `{name}`"
             elif name in wings and not wings[name].is_shared:
@@ -461,9 +455,8 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
                 help_ = f"remove it, or write `kind: shared` in the README.md of `{name}`"
             else:
                 continue
-            yield Finding(
-                former, message, case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item), help_
-            )
+            place = case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item)
+            yield Finding(former, message, place, help_)
 
 
 def _is_known_default(case: Case, name: str) -> bool:
@@ -474,16 +467,12 @@ def _is_known_default(case: Case, name: str) -> bool:
     return bool(wings.keys() & {name, folded}) or any(wing.project_id == name for wing in wings.values())
 
 
-def _nearest_wing(name: str, wings: Collection[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(name, sorted(wings), n=1)), None)
-
-
 @check("wing-without-owner", Severity.WARNING)
 def wing_without_owner(case: Case) -> Iterator[Finding]:
-    """A wing names nobody who is responsible for it.
+    """A wing has no owner.
 
-    Owners approve rules before they apply in their wing. Without one, nobody answers for a rule, and nobody can approve
-    an agent's draft.
+    Owners approve rules before they apply in their wing. Without an owner nobody is responsible for its rules, and
+    nobody can approve an agent's draft.
 
     Fails:
 
@@ -495,7 +484,7 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
     """
     for name, wing in case.catalog.wings.items():
         manifest = f"{name}/README.md"
-        # A manifest that cannot be read may well name them.
+        # A manifest that cannot be read may have owners.
         if wing.owners or manifest in case.faulty_manifests:
             continue
         if wing.has_manifest:
@@ -510,17 +499,17 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
 
 @check("wing-not-fetched", Severity.ERROR, incomplete=True)
 def wing_not_fetched(case: Case) -> Iterator[Finding]:
-    """A wing that lives in another repository is not read.
+    """A wing from another repository was not read.
 
-    It may contain invariants, so it never counts as absent: the run is incomplete, every retrieval lists the wing as a
-    problem, and links into it do not dangle. Either nobody has fetched it here, or the fetched copy is not the one that
-    the settings name, or a folder of this memory has the wing's name. No check fetches anything.
+    It may contain invariants, so the run is incomplete, every retrieval lists the wing as a problem, and links into it
+    do not dangle. Nobody has fetched it here, or the fetched copy is not the one in the settings, or a folder of this
+    memory has the wing's name. Checks fetch nothing themselves.
 
     Fails:
 
         [wings.ros2]
         git = "https://git.example.org/ros2-memory.git"     (and there is no `commit` yet)
 
-    Fix: `mdmem sync --wings --pinned` fetches what the settings name; `mdmem sync --wings` moves on to the newest.
+    Fix: run `mdmem sync --wings --pinned` to fetch the commit in the settings, or `mdmem sync --wings` for the newest.
     """
     yield from case.loaded("wing-not-fetched")

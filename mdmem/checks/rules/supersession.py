@@ -47,24 +47,22 @@ def _named(addresses: Sequence[str], joined: str = ", ") -> str:
 
 @check("supersession-one-sided", Severity.ERROR, aliases=("supersession-mismatch",))
 def supersession_one_sided(case: Case) -> Iterator[Finding]:
-    """Only one end of a supersession names the other, or the old entry names another successor.
+    """A supersession is one-sided: only one of the two entries names the other.
 
-    Both ends are stored, so that two branches which each supersede the same entry collide visibly in git, and so that a
-    reader of the old file sees that it ended. While only the new entry says so, the old one stays in force, and answers
-    show both. A draft that names an old entry is fine: the old one stays as it is until the draft is approved. If one
-    of the two files cannot be parsed, this check does not report the link.
+    The new entry has `supersedes`, the old one `superseded_by`. Both are needed, so that two branches which supersede
+    the same entry conflict in git, and a reader of the old file sees that it ended. Until the old entry names its
+    successor it stays current, and answers show both. A draft may name an old entry before it is approved. If one of
+    the two files cannot be parsed, this check does not report the link.
 
     Fails:
 
         app/rules/new.md    status: active    supersedes: [app/rules/old]
         app/rules/old.md    status: active
 
-    Fix: write the missing end, or the right successor in the old entry. A missing `superseded_by` goes into the old
-    entry with `status: deprecated` and `deprecated_at`; a missing `supersedes` may also mean that the old entry names
-    the wrong one. `mdmem check --fix` adds the missing end to an old entry that has ended, or whose successor is just
-    being written, but to none in force that was imported or is itself new; `--unsafe-fixes` ends any in force, and adds
-    the missing end to a new entry. If a reason or a line about the supersession says "in part", "partly" or "(… only)",
-    no fix ends the old entry: write `amends` instead.
+    Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
+    --fix` adds a missing `superseded_by` if the old entry has ended, or if its successor is new and the old entry is
+    neither new nor imported; `--unsafe-fixes` adds it in other cases, and a missing `supersedes`. If a text says that
+    only a part was superseded ("in part", "partly"), no fix ends the old entry: write `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -116,18 +114,18 @@ def _mismatch(case: Case, old: str, edges: Sequence[Edge]) -> Finding:
 
 @check("superseded-but-active", Severity.ERROR)
 def superseded_but_active(case: Case) -> Iterator[Finding]:
-    """An entry is superseded by its links and active by its status.
+    """An entry is superseded by its links but not deprecated by its status.
 
-    Readers who look at the status alone follow the old rule. Retrieval goes by the links and returns the successor.
+    Retrieval goes by the links and returns the successor, but readers who look at the status alone follow the old rule.
 
     Fails:
 
         status: active
         superseded_by: [app/rules/new]
 
-    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `mdmem check --fix` does it if the
-    link to the successor is just being written into an entry that was there before and was not imported,
-    `--unsafe-fixes` always, unless only a part was superseded.
+    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `mdmem check --fix` does it if
+    this change writes the link into an entry that is neither new nor imported, `--unsafe-fixes` always, unless only a
+    part was superseded.
     """
     for old, edges in _by_old(case, EdgeKind.BUT_ACTIVE):
         entry, successors = case.catalog.entries[old], [edge.new for edge in edges]
@@ -150,9 +148,9 @@ _CAUSES = frozenset({"superseded_by", "reason", "deprecated_reason"})
 
 @check("deprecated-without-successor-or-reason", Severity.ERROR)
 def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
-    """An entry is deprecated, with neither a successor nor a reason.
+    """An entry is deprecated without a successor or a reason.
 
-    Whoever finds it cannot tell whether the rule was wrong, was replaced, or was dropped by mistake, so it comes back.
+    Nobody can tell whether the rule was wrong, was replaced, or was dropped by mistake, so it comes back.
 
     Fails:
 
@@ -174,22 +172,21 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
 
 @check("successor-not-current", Severity.ERROR, aliases=("superseded-by-draft", "superseded-by-dead"))
 def successor_not_current(case: Case) -> Iterator[Finding]:
-    """An entry was ended in favour of a draft, or of an entry that had already ended.
+    """An entry names a successor that is still a draft, or that had already ended.
 
-    A draft changes nothing: until somebody approves it, the old rule should apply, and with the old one ended nothing
-    does. An entry that gives a reason of its own for its end, or that another current entry replaced, may name a draft.
-    Two branches make the other case: one ends the new rule, the other puts it in the place of the old. A successor that
-    ended later is `chain-without-head`, a deleted one `dangling-link`.
+    A draft changes nothing until somebody approves it, so with the old entry deprecated neither rule applies. An entry
+    with a reason of its own, or with another current successor, may name a draft. A successor that had ended before
+    comes from two branches: one ends the new rule, the other puts it in the place of the old. `chain-without-head`
+    reports a successor that ended later.
 
     Fails:
 
         app/rules/new.md    status: draft         supersedes: [app/rules/old]
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
-    Fix: run `mdmem approve` for the draft. Until then write `status: active` in the old entry, and remove
-    `superseded_by` and `deprecated_at` from it. If the successor had ended, name the current entry instead, or bring
-    the old one back and remove the links on both ends. `mdmem check --unsafe-fixes` does it if one answer is
-    likely, and for a draft if the end is just being written and was not imported.
+    Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
+    `deprecated_at`. If the successor had ended, name the current entry instead, or make the old one active again and
+    remove the links on both ends. `mdmem check --unsafe-fixes` makes the old entry active if it was not imported.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -223,9 +220,8 @@ def _undo(case: Case, edge: Edge) -> list[Edit]:
 def supersession_cycle(case: Case) -> Iterator[Finding]:
     """Entries supersede one another in a circle.
 
-    Each entry of the circle is superseded by one that it supersedes, so nothing tells which one applies. Retrieval
-    shows them all, marked as contradictory, until somebody breaks the circle. Only supersession links count: `see` may
-    go round.
+    Nothing tells which one applies, so retrieval shows them all, marked as contradictory. Only supersession links
+    count: `see` may go round.
 
     Fails:
 
@@ -245,9 +241,8 @@ def supersession_cycle(case: Case) -> Iterator[Finding]:
 def two_successors(case: Case) -> Iterator[Finding]:
     """Two entries supersede the same one.
 
-    Two branches that each replace a rule merge into this, and both new rules then count as current. A split into
-    several rules is legal if the old entry names all of them and gives a `reason`, or `deprecated_reason`, for the
-    split.
+    Two branches that each replace a rule merge into this, and both new rules count as current. A split into several
+    rules is fine if the old entry names all of them and gives a `reason` or `deprecated_reason`.
 
     Fails:
 
@@ -294,19 +289,18 @@ def _cut(case: Case, old: str, new: str) -> list[Edit]:
 
 @check("supersedes-superseded", Severity.INFO)
 def supersedes_superseded(case: Case) -> Iterator[Finding]:
-    """An entry supersedes one that another entry had superseded before, so that the history forks.
+    """An entry supersedes one that another entry already superseded.
 
-    In a chain each entry supersedes the one before it, and that is all right. A fork means that the new entry was
-    written without the newest rule in view. It is reported for drafts, which fork the history once approved, and for
-    declared splits.
+    In a chain each entry supersedes the one before it. A fork means that the author of the new entry did not see the
+    newest rule. The check reports drafts, which fork the history once approved, and declared splits.
 
     Fails:
 
-        app/rules/b.md    supersedes: [app/rules/a]                    (in force)
+        app/rules/b.md    supersedes: [app/rules/a]                    (current)
         app/rules/c.md    supersedes: [app/rules/a]    status: draft
 
-    Fix: supersede the current entry of the chain, which the finding names.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: supersede the current entry of the chain, which the finding names. `mdmem check --unsafe-fixes` does it if one
+    answer is likely.
     """
     for edge, _, _ in _consistent(case):
         earlier = _earlier(case, edge)
@@ -346,8 +340,8 @@ def _order(entry: Entry) -> tuple[bool, float, str]:
 def chain_without_head(case: Case) -> Iterator[Finding]:
     """A chain of supersessions ends with an entry that is not current.
 
-    Every link is right, and yet no rule on the subject applies now. That may be meant; the finding makes it visible. If
-    the last entry does not even say why it ended, that is reported instead.
+    Every link is right, but no rule on the subject applies now. That may be intended; the finding makes it visible. If
+    the last entry does not say why it ended, another check reports that instead.
 
     Fails:
 
@@ -374,18 +368,18 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
 
 @check("supersession-across-types", Severity.WARNING)
 def supersession_across_types(case: Case) -> Iterator[Finding]:
-    """An entry of lower authority supersedes one of higher.
+    """An entry supersedes one of higher authority.
 
-    The order is invariant, decision, pattern, note. A decision in the place of an invariant takes away a rule that was
-    not to be violated, and nothing but the type tells. Raising authority, a note that becomes a decision, is fine.
+    The order of authority is invariant, decision, pattern, note. A decision that replaces an invariant removes a rule
+    that nobody may violate, and only the type shows it. A higher authority is fine, as when a note becomes a decision.
 
     Fails:
 
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
         app/rules/old.md    type: invariant
 
-    Fix: give the new entry the type of the old one, or say that the drop is meant:
-    `ignore: {supersession-across-types: why}`.
+    Fix: give the new entry the type of the old one, or say that the drop is intended: `ignore:
+    {supersession-across-types: why}`.
     """
     for _, new, old in _consistent(case):
         if new.type.rank > old.type.rank:
@@ -400,8 +394,9 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
 def supersession_across_wings(case: Case) -> Iterator[Finding]:
     """An entry supersedes one of another wing.
 
-    A shared rule applies to other projects too, so a project cannot end it: it overrides the rule for itself. Neither
-    can one project end another's. Only promotion crosses wings: a shared entry that supersedes a project's.
+    A shared rule applies to other projects, too, so a project cannot end it; the project overrides it for itself. A
+    project cannot end another project's rule either. Only a shared entry may supersede a project's: that is a
+    promotion.
 
     Fails:
 
@@ -428,7 +423,7 @@ def supersession_across_wings(case: Case) -> Iterator[Finding]:
 def successor_older(case: Case) -> Iterator[Finding]:
     """An entry supersedes one that was created after it.
 
-    Either a date is wrong or the link points the wrong way, and then the older rule is taken for the current one.
+    A date is wrong, or the link points the wrong way and the older rule is taken for the current one.
 
     Fails:
 
@@ -450,10 +445,10 @@ def successor_older(case: Case) -> Iterator[Finding]:
 
 @check("supersession-reason-missing", Severity.WARNING)
 def supersession_reason_missing(case: Case) -> Iterator[Finding]:
-    """An entry supersedes another and does not say why.
+    """An entry supersedes another one without a reason.
 
-    The reason belongs in the new entry: the old one only points to it. Without it, nobody can tell later whether the
-    change still makes sense. `reason` counts, and so does a body that gives one, for instance after `Rationale:`.
+    Later nobody can tell whether the change still makes sense. The reason belongs in the new entry: in `reason`, or in
+    the body, for instance after `Rationale:`.
 
     Fails:
 
