@@ -335,6 +335,12 @@ def _field_links(
                 break
 
 
+def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
+    """Return the value of a field as the file has it: an entry has its times in UTC."""
+    fields = catalog.document(entry.path).fields
+    return str(fields.get(name)) if fields is not None else ""
+
+
 def written_links(document: Document, name: str) -> list[str]:
     """Return the items of a link field as the file has them."""
     value = document.fields.get(name) if document.fields is not None else None

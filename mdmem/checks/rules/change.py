@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
 
-from mdmem.checks.case import Case, Merge, at_path
+from mdmem.checks.case import Case, Merge, at_path, written_in
 from mdmem.checks.check import check
 from mdmem.checks.engine import has_ended
 from mdmem.model.entry import Entry, EntryType, Status
@@ -159,6 +158,9 @@ def _listed(statuses: tuple[Status, ...]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+_OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
+
+
 @check("created-at-changed", Severity.ERROR)
 def created_at_changed(case: Case) -> Iterator[Finding]:
     """The change alters the `created_at` of an entry.
@@ -175,16 +177,14 @@ def created_at_changed(case: Case) -> Iterator[Finding]:
     """
     for one in case.changes.changed:
         was, now = one.before.created_at, one.after.created_at
-        if was is not None and now is not None and was != now and not _gained_offset(was, now):
-            message = f"`created_at` was {was.isoformat()} and is {now.isoformat()}"
-            help_ = f"write `created_at: {was.isoformat()}` again"
+        if case.base is None or was is None or now is None or was == now:
+            continue
+        before = written_in(case.base.catalog, one.before, "created_at")
+        after = written_in(case.catalog, one.after, "created_at")
+        gained_offset = "T" in before and _OFFSET.fullmatch(after.removeprefix(before))
+        if not gained_offset:
+            message, help_ = f"`created_at` was {before} and is {after}", f"write `created_at: {before}` again"
             yield case.on_entry(one.after, message, help_, field="created_at")
-
-
-def _gained_offset(was: date, now: date) -> bool:
-    if not isinstance(was, datetime) or not isinstance(now, datetime) or was.tzinfo is not None:
-        return False
-    return now.replace(tzinfo=None) == was
 
 
 @check("type-changed", Severity.ERROR)

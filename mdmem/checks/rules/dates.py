@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import field_at, fields_of, is_imported, with_fix
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
+from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of, parse_moment
 from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.finding import Finding, Severity
 
@@ -72,8 +72,11 @@ def future_date(case: Case) -> Iterator[Finding]:
             moment = getattr(entry, name)
             if moment is None or day_of(moment) - case.today <= _ZONES:
                 continue
-            ahead = day_of(moment) - case.today
-            message = f"`{name}` is {moment.isoformat()}, {ahead.days} days ahead of today"
+            written = written_in(case.catalog, entry, name)
+            ahead = day_of(parse_moment(written)) - case.today
+            if ahead <= _ZONES:
+                continue
+            message = f"`{name}` is {written}, {ahead.days} days ahead of today"
             severity = Severity.ERROR if ahead > _SLIP else Severity.WARNING
             help_ = "write the day on which it happened"
             yield case.on_entry(entry, message, help_, field=name, severity=severity)
@@ -96,7 +99,8 @@ def verified_before_created(case: Case) -> Iterator[Finding]:
     for entry, document in case.entries:
         created, verified = entry.created_at, entry.verified_at
         if created is not None and verified is not None and _is_before(verified, created):
-            message = f"`verified_at` is {verified.isoformat()}, before `created_at`, {created.isoformat()}"
+            dates = [written_in(case.catalog, entry, name) for name in ("verified_at", "created_at")]
+            message = f"`verified_at` is {dates[0]}, before `created_at`, {dates[1]}"
             help_, other = "correct the date that is wrong, or remove `verified_at`", document.place("created_at")
             yield case.on_entry(entry, message, help_, field="verified_at", other=other)
 
