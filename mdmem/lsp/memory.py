@@ -28,7 +28,7 @@ from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.addresses import is_entry_place
-from mdmem.store.git.discovery import Stamp, stamp_of
+from mdmem.store.git.discovery import stamp_of
 from mdmem.store.settings import Settings
 from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.location import Location
@@ -205,7 +205,7 @@ class OpenMemory:
         self.abilities, self.codec = Abilities(), PositionCodec()
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
-        self._stamp: Stamp | None = None
+        self._stamp: object = None
 
     @cached_property
     def _overlay(self) -> TreeView:
@@ -347,7 +347,7 @@ class OpenMemory:
         stamp = self._git_stamp()
         fresh = replace(self.disk.reread(), today=self.today())
         is_same_list = fresh.tree.files() == self.disk.tree.files()
-        is_same_git = stamp is not None and stamp == self._stamp and is_same_list
+        is_same_git = stamp == self._stamp and is_same_list
         is_same_text = is_same_list and _digests(fresh.tree) == _digests(self.disk.tree)
         if is_same_git and is_same_text and fresh.today == self.disk.today:
             return False
@@ -358,8 +358,8 @@ class OpenMemory:
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))
         return True
 
-    def _git_stamp(self) -> Stamp | None:
-        return stamp_of(self.location.repository) if self.location.repository is not None else ()
+    def _git_stamp(self) -> object:
+        return stamp_of(self.location.repository) if self.location.repository is not None else None
 
     def _forget(self, *names: str) -> None:
         for name in names:

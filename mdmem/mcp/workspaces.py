@@ -20,7 +20,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import Catalog, load
-from mdmem.store.git.discovery import Stamp, stamp_of
+from mdmem.store.git.discovery import stamp_of
 from mdmem.store.index.records import Progress
 from mdmem.store.settings import Profile, Settings, parse_settings
 from mdmem.store.tree import FileKind, TreeFile
@@ -40,7 +40,7 @@ class _Cached(Struct):
     files: tuple[TreeFile, ...]
     digests: Mapping[str, str]
     catalog: Catalog
-    made: dict[Any, tuple[Stamp | None, Any]] = field(default_factory=dict)
+    made: dict[Any, tuple[object, Any]] = field(default_factory=dict)
 
 
 class CatalogCache:
@@ -50,7 +50,7 @@ class CatalogCache:
         """Start without any."""
         self._lock = threading.Lock()
         self._known: dict[tuple[Path, Access], _Cached] = {}
-        self.tracked: dict[Any, tuple[Stamp | None, Any]] = {}
+        self.tracked: dict[Any, tuple[object, Any]] = {}
 
     def get(self, workspace: Workspace) -> _Cached:
         """Return the catalog of the files as they are now."""
@@ -91,14 +91,14 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
         return found
 
     def _unless_refs_changed(
-        self, known: dict[Any, tuple[Stamp | None, Any]], key: object, make: Callable[[], Any]
+        self, known: dict[Any, tuple[object, Any]], key: object, make: Callable[[], Any]
     ) -> Any:
         """Return the value of a key as long as the repository is the same, else the result of a function."""
         repository = self.location.repository
         # Taken before the value is made, so that it is never too new.
-        stamp = stamp_of(repository) if repository is not None else ()
+        stamp = stamp_of(repository) if repository is not None else None
         before = known.get(key)
-        if stamp is None or before is None or before[0] != stamp:
+        if before is None or before[0] != stamp:
             before = known[key] = (stamp, make())
         return before[1]
 

@@ -10,12 +10,13 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import time_ns
 
 from msgspec import Struct
 
-from mdmem.disk import RACY_NS
+from mdmem.disk import RACY_NS, read_regular
 from mdmem.errors import GitError
 from mdmem.store.git.merge import is_ancestor
 from mdmem.store.git.process import Repository, pathspec, records, run
@@ -162,54 +163,28 @@ def _remote_in(stated: Mapping[str, str]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-Stamp = tuple[object, ...]
 # The files that decide which commits exist, and how git compares the disk with them.
 _OWN = ("HEAD", "index", "config.worktree", "reftable/tables.list")
 _SHARED = ("config", "packed-refs", "shallow", "info/attributes", "reftable/tables.list")
 _REFS = ("refs/heads", "refs/remotes", "refs/replace")
 
 
-def stamp_of(repository: Repository) -> Stamp | None:
-    """Return a value that changes whenever HEAD, a branch, the index or git's settings change.
+def stamp_of(repository: Repository) -> object:
+    """Return a value that differs after each change of HEAD, a branch, the index, attributes or the settings here.
 
-    It has the content of files that changed a moment ago. None where one cannot be read, or settings include others.
+    No git process is started: a server asks before each answer.
     """
-    settings = [repository.common_dir / "config", repository.git_dir / "config.worktree", *_user_settings()]
-    if any(b"[include" in (_content_of(path) or b"").lower() for path in settings):
-        return None
-    paths = [repository.git_dir / name for name in _OWN]
-    paths += [repository.common_dir / name for name in _SHARED]
-    paths += [repository.top / ".gitattributes", *_user_settings()]
+    paths = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
+    paths.append(repository.top / ".gitattributes")
     for name in _REFS:
         for folder, _, files in os.walk(repository.common_dir / name):
             paths += (Path(folder, file) for file in files)
-    limit, stamp = time_ns() - RACY_NS, list[object]()
+    recent, stamp = time_ns() - RACY_NS, list[object]()
     for path in paths:
-        try:
+        with suppress(OSError):
             stat = path.stat()
-        except OSError:
-            continue
-        stamp.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
-        if max(stat.st_mtime_ns, stat.st_ctime_ns) > limit:
-            content = _content_of(path)
-            if content is None:
-                return None
-            stamp.append(content)
-    return tuple(stamp)
-
-
-def _user_settings() -> list[Path]:
-    """Return the files of git's settings outside the repository, whether they exist or not."""
-    # Path.home raises without a home.
-    home = os.environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111
-    folder = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    stated = os.environ.get("GIT_CONFIG_GLOBAL")
-    own = [Path(folder, "git/config"), Path(home, ".gitconfig")] if stated is None else [Path(stated)]
-    return [*own, Path(os.environ.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))]
-
-
-def _content_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
+            stamp.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
+            # Two changes within one tick of the file system's clock leave the same times.
+            if max(stat.st_mtime_ns, stat.st_ctime_ns) > recent:
+                stamp.append(read_regular(path))
+    return stamp
