@@ -296,7 +296,8 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
 
     ours, theirs = pty.openpty()
     variables = environment(TERM="xterm", **(env or {}))
-    process = processes.Process(["-m", "mdmem", *arguments], cwd=cwd, env=variables, streams=[theirs] * 3)
+    command = [sys.executable, "-m", "mdmem", *arguments]
+    process = subprocess.Popen(command, cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     printed = b""
     # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.

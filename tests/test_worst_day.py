@@ -203,7 +203,7 @@ from pathlib import Path
 
 disk, top, which, steps, tests = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]), sys.argv[5]
 sys.path.insert(0, tests)
-from processes import fork_here
+from processes import run_text
 
 ours = {"uid": os.getuid(), "gid": os.getgid()}
 assert ctypes.CDLL(None).unshare(0x10000000 | 0x20000) == 0  # CLONE_NEWUSER, CLONE_NEWNS
@@ -235,7 +235,7 @@ for step in steps:
     elif step == "free":
         (disk / "filler").unlink()
     else:
-        done = fork_here("-m", "mdmem", *step, cwd=root)
+        done = run_text("-m", "mdmem", *step, cwd=root, env=os.environ)
         found = {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.*")) if path.is_file()}
         print(json.dumps([done.returncode, done.stdout, done.stderr, found]))
 """
