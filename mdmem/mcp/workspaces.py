@@ -90,9 +90,7 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
         )
         return found
 
-    def _unless_refs_changed(
-        self, known: dict[Any, tuple[object, Any]], key: object, make: Callable[[], Any]
-    ) -> Any:
+    def _unless_refs_changed(self, known: dict[Any, tuple[object, Any]], key: object, make: Callable[[], Any]) -> Any:
         """Return the value of a key as long as the repository is the same, else the result of a function."""
         repository = self.location.repository
         # Taken before the value is made, so that it is never too new.

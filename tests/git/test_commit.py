@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from builders import (
-    Clock,
     commit_all,
     environment,
     git,
@@ -18,18 +17,17 @@ from builders import (
     made_once,
     make_repository,
     merge_conflict,
-    nobody,
     status,
     without_rights,
     write,
 )
 from processes import python, run_text
 
-from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.store.git.commit import LockHeldError, commit_paths, in_turn
+from mdmem.errors import EnvironmentFaultError
+from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import GitLockedError, NotCommittedError, Repository
-from mdmem.store.git.status import refuse_while_busy, state_of
+from mdmem.store.git.status import state_of
 
 
 def repository_of(folder: Path) -> Repository:
@@ -78,12 +76,6 @@ def test_commit_holds_what_was_added_changed_and_deleted(top: Path) -> None:
     assert status(top) == []
 
 
-def test_commit_holds_both_sides_of_a_move(top: Path) -> None:
-    (top / "m/one.md").rename(top / "m/moved.md")
-    commit(top, "m/one.md", "m/moved.md")
-    assert held(top) == ["A\tm/moved.md", "D\tm/one.md"]
-
-
 def test_commit_leaves_all_else_staged_or_not_as_it_was(top: Path) -> None:
     write(top, "m/two.md", "staged\n")
     write(top, "m/added.md", "added\n")
@@ -100,12 +92,6 @@ def test_commit_leaves_all_else_staged_or_not_as_it_was(top: Path) -> None:
     assert held(top) == ["A\tm/new.md", "M\tm/one.md"]
     assert status(top) == before
     assert before == ["A  m/added.md", " A m/meant.md", " M m/three.md", "MM m/two.md", "?? m/untracked.md"]
-
-
-def test_nothing_is_committed_where_head_holds_the_files_already(top: Path) -> None:
-    (top / "m/two.md").unlink()
-    assert commit(top, "m/one.md", "m/never.md") is None
-    assert git(top, "rev-list", "--count", "HEAD") == "1"
 
 
 def test_paths_with_odd_names_are_taken_literally(top: Path) -> None:
@@ -214,8 +200,8 @@ def test_merge_that_starts_meanwhile_is_gits_to_refuse(top: Path) -> None:
     assert status(top) == state
 
 
-@pytest.mark.parametrize("name", ["pre-commit", "prepare-commit-msg", "commit-msg"])
-def test_hook_that_fails_is_named_with_its_words(top: Path, name: str) -> None:
+def test_hook_that_fails_is_named_with_its_words_and_the_index_is_as_before(top: Path) -> None:
+    name = "commit-msg"
     hook(top, name, "printf '\\033[31mno, \\033[0mnot this\\n'; echo 'error: why' >&2; exit 7")
     write(top, "m/two.md", "staged\n")
     git(top, "add", "m/two.md")
@@ -295,23 +281,6 @@ def test_commit_is_signed_where_git_signs(top: Path) -> None:
     assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(top, "cat-file", "commit", "HEAD")
 
 
-def test_author_in_the_environment_is_kept(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_AUTHOR_NAME", "Bob")
-    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "bob@example.org")
-    write(top, "m/one.md", "ours\n")
-    commit(top, "m/one.md")
-    assert git(top, "log", "-1", "--format=%an <%ae>, %cn") == "Bob <bob@example.org>, Ada"
-
-
-def test_missing_identity_is_said_with_what_to_type(top: Path) -> None:
-    nobody(top)
-    write(top, "m/new.md", "new\n")
-    words = r"git does not know who you are; type `git config user.name NAME` .*; nothing was committed"
-    with pytest.raises(NotCommittedError, match=words):
-        commit(top, "m/new.md")
-    assert status(top) == ["?? m/new.md"]
-
-
 def test_variables_of_an_outer_hook_are_dropped(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outer = make_repository(top.parent / "outer")
     repository = repository_of(top)
@@ -330,19 +299,6 @@ def test_worktree_commits_to_its_own_branch(top: Path) -> None:
     assert commit(other, "m/new.md") == git(top, "rev-parse", "topic")
     assert status(other) == status(top) == []
     assert git(top, "rev-list", "--count", "main") == "1"
-
-
-def test_submodule_commits_to_itself(top: Path) -> None:
-    inner = make_repository(top.parent / "inner")
-    write(inner, "a.md", "a\n")
-    commit_all(inner)
-    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
-    commit_all(top, "with a submodule")
-    for name, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
-        git(top / "sub", "config", name, value)
-    write(top, "sub/new.md", "new\n")
-    assert commit(top / "sub", "new.md") == git(top / "sub", "rev-parse", "HEAD")
-    assert status(top) == [" M sub"]
 
 
 @pytest.mark.parametrize("path", ["far/new.md", "far/old.md", "m/new.md"])
@@ -372,20 +328,6 @@ def test_lock_that_stays_is_named(top: Path, name: str) -> None:
     with pytest.raises(GitLockedError, match=words):
         commit(top, "m/new.md", wait=0.2)
     assert status(top) == ["?? m/new.md"]
-
-
-def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr("mdmem.store.git.commit.time", clock)
-
-    def attempt() -> None:
-        raise LockHeldError("index.lock")
-
-    with pytest.raises(GitLockedError):
-        in_turn(repository_of(top), attempt, wait=0.1)
-    assert 0.1 < clock.now < 0.9
 
 
 def test_index_that_another_git_wrote_back_is_tried_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -491,44 +433,15 @@ def test_many_processes_commit_many_files_each(top: Path, processes: int, files:
     assert status(top) == ["M  m/two.md"]
 
 
-def test_nothing_goes_on_in_a_quiet_repository(top: Path) -> None:
-    repository = repository_of(top)
-    assert state_of(repository) is None
-    refuse_while_busy(repository)
-
-
-def conflicting(top: Path) -> None:
-    """Leave a branch `topic` whose commits conflict with `main`."""
-    git(top, "checkout", "-q", "-b", "topic")
-    for text in ("topic\n", "topic again\n"):
-        write(top, "m/one.md", text)
-        commit_all(top, "topic")
-    git(top, "checkout", "-q", "main")
-    write(top, "m/one.md", "main\n")
-    commit_all(top, "main")
-
-
 @pytest.mark.parametrize(
     ("command", "operation"),
-    [
-        (["merge", "topic"], "merge"),
-        (["rebase", "topic"], "rebase"),
-        (["rebase", "--apply", "topic"], "rebase"),
-        (["cherry-pick", "topic"], "cherry-pick"),
-        (["revert", "--no-edit", "HEAD~1"], "revert"),
-    ],
-    ids=["merge", "rebase", "rebase-apply", "cherry-pick", "revert"],
+    [(["rebase", "--apply", "topic"], "rebase"), (["revert", "--no-edit", "HEAD~1"], "revert")],
 )
-def test_what_goes_on_is_named(top: Path, command: list[str], operation: str) -> None:
-    conflicting(top)
-    if operation == "revert":
-        write(top, "m/one.md", "main again\n")
-        commit_all(top)
+def test_operation_at_hand_is_found(top: Path, command: list[str], operation: str) -> None:
+    git(top, "branch", "topic", "HEAD")
+    for branch, text in (("topic", "topic\n"), ("main", "main\n"), ("main", "main again\n")):
+        git(top, "checkout", "-q", branch)
+        write(top, "m/one.md", text)
+        commit_all(top, branch)
     git(top, *command, ends=1)
     assert state_of(repository_of(top)) == operation
-    with pytest.raises(UsageError) as raised:
-        refuse_while_busy(repository_of(top))
-    assert str(raised.value) == (
-        f"a {operation} is going on here: leave out `--commit`, "
-        f"or end it first with `git {operation} --continue` or `--abort`"
-    )

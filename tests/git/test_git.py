@@ -11,7 +11,7 @@ from builders import commit_all, git, made_once, make_repository, write
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import list_deletions
-from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, run, staged_index
+from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, staged_index
 from mdmem.store.git.status import (
     list_changed_in_index,
     list_ignored,
@@ -73,10 +73,6 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return started
 
 
-def test_repository_is_none_when_there_is_none(tmp_path: Path) -> None:
-    assert find_repository(tmp_path) is None
-
-
 def test_repository_is_none_inside_a_bare_one(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare", "bare.git")
     assert find_repository(tmp_path / "bare.git") is None
@@ -128,11 +124,6 @@ def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch
     assert str(caught.value) == f"{says}, type `git config --global --add safe.directory {top}`"
 
 
-def test_repository_is_told_by_english_words_whatever_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = environment_for({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
-    assert (said["LC_ALL"], said["LANGUAGE"]) == ("C.UTF-8", "")
-
-
 @pytest.mark.parametrize("listing", ["staged", "revision"])
 def test_files_with_odd_names_are_listed_as_they_are(tmp_path: Path, listing: str) -> None:
     folder = make_repository(tmp_path / "top")
@@ -153,23 +144,6 @@ def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
         "memory/w/r/e.md",
         "memory/w/r/empty.md",
     ]
-
-
-def test_files_in_conflict_are_listed_with_their_stages(top: Path) -> None:
-    git(top, "checkout", "-q", "-b", "theirs")
-    write(top, "memory/w/r/e.md", "theirs\n")
-    commit_all(top)
-    git(top, "checkout", "-q", "main")
-    write(top, "memory/w/r/e.md", "ours\n")
-    commit_all(top)
-    git(top, "merge", "-q", "theirs", ends=1)
-    assert [blob.stage for blob in list_staged(repository_of(top), "")] == [1, 2, 3]
-
-
-def test_revision_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    folder = make_repository(tmp_path / "top")
-    with pytest.raises(UsageError, match="`HEAD` is not a commit here; write a branch, a tag or a commit"):
-        resolve(repository_of(folder), "HEAD")
 
 
 def test_revision_that_is_misspelt_is_answered_with_the_branch_that_was_meant(top: Path) -> None:
@@ -316,8 +290,3 @@ def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(t
     (top / "log.txt").write_bytes(b"y\n" * 5000 + b"zebra \x0cone\0two\0three\r\n")
     commit_all(top)
     assert search_lines(repository_of(top), ["zebra"], 10) == [("log.txt", 5001, "zebra \x0cone\0two\0three")]
-
-
-def test_error_carries_the_words_of_git(top: Path) -> None:
-    with pytest.raises(GitError, match=r"^git log: ambiguous argument 'nowhere'"):
-        run(top, "log", "nowhere")

@@ -22,13 +22,12 @@ from builders import (
 from processes import run_text
 
 from mdmem.checks.run import GitFacts
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError
 from mdmem.store.catalog import EntryCache, load
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.merge import PathConflict, merge, merge_base, parents_at_hand
-from mdmem.store.git.process import Repository, ShallowHistoryError, UnknownRevisionError, read_blobs
+from mdmem.store.git.process import Repository, ShallowHistoryError, read_blobs
 from mdmem.store.git.status import list_revision
-from mdmem.store.settings import Settings
 from mdmem.store.tree import GitTree, Unreadable, read_one
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
@@ -129,11 +128,6 @@ def test_conflict_is_told_with_the_word_of_git(top: Path, ours: str | None, thei
     assert [(one.path, one.kind) for one in merging(top).conflicts] == [("w/r/lines.md", kind)]
 
 
-def test_conflict_of_a_file_that_both_added(top: Path) -> None:
-    both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
-    assert merge(repository_of(top), "main", "topic").conflicts == (PathConflict("memory/w/r/new.md", "add/add"),)
-
-
 def test_conflicts_outside_the_root_and_in_dot_names_are_left_out(top: Path) -> None:
     for path in ("src.md", "memory2/x.md", "memory/.x/e.md", "memory/w/r/new.md"):
         both(top, path, "ours\n", "theirs\n")
@@ -217,16 +211,6 @@ def test_merge_sees_the_stores_that_a_hook_names(top: Path, tmp_path: Path, monk
     assert merge(repository, "main", "topic").conflicts == ()
 
 
-def test_merge_where_a_hook_names_another_repository(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = make_repository(tmp_path / "other")
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(other))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
-    assert "w/r/mine" in merging(top).whole_catalog.entries
-
-
 def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
     program = "import sys, pathlib; from mdmem.store.git.discovery import find_repository;"
@@ -293,19 +277,6 @@ def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pyt
     )
 
 
-def test_merge_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    top = make_repository(tmp_path / "top")
-    make_root(top / "memory")
-    with pytest.raises(UnknownRevisionError, match="`HEAD` is not a commit here"):
-        assert merging(top, "HEAD").tree
-    assert issubclass(UnknownRevisionError, UsageError)
-
-
-def test_merge_into_a_branch_that_is_not_here_is_refused_with_a_sentence(top: Path) -> None:
-    with pytest.raises(UnknownRevisionError, match="`origin/main` is not a commit here"):
-        merge(repository_of(top), "origin/main", "HEAD")
-
-
 def test_merge_base_of_a_shallow_history_says_how_to_deepen_it(top: Path, tmp_path: Path) -> None:
     url = f"file://{top}"
     git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", "-b", "topic", url, "shallow")
@@ -316,14 +287,6 @@ def test_merge_base_of_a_shallow_history_says_how_to_deepen_it(top: Path, tmp_pa
         merge(shallow, "origin/main", "HEAD")
     git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
     assert merge(shallow, "origin/main", "HEAD").ancestor == git(top, "rev-parse", "topic~1")
-
-
-def test_merge_of_branches_that_were_merged_crosswise_has_one_ancestor(top: Path) -> None:
-    one, other = git(top, "rev-parse", "main"), git(top, "rev-parse", "topic")
-    git(top, "merge", "-q", "-m", "x", one)
-    git(top, "checkout", "-q", "main")
-    git(top, "merge", "-q", "-m", "y", other)
-    assert merge(repository_of(top), "main", "topic").ancestor in {one, other}
 
 
 def test_parents_at_hand_are_those_of_the_merge_being_made(top: Path, tmp_path: Path) -> None:
@@ -356,14 +319,6 @@ def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top
     write_entry(top / "memory", "w/r/later")
     commit_all(top)
     assert "w/r/later" not in opened.sides[0].whole_catalog.entries
-
-
-def test_root_that_another_tree_does_not_have_is_empty_there(top: Path) -> None:
-    make_root(top / "second", "schema = 'none'\n")
-    write_entry(top / "second", "w/r/e")
-    commit_all(top)
-    before = open_root(top / "second").at(Snapshot("HEAD~1"))
-    assert (dict(before.whole_catalog.entries), before.settings) == ({}, Settings())
 
 
 @pytest.mark.parametrize("what", ["file", "link"])
@@ -399,13 +354,3 @@ def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:
     }
     told = {"w/r/base.md": (deleted[:7], None)}
     assert list(gone.values()) == [{}, told, told]
-
-
-def test_facts_are_those_of_the_index_that_a_hook_gives(top: Path) -> None:
-    other = top / ".git/next-index-1.lock"
-    write(top, "memory/w/r/new.md", "x")
-    said = os.environ | {"GIT_INDEX_FILE": str(other)}
-    subprocess.run(["git", "add", "memory/w/r/new.md"], cwd=top, env=said, check=True)
-    facts = GitFacts(repository_of(top), "memory", (), other)
-    assert facts.tracked == {"w/r/new.md"}
-    assert facts.tracked_in_repository == {"memory/w/r/new.md"}

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Self
 
 import pytest
 from builders import open_root
@@ -12,8 +11,7 @@ from retrieval.builders import make_wings, put
 from mdmem.ask.bundle import retrieve_context
 from mdmem.change.status import refresh_index
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.tree import Tree
-from mdmem.store.workspace.workspace import OverdueError, TimedTree, Workspace
+from mdmem.store.workspace.workspace import OverdueError, Workspace
 
 
 def ticking(every: int) -> Callable[[], float]:
@@ -30,12 +28,6 @@ def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) 
 
     with pytest.raises(OverdueError):
         timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
-
-
-def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
-    workspace = open_root(make_wings(tmp_path))
-
-    assert workspace.within(5, clock=lambda: 0.0).index is workspace.index
 
 
 def indexed(root: Path, folder: Path) -> Workspace:
@@ -74,22 +66,3 @@ def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> N
         after = indexed(root, tmp_path / f"index-{every}")
         answer = retrieve_context(after, project_id="app", topic="tokens")
         assert (answer["retrieval_status"], len(answer["items"])) == ("succeeded", 4)
-
-
-def test_a_second_attempt_lists_the_files_anew(tmp_path: Path) -> None:
-    opened = open_root(make_wings(tmp_path))
-    trees: list[Tree] = []
-
-    class Listening(Workspace):
-        """A workspace that keeps the trees it is asked to read."""
-
-        def over(self, tree: Tree) -> Self:
-            assert isinstance(tree, TimedTree)
-            trees.append(tree.below)
-            return super().over(tree)
-
-    listening = Listening(opened.location, opened.environment, opened.cwd, opened.today)
-    retrieve_context(listening, project_id="app", clock=ticking(1))
-
-    assert len(trees) == 2
-    assert trees[0] is not trees[1]

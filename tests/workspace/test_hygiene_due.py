@@ -51,11 +51,6 @@ def test_days_without_hygiene_count_from_the_oldest_entry(
     assert hygiene_due(open_root(root).catalog, "app", Times(), today=TODAY) is is_due
 
 
-def test_wing_without_an_entry_is_not_due(tmp_path: Path) -> None:
-    write(make_root(tmp_path), "app/README.md", "---\nkind: project\n---\n")
-    assert not hygiene_due(open_root(tmp_path).catalog, "app", Times(), today=TODAY)
-
-
 @pytest.mark.parametrize(
     ("age", "freshness"),
     [(0, Freshness.CURRENT), (30, Freshness.CURRENT), (31, Freshness.RECENT), (180, Freshness.RECENT), (181, "stale")],

@@ -13,9 +13,7 @@ from mdmem.store.workspace.scope import (
     AmbiguousWingError,
     Filters,
     Scope,
-    ScopeState,
     find_wing,
-    reading_scope,
     resolve_scope,
 )
 
@@ -34,18 +32,8 @@ def scope_of(catalog: Catalog, *, default_wing: str | None = None, **filters: ob
     return resolve_scope(catalog, Settings(default_wing=default_wing), Filters(**filters))
 
 
-def test_active_wing_is_the_only_project(tmp_path: Path) -> None:
-    scope = scope_of(wings(tmp_path, app="kind: project", lib="kind: shared"))
-    assert (scope.wing, scope.state) == ("app", ScopeState.RESOLVED)
-
-
 def test_active_wing_is_the_setting_where_there_are_several(tmp_path: Path) -> None:
     assert scope_of(wings(tmp_path, app="kind: project", web="kind: project"), default_wing="web").wing == "web"
-
-
-def test_active_wing_is_the_option_before_the_setting(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project", web="kind: project")
-    assert scope_of(found, default_wing="web", wings=("app",)).wing == "app"
 
 
 def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> None:
@@ -85,12 +73,6 @@ def test_active_wing_is_ambiguous_where_several_projects_and_none_named(tmp_path
     assert (everything.wing, everything.wings, everything.binding_wings) == (None, ("app", "lib", "web"), ("lib",))
 
 
-def test_reading_scope_is_every_wing_where_the_active_one_is_ambiguous(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
-    scope = reading_scope(found, Settings(), Filters())
-    assert (scope.wing, scope.wings, scope.state) == (None, ("app", "lib", "web"), ScopeState.UNRESOLVED)
-
-
 def test_commands_where_the_active_wing_is_ambiguous(tmp_path: Path, capsys: Capture) -> None:
     wings(make_root(tmp_path), app="kind: project", web="kind: project")
     refused = run_here(capsys, "retrieve", cwd=tmp_path)
@@ -101,11 +83,6 @@ def test_commands_where_the_active_wing_is_ambiguous(tmp_path: Path, capsys: Cap
         assert ran.code == 0
         assert "app/architecture/rule" in ran.out
         assert "web/architecture/rule" in ran.out
-
-
-def test_wings_of_a_reading_scope_are_the_named_ones_alone(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
-    assert reading_scope(found, Settings(), Filters(wings=("web", "lib"))).wings == ("web", "lib")
 
 
 def test_shared_wings_are_all_where_the_manifest_names_none(tmp_path: Path) -> None:
@@ -123,11 +100,6 @@ def test_shared_wings_are_the_named_ones_in_their_order(tmp_path: Path) -> None:
     scope = scope_of(wings(tmp_path, app=manifest, base="kind: shared", lib="kind: shared", other="kind: shared"))
     assert (scope.wings, scope.shared_wings) == (("app", "lib", "base"), ("lib", "base"))
     assert scope.binding_wings == ("app", "lib", "base")
-
-
-def test_shared_wings_are_none_where_the_manifest_names_an_empty_list(tmp_path: Path) -> None:
-    scope = scope_of(wings(tmp_path, app="shared_wings: []", lib="kind: shared"))
-    assert (scope.wings, scope.shared_wings) == (("app",), ())
 
 
 def test_other_projects_are_read_only_where_named(tmp_path: Path) -> None:

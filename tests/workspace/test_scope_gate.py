@@ -56,11 +56,6 @@ def test_scope_is_resolved_by_id_by_name_and_by_folded_name(tmp_path: Path, proj
     assert passing(found) == list(KINDS)
 
 
-def test_scope_of_a_wing_that_another_id_claims_is_uncertain(tmp_path: Path) -> None:
-    found = scope_state(wings(tmp_path, my_app="project_id: other"), "My-App")
-    assert (found.state, found.project_exists) == (UNCERTAIN, False)
-
-
 def test_scope_with_a_focus_is_resolved_when_an_entry_of_the_wing_has_it(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/context/old", status="deprecated", deprecated_reason="over", focus="auth-refactor")
     write_entry(tmp_path, "web/context/other", focus="billing")
@@ -73,10 +68,6 @@ def test_scope_with_a_focus_is_resolved_when_an_entry_of_the_wing_has_it(tmp_pat
     assert missing.message == (
         "no entry of the wing `app` has the focus `billing` yet; a write with this focus creates it"
     )
-
-
-def test_write_with_a_new_focus_passes(tmp_path: Path) -> None:
-    assert passing(scope_state(wings(tmp_path, app="kind: project"), "app", "new")) == list(KINDS)
 
 
 def test_scope_with_a_focus_says_that_a_file_cannot_be_read(tmp_path: Path) -> None:
@@ -134,14 +125,6 @@ def test_wing_name_is_lower_case_words_or_refused_and_stays_when_taken_again(pro
         return
     assert re.fullmatch(r"[^\W_]+(_[^\W_]+)*", name)
     assert wing_name_for(name, empty) == name
-
-
-@pytest.mark.parametrize(
-    ("project_id", "fault"), [("---", "has no letter or digit for"), ("", "has no letter"), ("a" * 101, "is too long")]
-)
-def test_wing_name_that_cannot_be_made_is_refused(tmp_path: Path, project_id: str, fault: str) -> None:
-    with pytest.raises(UsageError, match=fault):
-        wing_name_for(project_id, wings(tmp_path, app="kind: project"))
 
 
 def test_wing_name_that_another_id_claims_fails_by_name(tmp_path: Path) -> None:
