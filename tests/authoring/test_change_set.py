@@ -1,7 +1,6 @@
 """Writing a plan: all files compared first, then written in order, never through a link."""
 
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,17 +132,6 @@ def test_rename_never_replaces_a_file(tmp_path: Path) -> None:
     with pytest.raises(LostRaceError, match=r"`app/rules/b.md` exists by now; nothing was written"):
         apply(tmp_path, ChangeSet((Change(A, B, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
     assert contents(tmp_path) == (b"old a\n", b"old b\n")
-
-
-def test_plan_waits_for_another_writer(tmp_path: Path) -> None:
-    plan, state, order = two_files(tmp_path), tmp_path / "state", list[str]()
-    with write_lock(state):
-        thread = threading.Thread(target=lambda: (apply(tmp_path, plan, state=state), order.append("plan")))
-        thread.start()
-        thread.join(0.2)
-        order.append("other")
-    thread.join()
-    assert order == ["other", "plan"]
 
 
 def test_busy_lock_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

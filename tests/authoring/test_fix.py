@@ -14,9 +14,9 @@ from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
-from mdmem.store.tree import Tree, TreeFile, TreeView, Unreadable, WorkingTree, digest_of, read_one
+from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
 from mdmem.write.apply import apply
-from mdmem.write.fix import FixResult, choose, fix_all
+from mdmem.write.fix import FixResult, fix_all
 
 PATH = "app/rules/a.md"
 TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"
@@ -39,29 +39,6 @@ def edit(old: bytes, new: bytes) -> Edit:
     return Edit(PATH, start, start + len(old), new)
 
 
-def chosen(root: Path, *fixes: Fix, with_unsafe: bool = False) -> tuple[list[str], bytes]:
-    """Return the titles of the fixes that are made together and what the file then holds."""
-    write(root, PATH, TEXT)
-    found = choose(TreeView(WorkingTree(root), changed={}), map(finding, fixes), with_unsafe=with_unsafe)
-    return [one.message for one in found.findings], found.contents.get(PATH, TEXT)
-
-
-def test_fixes_of_different_bytes_are_made_together(tmp_path: Path) -> None:
-    fixes = Fix("one", (edit(b"note", b"decision"),)), Fix("two", (edit(b"Text.", b"Words."),))
-    titles, content = chosen(tmp_path, *fixes)
-    assert titles == ["one", "two"]
-    assert content == TEXT.replace(b"note", b"decision").replace(b"Text.", b"Words.")
-
-
-def test_fix_that_overlaps_an_earlier_one_waits(tmp_path: Path) -> None:
-    fixes = Fix("one", (edit(b"title: A", b"title: B"),)), Fix("two", (edit(b"A", b"C"),))
-    assert chosen(tmp_path, *fixes) == (["one"], TEXT.replace(b"title: A", b"title: B"))
-
-
-def test_fix_after_which_the_file_cannot_be_read_is_dropped(tmp_path: Path) -> None:
-    assert chosen(tmp_path, Fix("break", (edit(b"note", b"'note"),))) == ([], TEXT)
-
-
 def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> None:
     write(tmp_path, PATH, TEXT)
     found = (finding(Fix("break", (edit(b"title", b"titel"),))), finding(Fix("mend", (edit(b"Text", b"Words"),))))
@@ -72,29 +49,6 @@ def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> No
     assert [one.message for one in mended.fixed] == ["mend"]
     said = f"{PATH}: left out «break», which would bring `unknown-key` to {PATH}: unknown key `titel`"
     assert [one.sentence for one in mended.refused] == [said]
-
-
-def test_two_fixes_that_only_together_break_a_file_are_not_made_together(tmp_path: Path) -> None:
-    fixes = Fix("one", (edit(b"title: A", b"owner: A"),)), Fix("two", (edit(b"type", b"owner: b\ntype"),))
-    assert chosen(tmp_path, *fixes)[0] == ["one"]
-
-
-def test_safe_fix_goes_before_an_unsafe_one_of_the_same_bytes(tmp_path: Path) -> None:
-    unsafe, safe = Fix("decide", (edit(b"A", b"B"),), is_safe=False), Fix("mend", (edit(b"A", b"C"),))
-    assert chosen(tmp_path, unsafe, safe, with_unsafe=True)[0] == ["mend"]
-
-
-def test_two_findings_with_one_fix_are_both_ended(tmp_path: Path) -> None:
-    fix = Fix("mend", (edit(b"Text", b"Words"),))
-    write(tmp_path, PATH, TEXT)
-    found = choose(TreeView(WorkingTree(tmp_path), changed={}), [finding(fix), finding(fix, line=2)], with_unsafe=False)
-    assert [one.place.line for one in found.findings] == [1, 2]
-
-
-def test_rename_to_a_path_that_is_taken_is_dropped(tmp_path: Path) -> None:
-    write(tmp_path, "app/rules/b.md", TEXT)
-    fix = Fix("rename", (), is_safe=False, renames=((PATH, "app/rules/b.md"),))
-    assert chosen(tmp_path, fix, with_unsafe=True)[0] == []
 
 
 def mend(root: Path, *, with_unsafe: bool = False) -> FixResult:

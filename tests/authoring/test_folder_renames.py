@@ -32,32 +32,9 @@ def test_room_moves_as_one(root: Path) -> None:
     assert folders(root, ROOM) == [("app/rules", "app/laws")]
 
 
-def test_wing_moves_as_one_and_not_by_room(root: Path) -> None:
-    assert folders(root, WING) == [("app", "web")]
-
-
-@pytest.mark.parametrize(
-    "renames",
-    [
-        {"app/rules/a.md": "app/laws/a.md"},
-        {"app/rules/a.md": "app/laws/a.md", "app/rules/b.md": "app/laws/z.md"},
-        {"app/rules/a.md": "app/laws/a.md", "app/rules/b.md": "app/notes/b.md"},
-        {"app/rules/a.md": "app/notes/a.md", "app/rules/b.md": "app/notes/b.md"},
-    ],
-    ids=["part of it", "another name", "two places", "a room that is there"],
-)
-def test_what_is_no_whole_folder_moves_file_by_file(root: Path, renames: dict[str, str]) -> None:
-    assert folders(root, renames) == list(renames.items())
-
-
 @pytest.mark.parametrize("hidden", [".gitkeep", "more/.mine"])
 def test_folder_with_a_file_that_stays_moves_file_by_file(root: Path, hidden: str) -> None:
     write(root, f"app/rules/{hidden}", "mine")
-    assert folders(root, ROOM) == list(ROOM.items())
-
-
-def test_folder_with_a_link_that_stays_moves_file_by_file(root: Path) -> None:
-    (root / "app/rules/linked").symlink_to(root / "app/notes")
     assert folders(root, ROOM) == list(ROOM.items())
 
 

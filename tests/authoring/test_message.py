@@ -30,11 +30,6 @@ def test_subject_says_what_was_done(deeds: list[WriteAction], subject: str) -> N
     assert subject_of(deeds) == subject
 
 
-def test_subject_with_long_addresses_names_the_entries_alone() -> None:
-    room = "navigation_stack/architecture-of-the-robots"
-    assert subject_of([WriteAction(Verb.SUPERSEDE, f"{room}/one", f"{room}/other")]) == "Supersede one by other"
-
-
 def test_message_has_subject_reason_and_trailers() -> None:
     message = commit_message(
         "Supersede nav/rules/a by nav/rules/b",

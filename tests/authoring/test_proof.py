@@ -16,12 +16,12 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.entry import Status
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Finding
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
 from mdmem.write.apply import apply
-from mdmem.write.fix import FixResult, brought, fix_all
+from mdmem.write.fix import FixResult, fix_all
 
 
 def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], CheckReport]:
@@ -97,18 +97,6 @@ def test_selection_narrows_what_is_mended_and_not_what_is_proved(tmp_path: Path)
     misspelt(tmp_path)
     result = mended(tmp_path, "body-link-broken", with_unsafe=False)
     assert (result.fixed, len(result.refused)) == ((), 1)
-
-
-def told(message: str, path: str = "app/rules/a.md", line: int = 1) -> Finding:
-    return Finding("dangling-link", message, Place(path, line), address=path.removesuffix(".md"))
-
-
-def test_finding_that_moved_or_changed_its_words_is_no_new_one() -> None:
-    before = [told("names `x`"), told("names `y`", "app/rules/b.md")]
-    moved = [told("names `x`", line=7), told("names `y`", "app/rules/c.md")]
-    assert brought(before, moved, ended=(), renames=[("app/rules/b.md", "app/rules/c.md")]) == []
-    assert brought(before[:1], [told("names `z`")], ended=()) == []
-    assert brought(before[:1], [told("names `z`")], ended=before[:1]) == [told("names `z`")]
 
 
 _NAMES = ("a", "b", "c", "Bad_Name", "d")

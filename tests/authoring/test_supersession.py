@@ -53,42 +53,105 @@ def test_superseding_again_changes_nothing(tmp_path: Path) -> None:
     assert [one for one in superseding(root).changes if one.before != one.after] == []
 
 
-def test_entry_that_ended_by_itself_gets_a_successor_and_keeps_its_day(tmp_path: Path) -> None:
+FIRST = "nav/architecture/first"
+GONE = {"status": "deprecated", "deprecated_at": "2026-07-01", "deprecated_reason": "gone"}
+ENDED = {"status": "deprecated", "deprecated_at": "2026-06-01"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "remark"),
+    [
+        ({OLD: GONE}, f"{OLD} was deprecated before"),
+        ({OLD: {"status": "draft"}}, f"{OLD} was a draft: no current entry is deprecated by this"),
+        (
+            {"nav/rules/linked": {"see": OLD}, "nav/rules/over": {**GONE, "see": OLD}},
+            f"{OLD} is still cited by nav/rules/linked",
+        ),
+        (
+            {"nav/rules/mine": {"status": "draft", "supersedes": OLD}},
+            f"nav/rules/mine would supersede {OLD}, too, and cannot be approved as it is",
+        ),
+        ({NEW: {"type": "note"}}, "a note weighs less than the decision it replaces"),
+    ],
+)
+def test_supersession_is_remarked_on(tmp_path: Path, entries: dict[str, dict[str, Any]], remark: str) -> None:
     root = two_entries(tmp_path)
-    write_entry(root, OLD, status="deprecated", deprecated_at="2026-10-01", deprecated_reason="the robot was sold")
+    for address, fields in entries.items():
+        write_entry(root, address, **fields)
     intent = superseding(root)
-    assert after(intent)[f"{OLD}.md"] == [f"+ superseded_by: [{NEW}]"]
-    assert intent.remarks == (f"{OLD} was deprecated before",)
+    assert intent.remarks == (remark,)
+    # An entry that ended before keeps its day.
+    assert (f"+ superseded_by: [{NEW}]" in after(intent)[f"{OLD}.md"]) is True
+    assert ("+ deprecated_at: 2026-11-21" in after(intent)[f"{OLD}.md"]) is (entries.get(OLD) != GONE)
 
 
-def test_draft_gives_way_to_what_is_in_force(tmp_path: Path) -> None:
+def test_references_in_texts_count_as_citations_and_those_in_code_do_not(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    write_entry(root, OLD, status="draft")
-    intent = superseding(root)
-    assert "+ status: deprecated" in after(intent)[f"{OLD}.md"]
-    assert intent.remarks == (f"{OLD} was a draft: no current entry is deprecated by this",)
-
-
-def test_draft_does_not_give_way_to_a_draft(tmp_path: Path) -> None:
-    root = two_entries(tmp_path, new_status="draft")
-    write_entry(root, OLD, status="draft")
-    with pytest.raises(UsageError, match=r"a draft supersedes only current entries; `mdmem edit"):
-        superseding(root)
-
-
-def test_what_still_cites_the_old_entry_is_named(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, "nav/rules/linked", see=OLD)
     write_entry(root, "nav/rules/told", f"We do. [see: {OLD}]\n")
     write_entry(root, "nav/rules/quoted", f"Not a link: `[see: {OLD}]`, threads.\n")
-    write_entry(root, "nav/rules/over", status="deprecated", deprecated_reason="gone", see=OLD)
-    assert superseding(root).remarks == (f"{OLD} is still cited by nav/rules/linked and nav/rules/told",)
+    assert superseding(root).remarks == (f"{OLD} is still cited by nav/rules/told",)
 
 
-def test_drafts_for_the_same_entry_are_named(tmp_path: Path) -> None:
+TAKEN = {OLD: {**ENDED, "superseded_by": FIRST}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "old", "new", "sentence"),
+    [
+        ({OLD: {"status": "draft"}, NEW: {"status": "draft"}}, OLD, NEW, "a draft supersedes only current entries"),
+        ({FIRST: {"supersedes": OLD, "reason": "a"}}, OLD, NEW, f"{FIRST} says already that it supersedes {OLD}"),
+        (
+            {**TAKEN, FIRST: {"supersedes": OLD, "reason": "a", **GONE}},
+            OLD,
+            NEW,
+            f"was superseded by {FIRST}, now deprecated; supersede that",
+        ),
+        (
+            {
+                **TAKEN,
+                FIRST: {"supersedes": OLD, "reason": "a", **ENDED, "superseded_by": NEW},
+                NEW: {"supersedes": FIRST, "reason": "b"},
+            },
+            OLD,
+            NEW,
+            f"{NEW} supersedes {OLD} already, by way of {FIRST}",
+        ),
+        (
+            {OLD: {**ENDED, "superseded_by": NEW}, NEW: {"supersedes": OLD, "reason": "a"}},
+            NEW,
+            OLD,
+            f"{NEW} supersedes {OLD}, so it cannot be superseded by it",
+        ),
+        (
+            {NEW: {"status": "draft", "supersedes": OLD}},
+            NEW,
+            OLD,
+            f"{NEW} supersedes {OLD}, so it cannot be superseded by it",
+        ),
+        ({NEW: GONE}, OLD, NEW, f"{NEW} is deprecated, so it cannot supersede anything"),
+        (
+            {NEW: {"superseded_by": FIRST}, FIRST: {"supersedes": NEW}},
+            OLD,
+            NEW,
+            f"{NEW} is superseded itself; name {FIRST}",
+        ),
+        ({}, RULE, NEW, f"a decision would take the place of the invariant {RULE}; make it one, or"),
+        (
+            {NEW: {"status": "draft"}},
+            RULE,
+            NEW,
+            f"a decision would take the place of the invariant {RULE}; make it one, or",
+        ),
+    ],
+)
+def test_entry_that_is_not_fit_is_refused(
+    tmp_path: Path, entries: dict[str, dict[str, Any]], old: str, new: str, sentence: str
+) -> None:
     root = two_entries(tmp_path)
-    write_entry(root, "nav/rules/mine", status="draft", supersedes=OLD)
-    assert superseding(root).remarks == (f"nav/rules/mine would supersede {OLD}, too, and cannot be approved as it is",)
+    for address, fields in entries.items():
+        write_entry(root, address, **fields)
+    with pytest.raises((UsageError, LostRaceError), match=sentence):
+        superseding(root, old, new)
 
 
 def superseded(folder: Path, *, head: str = "nav/architecture/first") -> Path:
@@ -99,64 +162,12 @@ def superseded(folder: Path, *, head: str = "nav/architecture/first") -> Path:
     return root
 
 
-def test_second_successor_is_refused_where_only_the_claim_is_written(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a")
-    with pytest.raises(LostRaceError, match=f"nav/architecture/first says already that it supersedes {OLD}"):
-        superseding(root)
-
-
 def test_draft_that_was_forestalled_gets_in_line(tmp_path: Path) -> None:
     root = superseded(tmp_path)
     write_entry(root, NEW, status="draft", supersedes=OLD, reason="mine")
     intent = superseding(root, old="nav/architecture/first")
     assert after(intent) == {f"{NEW}.md": [f"- supersedes: {OLD}", "+ supersedes: nav/architecture/first"]}
     assert f"{NEW} no longer lists {OLD}, which nav/architecture/first replaced" in intent.remarks
-
-
-def test_chain_that_ended_is_taken_up_at_its_end(tmp_path: Path) -> None:
-    root = superseded(tmp_path)
-    ended = {"status": "deprecated", "deprecated_at": "2026-07-01", "deprecated_reason": "gone"}
-    write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a", **ended)
-    with pytest.raises(UsageError, match="was superseded by nav/architecture/first, now deprecated; supersede that"):
-        superseding(root)
-
-
-def test_successor_at_the_end_of_the_chain_is_one_already(tmp_path: Path) -> None:
-    root = superseded(tmp_path)
-    ended = {"status": "deprecated", "deprecated_at": "2026-07-01", "superseded_by": NEW}
-    write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a", **ended)
-    write_entry(root, NEW, supersedes="nav/architecture/first", reason="b")
-    with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD} already, by way of nav/architecture/first"):
-        superseding(root)
-
-
-def test_cycle_is_refused(tmp_path: Path) -> None:
-    root = superseded(tmp_path, head=NEW)
-    with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD}, so it cannot be superseded by it"):
-        superseding(root, old=NEW, new=OLD)
-
-
-def test_cycle_through_a_draft_is_refused(tmp_path: Path) -> None:
-    root = two_entries(tmp_path, new_status="draft")
-    write_entry(root, NEW, status="draft", supersedes=OLD)
-    with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD}, so it cannot be superseded by it"):
-        superseding(root, old=NEW, new=OLD)
-
-
-def test_successor_that_ended_is_refused(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, status="deprecated", deprecated_at="2026-07-01", deprecated_reason="gone")
-    with pytest.raises(UsageError, match=f"{NEW} is deprecated, so it cannot supersede anything"):
-        superseding(root)
-
-
-def test_successor_that_is_superseded_by_its_links_is_refused(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, superseded_by="nav/rules/newest")
-    write_entry(root, "nav/rules/newest", supersedes=NEW)
-    with pytest.raises(UsageError, match=f"{NEW} is superseded itself; name nav/rules/newest"):
-        superseding(root)
 
 
 @pytest.mark.parametrize(
@@ -182,25 +193,12 @@ def test_shared_entry_takes_over_from_a_project(tmp_path: Path) -> None:
     assert list(after(superseding(root, new="ros/rules/spin"))) == ["ros/rules/spin.md", f"{OLD}.md"]
 
 
-@pytest.mark.parametrize("status", ["active", "draft"])
-def test_invariant_does_not_give_way_to_less(tmp_path: Path, status: str) -> None:
-    root = two_entries(tmp_path, new_status=status)
-    with pytest.raises(UsageError, match=f"a decision would take the place of the invariant {RULE}; make it one, or"):
-        superseding(root, old=RULE)
-
-
 def test_invariant_gives_way_to_less_where_somebody_says_why(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, NEW, ignore="{supersession-across-types: the law was repealed}")
     intent = superseding(root, old=RULE)
     assert intent.supersedes == (RULE,)
     assert "a decision weighs less than the invariant it replaces" in intent.remarks
-
-
-def test_lower_authority_is_said(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, type="note")
-    assert superseding(root).remarks == ("a note weighs less than the decision it replaces",)
 
 
 THREE = "nav/architecture/use-three-threads"

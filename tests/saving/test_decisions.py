@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from builders import open_root, snapshot, write, write_entry
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
@@ -84,18 +81,6 @@ def test_equal_words_of_another_wing_or_type_are_no_candidates(
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == NEW
 
 
-@pytest.mark.parametrize(("decoys", "expected"), [(4, "manual_review"), (5, "new")])
-def test_five_best_matches_alone_are_compared(tmp_path: Path, decoys: int, expected: str) -> None:
-    # Full text ranks the decoys, which hold the title twice and many other words, above the one of .60.
-    root = project(tmp_path)
-    for number in range(decoys):
-        others = " ".join(f"other{number}{letter}" for letter in "abcdefgh")
-        write_entry(root, f"nav/rules/decoy{number}", f"alpha beta gamma {others}\n", title="alpha beta gamma")
-    write_entry(root, "nav/rules/near", f"Rationale: beta gamma delta {'zed ' * 300}\n", title="zed")
-    result = agent(root).save_decision(decision("alpha", "beta gamma delta"), "nav")
-    assert result.dedup_outcome == expected
-
-
 @pytest.mark.parametrize("count", [20, 15, 10])
 def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(tmp_path: Path, count: int) -> None:
     root = project(tmp_path)
@@ -103,17 +88,6 @@ def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(tmp
     with_words(root, count, "nav/rules/old", status="deprecated", **heads)
     write_entry(root, "nav/rules/head", "Something else.\n", title="Head", supersedes=["nav/rules/old"])
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/rules/head")
-
-
-def test_match_with_an_ended_decision_without_a_head_is_for_a_person_who_is_led_to_itself(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    with_words(root, 20, "nav/rules/old", status="deprecated", deprecated_at="2026-05-01", deprecated_reason="over")
-    result = agent(root).save_decision(of_words(20), "nav")
-    assert outcome(result) == review("nav/rules/old")
-    assert result.message == (
-        "a similar decision (Jaccard 1.00) is nav/rules/old, which is not current; nothing was written;"
-        " `run_hygiene` lists it"
-    )
 
 
 def test_current_decision_decides_before_a_nearer_one_that_ended(tmp_path: Path) -> None:
@@ -152,14 +126,6 @@ def test_review_lets_a_lower_confidence_pass_and_no_other(tmp_path: Path) -> Non
     saves = agent(root)
     assert [confident(saves, one) for one in (0.8, 0.8, 0.9, None)] == [stopped] * 4
     assert confident(agent(root), 0.79) == NEW
-
-
-def test_review_of_one_decision_lets_no_other_pass(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    stopped = review(with_words(root, 13))
-    saves = agent(root)
-    assert confident(saves, 0.8) == stopped
-    assert outcome(saves.save_decision(of_words(19, confidence=0.1), "nav")) == stopped
 
 
 @pytest.mark.parametrize("count", [13, 16])
@@ -208,22 +174,6 @@ def test_review_is_forgotten_when_the_decision_is_saved(tmp_path: Path) -> None:
     assert confident(saves, 0.4) == review(known)
 
 
-@given(st.lists(st.sampled_from([None, 0.0, 0.2, 0.5, 0.9, 1.0]), min_size=1, max_size=5))
-@settings(max_examples=10)
-def test_review_passes_exactly_below_every_confidence_before(stated: list[float | None]) -> None:
-    with TemporaryDirectory() as folder:
-        root = project(Path(folder))
-        with_words(root, 13)
-        saves, lowest = agent(root), float("-inf")
-        for one in stated:
-            counted = 1.0 if one is None else one
-            passes = counted < lowest
-            assert (confident(saves, one) == NEW) is passes
-            if passes:
-                return
-            lowest = counted if lowest == float("-inf") else min(lowest, counted)
-
-
 def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
     root = project(tmp_path)
     known = with_words(root, 13)
@@ -238,14 +188,6 @@ def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
     )
     assert "supersedes:\n  - nav/architecture/known\n" in (root / "nav/architecture/worda.md").read_text()
     assert (root / f"{known}.md").read_bytes() == before
-
-
-@pytest.mark.parametrize("named", ["nav/architecture/known", "nav/architecture/known.md"])
-def test_superseded_decision_is_named_in_full_or_by_its_file(tmp_path: Path, named: str) -> None:
-    root = project(tmp_path)
-    with_words(root, 5)
-    result = agent(root).save_decision(decision(supersedes=named), "nav")
-    assert outcome(result) == ("saved", "supersede", "nav/architecture/known")
 
 
 @pytest.mark.parametrize("field", ["supersedes", "distinct_from"])

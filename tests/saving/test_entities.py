@@ -73,12 +73,6 @@ def test_entity_of_another_wing_or_that_ended_is_another(tmp_path: Path) -> None
     assert upsert(root).artifact_id == ARM
 
 
-def test_entity_that_people_named_by_its_title_is_the_same(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    write_entry(root, "nav/parts/the-arm", "Old.\n", type="note", label="entity", title="Arm")
-    assert upsert(root).artifact_id == "nav/parts/the-arm"
-
-
 LIVED_IN = (
     "\ufeff---\r\n# by hand\r\nstatus: active   # still\r\ntype: 'note'\r\ncreated_at: 2026-03-05\r\n"
     'label: entity\r\nentity: "Arm"\r\nrelations: [{type: READS, to: nav/entities/base}]  # one\r\n'

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from mdmem.render.json import dump
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.records import shown
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import save
 from saving.agents import NOON, agent, context, decision, entity, pattern, project, session
@@ -162,10 +161,3 @@ def test_argument_that_does_not_fit_is_named(tmp_path: Path, name: str, value: o
     arguments: dict[str, Any] = {"decision": decision(), "project_id": "nav"} | {name: value}
     result = called(project(tmp_path), "decision", arguments)
     assert (result.status, result.message) == ("failed", message)
-
-
-@given(VALUES)
-def test_shown_value_is_short_and_on_one_line(value: object) -> None:
-    found = shown(value)
-    assert len(found) < 400
-    assert "\n" not in found

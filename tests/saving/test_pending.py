@@ -8,13 +8,11 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from errno import ENOSPC
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, open_root, run_here, snapshot, write, write_entry
+from builders import commit_all, git, open_root, run_here, write, write_entry
 from processes import exit_code_of, run_at_once
 
 from mdmem.change.hygiene import run_hygiene
@@ -24,10 +22,8 @@ from mdmem.store.catalog import load
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.tree import WorkingTree
-from mdmem.write import save as saving
 from mdmem.write.remember import remember
 from mdmem.write.results import SaveResult
-from mdmem.write.write import WriteResult
 from saving.agents import (
     NOON,
     Agent,
@@ -194,16 +190,6 @@ def test_write_that_cannot_be_kept_fails_and_says_why(tmp_path: Path) -> None:
     assert entries(root) == []
 
 
-def test_review_is_remembered_and_never_tried_again(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
-    saves.save_decision(of_words(13), "nav")
-    assert saves.save_decision(of_words(20, confidence=0.5), "nav").is_for_a_person
-    before = snapshot(tmp_path)
-    assert (ledger(tmp_path).pending(), saves.pending.retry()) == ((), ())
-    assert snapshot(tmp_path) == before
-
-
 @pytest.mark.parametrize("project_id", ["nav", None, "web"])
 def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | None) -> None:
     root = project(tmp_path)
@@ -318,33 +304,6 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
     assert [str(one.result.status) for one in agent(root).pending.retry()] == ["saved"] * 3
     learned = {f"{project_id}/architecture/use-utc", f"{project_id}/conventions/a-test-fails"}
     assert set(load(WorkingTree(root)).entries[f"{project_id}/sessions/set-up"].produced) == learned
-
-
-def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
-    """Let so many writes find the disk full."""
-    real, left = saving.write_new_entry, count(times, -1)
-
-    def fail_late(*arguments: Any) -> WriteResult:
-        if next(left) > 0:
-            raise OSError(ENOSPC, os.strerror(ENOSPC))
-        return real(*arguments)
-
-    monkeypatch.setattr(saving, "write_new_entry", fail_late)
-
-
-@pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])
-def test_what_a_session_taught_waits_behind_the_session_that_makes_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, learned: str
-) -> None:
-    root = project(tmp_path)
-    fails(monkeypatch, times)
-    batch = agent(root).store_session_with_learnings(session(), [decision()], [], "web")
-    assert batch.session.message == "not written yet: no space left on device"
-    assert [str(one.status) for one in batch.decisions] == [learned]
-    agent(root).pending.retry()
-    assert entries(root) == ["web/architecture/use-utc", "web/sessions/set-up"]
-    assert load(WorkingTree(root)).entries["web/sessions/set-up"].produced == ("web/architecture/use-utc",)
-    assert ledger(tmp_path).pending() == ()
 
 
 def test_batch_that_is_repeated_while_it_waits_is_written_once(tmp_path: Path) -> None:

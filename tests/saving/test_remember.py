@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from builders import TODAY, commit_all, git, snapshot, write, write_entry
+from builders import commit_all, git, snapshot, write, write_entry
 from context.builders import again, context, ids, make_memory, workspace
 from hypothesis import given
 from hypothesis import strategies as st
@@ -264,14 +264,6 @@ def test_what_was_replaced_is_no_conflict(tmp_path: Path) -> None:
     assert kept(root, title="Zebras", content="Zebras are striped.", project="app").conflicts == ()
 
 
-def test_second_of_the_same_title_stands_beside_the_first(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
-    first = kept(root, title="A zebra", content="One.", project="app")
-    second = kept(root, title="A zebra", content="Two.", project="app")
-    assert (first.id, second.id) == ("app/context/a-zebra", "app/context/a-zebra-2")
-    assert text_of(root, first).endswith("\nOne.\n")
-
-
 def _remember_many(writer: int, root: Path) -> list[str | None]:
     found = workspace(root)
     stated = {"title": "A zebra"}
@@ -297,13 +289,6 @@ def test_commit_setting_commits_just_the_memory(tmp_path: Path) -> None:
     commit_all(tmp_path)
     assert kept(root, title="A zebra", content="It is striped.", project="app", agent="bot").success
     assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == "memory/app/context/a-zebra.md"
-
-
-def test_day_stands_where_the_clock_is_of_another(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
-    later = datetime(2026, 12, 24, tzinfo=UTC)
-    result = remember(workspace(root), {"title": "Z", "content": "T.", "project": "app"}, now=lambda: later)
-    assert f"\ncreated_at: {TODAY}\n" in text_of(root, result)
 
 
 _json = st.recursive(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import open_root, write_entry
+from builders import open_root
 
 from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.context import compile_context, items_of
@@ -60,14 +60,6 @@ def test_part_that_fails_stops_no_other(tmp_path: Path) -> None:
     )
     assert statuses(batch) == ("saved", ["failed", "saved", "failed"], ["saved", "failed"], "partial")
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
-
-
-def test_decision_that_a_person_has_to_look_at_makes_the_whole_partial(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    write_entry(root, "nav/rules/one", "Rationale: a b c d e f g\n", title="Use it")
-    batch = agent(root).store_session_with_learnings(session(), [decision("Use it", "a b c d x y z")], [], "nav")
-    assert statuses(batch) == ("saved", ["pending_retry"], [], "partial")
-    assert produced(root) == ()
 
 
 def test_session_that_fails_stops_no_part(tmp_path: Path) -> None:

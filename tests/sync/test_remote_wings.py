@@ -13,7 +13,6 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
 from mdmem.model.access import Access
-from mdmem.store.tree import TreeView, WorkingTree
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.write.create import create_entry
@@ -51,11 +50,6 @@ def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, caps
         assert "the wing `ros2` of ../../lib is not pinned to a commit yet" in ran.out + ran.err
 
 
-def test_two_wings_that_are_not_fetched_are_two_problems(two: Two) -> None:
-    write(two.root, "mdmem.toml", '[wings.ros2]\ngit = "../../lib"\n[wings.other]\ngit = "../../other"\n')
-    assert [one.place.line for one in list_problems(two.opened(), Filters())] == [4, 2]
-
-
 def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
     assert codes(pinned) == []
     write_entry(pinned.root, "nav/rules/threads", title="Use two threads", see=["ros2/rules/callback"])
@@ -71,12 +65,6 @@ def test_fetched_wing_is_searched_and_shown(pinned: Two, capsys: pytest.CaptureF
     assert RULE in run_here(capsys, "search", "executor", cwd=pinned.root).out
     assert "A callback must not block" in run_here(capsys, "show", RULE, cwd=pinned.root).out
     assert "is current" in run_here(capsys, "why", RULE, cwd=pinned.root).out
-
-
-def test_fetched_wing_stands_as_binding(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "retrieve", cwd=pinned.root)
-    assert "proposed" not in ran.out
-    assert "uncommitted" not in ran.out
 
 
 def test_status_says_where_a_wing_comes_from_and_how_old_it_is(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,16 +202,6 @@ def test_ignored_and_untracked_are_not_asked_of_a_fetched_wing(pinned: Two) -> N
     write(pinned.app, ".gitignore", "ros2/\n")
     commit_all(pinned.app)
     assert codes(pinned) == []
-
-
-def test_joined_tree_gives_what_its_parts_give(pinned: Two) -> None:
-    below, other = WorkingTree(pinned.root), WorkingTree(pinned.lib / "memory/ros2")
-    joined = TreeView(below, {"ros2": other})
-    paths = [file.path for file in joined.files()]
-    assert paths == sorted([*(one.path for one in below.files()), *(f"ros2/{one.path}" for one in other.files())])
-    contents = dict(joined.read(list(reversed(paths))))
-    assert contents[f"{RULE}.md"] == (pinned.lib / f"memory/{RULE}.md").read_bytes()
-    assert contents["nav/README.md"] == (pinned.root / "nav/README.md").read_bytes()
 
 
 def test_suppression_cannot_hide_that_a_wing_is_missing(two: Two) -> None:
