@@ -126,6 +126,11 @@ def baseline_of(
     for key, count in old.counts.items() if old else ():
         if codes is not None and get_check(key[0]).code not in codes:
             counts[key] = count
+    return baseline_bytes(counts)
+
+
+def baseline_bytes(counts: Mapping[tuple[str, str], int]) -> bytes:
+    """Return the file that records a number of findings by code and address, one a line, sorted."""
     lines = (
         json.dumps({"code": code, "address": address, "count": count}, ensure_ascii=False)
         for (code, address), count in sorted(counts.items())

@@ -98,7 +98,7 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
-    """Return the changes of one finding's fix; none where it cannot be made, or a file would load worse."""
+    """Return the changes of one finding's fix; none where it cannot be made."""
     overlaid = TreeView(tree, changed={})
     chosen = choose(overlaid, [finding], with_unsafe=True)
     return _plan(overlaid.with_changes(chosen.contents, chosen.renames), chosen.renames)
@@ -121,21 +121,19 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
 class FixChoice(Struct):
     """Fixes that can be made together, with the contents and the renames that they lead to.
 
-    `left_out` are fixes after which a file would load worse; `revealed` are the later paths of files that could not be
-    read whole before these fixes.
+    `revealed` are the later paths of files that could not be read whole before these fixes.
     """
 
     tree: TreeView
     findings: list[Finding] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     renames: list[tuple[str, str]] = field(default_factory=list)
-    left_out: list[RefusedFix] = field(default_factory=list)
     revealed: set[str] = field(default_factory=set)
     _edits: dict[str, list[Edit]] = field(default_factory=dict)
     _fixes: set[Fix] = field(default_factory=set)
 
     def offer(self, finding: Finding, fix: Fix) -> None:
-        """Add a fix if it overlaps none of the others and every file that it changes loads as well as before."""
+        """Add a fix if it overlaps none of the others."""
         if fix in self._fixes:
             self.findings.append(finding)
             return
@@ -154,11 +152,8 @@ class FixChoice(Struct):
             except ValueError:
                 # The edits overlap, or belong to other bytes.
                 return
-            if worse := _how_much_worse(path, self.contents.get(path, original), content):
-                self.left_out.append(RefusedFix(finding, fix, worse[0]))
-                return
             contents[path] = content
-            if not _Quality.of(path, original).is_whole:
+            if (level := _level(path, original)) < _WHOLE and _level(path, content) >= level:
                 revealed.add(dict(fix.renames).get(path, path))
         self.findings.append(finding)
         self.contents |= contents
@@ -203,39 +198,16 @@ def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) ->
     return chosen
 
 
-class _Quality(Struct, frozen=True):
-    """How well a file loads: as an entry (2), as keys (1) or not (0), with its findings."""
-
-    level: int
-    findings: tuple[Finding, ...]
-    is_whole: bool
-
-    @classmethod
-    def of(cls, path: str, content: bytes) -> _Quality:
-        document = parse_document(path, content)
-        has_keys = document.fields is not None
-        if not is_entry_place(path):
-            return cls(2 * has_keys, tuple(document.findings), has_keys)
-        loaded = interpret(document)
-        if loaded.entry is None:
-            return cls(int(has_keys), tuple(loaded.findings), is_whole=False)
-        return cls(2, tuple(loaded.findings), not loaded.entry.unread)
+_WHOLE = 3
 
 
-def _how_much_worse(path: str, before: bytes, after: bytes) -> Sequence[Finding]:
-    """Return the findings that a new content brings where the file loads worse than before.
-
-    While the keys make no entry, one fault may take another's place: a value is read only once its key is right.
-    """
-    old, new = _Quality.of(path, before), _Quality.of(path, after)
-    brought = _surplus(new.findings, _code, Counter(map(_code, old.findings)))
-    if new.level < old.level:
-        return brought or new.findings
-    return brought if new.level == old.level != 1 else ()
-
-
-def _code(finding: Finding) -> str:
-    return finding.code
+def _level(path: str, content: bytes) -> int:
+    """Return how well a file loads: whole, as an entry with keys that cannot be read (2), as keys (1) or not (0)."""
+    document = parse_document(path, content)
+    if document.fields is None or not is_entry_place(path):
+        return 0 if document.fields is None else _WHOLE
+    entry = interpret(document).entry
+    return 1 if entry is None else 2 if entry.unread else _WHOLE
 
 
 class _State(Struct, frozen=True):
@@ -264,7 +236,6 @@ class _Fixing:
             open_ = {_name(one) for one in self.state.report.findings} - self._barred
             chosen = self._choose(self.state, open_)
             if not chosen.findings:
-                self.refused += chosen.left_out
                 return
             self._make(chosen)
 

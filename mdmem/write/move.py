@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
+from mdmem.checks.baseline import baseline_bytes, read_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
-from mdmem.errors import LostRaceError, NotFoundError, UsageError, taken
+from mdmem.errors import LostRaceError, MdmemError, NotFoundError, UsageError, taken
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
@@ -204,7 +204,6 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
 
 _WING_KEYS = ("default_wing", "default_shared_wing")
 _BASELINE = re.compile(r"""(?m)^(\s*(?:check\s*\.\s*)?baseline\s*=\s*)(["'])([^"'\n]*)\2""")
-_ADDRESS = re.compile(r'("address"\s*:\s*)("(?:[^"\\\n]|\\.)*")')
 _Changed = tuple[tuple[Change, ...], tuple[str, ...]]
 
 
@@ -263,32 +262,14 @@ def _changed_baseline(moving: MoveFix) -> _Changed:
     content = read_one(moving.case.catalog.tree, path) if path is not None else Unreadable("")
     if path is None or path in moving.moves or isinstance(content, Unreadable):
         return (), ()
-
-    def place(old: str) -> str:
-        return moving.addresses.get(old, moving.moves.get(old, old))
-
-    after = _baseline_after(content, place)
-    if after is None:
-        return (), (f"{path} was left as it is; `mdmem check --update-baseline` writes it again",)
-    return ((Change(path, path, content, after),) if after != content else ()), ()
-
-
-def _baseline_after(content: bytes, place: Callable[[str], str]) -> bytes | None:
-    """Return a baseline with the new addresses; None where the result is not certain."""
-
-    def replaced(found: re.Match[str]) -> str:
-        stated: str = json.loads(found[2])
-        after = place(stated)
-        return found[0] if after == stated else found[1] + json.dumps(after, ensure_ascii=False)
-
+    remark = f"{path} was left as it is; `mdmem check --update-baseline` writes it again"
     try:
-        text = content.decode("utf-8")
-        meant = json.loads(text.removeprefix("\ufeff"))
-        for record in meant["findings"]:
-            record["address"] = place(record["address"])
-        after = _ADDRESS.sub(replaced, text)
-        is_meant = json.loads(after.removeprefix("\ufeff")) == meant
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return None
-    keys = [(record.get("code"), record["address"]) for record in meant["findings"]]
-    return after.encode() if is_meant and len(set(keys)) == len(keys) else None
+        known = read_baseline(content).counts
+    except MdmemError:
+        return (), (remark,)
+    counts = {
+        (code, moving.addresses.get(old, moving.moves.get(old, old))): count for (code, old), count in known.items()
+    }
+    if len(counts) < len(known):
+        return (), (remark,)
+    return ((Change(path, path, content, baseline_bytes(counts)),) if counts != known else ()), ()

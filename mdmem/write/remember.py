@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -38,7 +39,7 @@ from mdmem.write.records import (
     texts,
 )
 from mdmem.write.save import SAME_REQUEST, SAVING, keeping_receipt, request_key, said_before, written_before
-from mdmem.write.similar import SimilarEntry, find_near
+from mdmem.write.similar import find_near
 from mdmem.write.write import new_fault, write_new_entry
 
 METADATA, RELATED = "x-metadata", "x-related-to"
@@ -68,31 +69,19 @@ class MemoryKind(StrEnum):
     @property
     def type(self) -> EntryType:
         """Return the type of the entry."""
-        return _TYPES.get(self, EntryType.NOTE)
-
-    @property
-    def label(self) -> str | None:
-        """Return the label of a note."""
-        return self.value if self.type is EntryType.NOTE else None
+        return _TYPES.get(self, (EntryType.NOTE, ""))[0]
 
     @property
     def room_kind(self) -> str:
         """Return the kind whose room the settings give."""
-        return _ROOM_KINDS.get(self, "context")
+        return "session" if self is MemoryKind.SESSION else _TYPES.get(self, (EntryType.NOTE, "context"))[1]
 
 
 _TYPES = {
-    MemoryKind.DECISION: EntryType.DECISION,
-    MemoryKind.RULE: EntryType.INVARIANT,
-    MemoryKind.PATTERN: EntryType.PATTERN,
-    MemoryKind.PROCEDURE: EntryType.PATTERN,
-}
-_ROOM_KINDS = {
-    MemoryKind.DECISION: "decision",
-    MemoryKind.RULE: "decision",
-    MemoryKind.PATTERN: "pattern",
-    MemoryKind.PROCEDURE: "pattern",
-    MemoryKind.SESSION: "session",
+    MemoryKind.DECISION: (EntryType.DECISION, "decision"),
+    MemoryKind.RULE: (EntryType.INVARIANT, "decision"),
+    MemoryKind.PATTERN: (EntryType.PATTERN, "pattern"),
+    MemoryKind.PROCEDURE: (EntryType.PATTERN, "pattern"),
 }
 
 
@@ -179,17 +168,18 @@ def remember(
 
 
 def _remember(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
-    error: MdmemError = LostRaceError("others write all the time; call again")
     workspace.location.require_root()
     memo = replace(memo, project=_project_of(workspace, memo))
     home = workspace if memo.project is not None else make_own_memory(workspace)
-    for _ in range(_ATTEMPTS):
-        try:
-            with write_lock(home.state_folder / SAVING, wait=_WAIT):
-                return _write(home.reread(), memo, now, is_private=memo.project is None)
-        except LostRaceError as lost:
-            error = lost
-    raise error
+
+    def attempt() -> RememberResult:
+        with write_lock(home.state_folder / SAVING, wait=_WAIT):
+            return _write(home.reread(), memo, now, is_private=memo.project is None)
+
+    for _ in range(_ATTEMPTS - 1):
+        with contextlib.suppress(LostRaceError):
+            return attempt()
+    return attempt()
 
 
 def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> RememberResult:
@@ -211,7 +201,7 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     fault = new_fault(change, home.settings, today=home.today)
     if fault is not None:
         raise UsageError(f"nothing was written: {fault}")
-    near = _near(home, address, content.decode(), is_private=is_private)
+    near = tuple(_near(home, address, content.decode(), is_private=is_private))
     change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
     with keeping_receipt(home, key, change, now):
         remark = write_new_entry(home, change_set)
@@ -228,7 +218,7 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
     fields: dict[str, Any] = {
         "type": memo.kind.type.value,
         "title": memo.title,
-        "label": memo.kind.label,
+        "label": memo.kind.value if memo.kind.type is EntryType.NOTE else None,
         "topic": memo.domain,
         "agent": memo.agent or (UNNAMED_AGENT if memo.kind.type.is_rule else None),
         "tags": memo.tags,
@@ -280,30 +270,24 @@ def _links(home: Workspace, names: Sequence[str], address: str) -> tuple[tuple[s
     return tuple(see), tuple(name for name, link in found.items() if link is None)
 
 
-def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:
-    """Return the entries of the scope that say nearly the same; other projects are left out."""
+def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iterator[SimilarMemory]:
+    """Yield the entries of the scope that say nearly the same; other projects are left out."""
     scope = resolve_scope(home.catalog, home.settings, Filters(wings=(address.split("/", 1)[0],)))
-    lineage = home.catalog.lineage
-    return tuple(
-        _similar(home, one, text, is_private=is_private)
-        for one in find_near(home, address, text)
-        if scope.holds(one.entry.address)
-        and (one.entry.status is Status.DRAFT or lineage.is_current(one.entry.address))
-    )
-
-
-def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> SimilarMemory:
-    entry = near.entry
-    other = f"{entry.title}\n{home.catalog.body(entry.address)}"
-    negates = bool(words_of(text) & _NEGATIONS) is not bool(words_of(other) & _NEGATIONS)
-    return SimilarMemory(
-        id=id_of(entry.address, is_private=is_private),
-        type=entry.type.value,
-        name=entry.title,
-        status=entry.status.value,
-        similarity=near.similarity,
-        why="it says nearly the same" + (", and one of the two negates it" if negates else ""),
-    )
+    for near in find_near(home, address, text):
+        entry = near.entry
+        is_alive = entry.status is Status.DRAFT or home.catalog.lineage.is_current(entry.address)
+        if not (scope.holds(entry.address) and is_alive):
+            continue
+        other = f"{entry.title}\n{home.catalog.body(entry.address)}"
+        negates = bool(words_of(text) & _NEGATIONS) is not bool(words_of(other) & _NEGATIONS)
+        yield SimilarMemory(
+            id=id_of(entry.address, is_private=is_private),
+            type=entry.type.value,
+            name=entry.title,
+            status=entry.status.value,
+            similarity=near.similarity,
+            why="it says nearly the same" + (", and one of the two negates it" if negates else ""),
+        )
 
 
 def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:

@@ -44,10 +44,13 @@ def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> No
     found = (finding(Fix("break", (edit(b"title", b"titel"),))), finding(Fix("mend", (edit(b"Text", b"Words"),))))
     mended = fix_all(
         WorkingTree(tmp_path),
-        lambda tree: CheckReport(tree.name, 0, found if read_one(tree, PATH) == TEXT else found[:1]),
+        lambda tree: CheckReport(tree.name, 0, found if b"Words" not in read_one(tree, PATH) else found[:1]),
+        prove=checker(),
     )
     assert [one.message for one in mended.fixed] == ["mend"]
-    said = f"{PATH}: left out «break», which would bring `unknown-key` to {PATH}: unknown key `titel`"
+    said = (
+        f"{PATH}: left out «break», which would bring `title-missing` to {PATH}: no `title`, and no heading in the body"
+    )
     assert [one.sentence for one in mended.refused] == [said]
 
 
