@@ -401,11 +401,6 @@ def print_text(text: str, *, is_page: bool = False) -> None:
         _echo(shown)
 
 
-def columns() -> int | None:
-    """Return the width of the terminal that shows a result; None for a pipe or a file."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
 def print_patch(text: str) -> None:
     """Print a patch, if there is one, unchanged for a program, and for a terminal as any other result."""
     if text:

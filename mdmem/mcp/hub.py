@@ -26,6 +26,7 @@ from mdmem.mcp.tools.table import tools_of
 from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
 from mdmem.model.lineage import marked
+from mdmem.render.answers import Style
 from mdmem.render.entries import entry_list
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
 from mdmem.render.ink import Ink
@@ -59,7 +60,7 @@ def _list(
 
     def text() -> str:
         marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found[:limit]}
-        listed = entry_list(found[:limit], Ink(), marks) if found else "No entry passes these filters."
+        listed = entry_list(found[:limit], Style(), marks) if found else "No entry passes these filters."
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
 
     return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})

@@ -40,7 +40,7 @@ def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, c
 def test_a_person_is_told_that_nothing_applies(top: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     ran = run_here(capsys, "brief", "docs/pay.md", cwd=top)
-    assert (ran.out, ran.err.count("`mdmem retrieve --path docs/pay.md` looks further")) == ("", 1)
+    assert (ran.out, ran.err.count("`mdmem retrieve --path docs/pay.md` searches further")) == ("", 1)
 
 
 def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path, capsys: Capture) -> None:
@@ -51,7 +51,7 @@ def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path,
         return run_here(capsys, "brief", *arguments, cwd=top / "src").err
 
     there = "1 invariant always applies: `mdmem retrieve --path docs/pay.md` shows it\n"
-    assert remarked("../docs/pay.md") == f"no `applies_to` of a rule in force meets it; {there}"
+    assert remarked("../docs/pay.md") == f"no current rule has an `applies_to` that matches; {there}"
     assert remarked("pay.py") == there.replace("docs/pay.md", "src/pay.py")
     assert remarked("pay.py", "--session", "s") == remarked("/elsewhere/x.py") == ""
 

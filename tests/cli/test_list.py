@@ -112,7 +112,7 @@ def test_nothing_found_exits_1(form: str, tmp_path: Path, capsys: Capture) -> No
     ran = run_here(capsys, "list", "--type", "pattern", "--format", form, cwd=memory(tmp_path))
     assert (ran.code, ran.err) == (1, "no entry passes these filters\n")
     empty = make_root(tmp_path / "empty")
-    assert run_here(capsys, "list", "--format", form, cwd=empty).err == "no entry is in force\n"
+    assert run_here(capsys, "list", "--format", form, cwd=empty).err == "no entry is current\n"
     assert ran.out == ('{\n  "schema": 1,\n  "entries": []\n}\n' if form == "json" else "")
 
 
@@ -123,7 +123,7 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
     assert (ran.code, len(ran.out.splitlines())) == (0, 2)
     assert ran.err == "nav/rules/bad.md: the file has no front matter (front-matter-missing)\n"
     write(folder, "memory/nav/rules/worse.md", "no front matter\n")
-    said = "2 files of this scope cannot be read in full, and may bind: nav/rules/bad.md:1, nav/rules/worse.md:1"
+    said = "2 files of this scope cannot be read in full, and may apply: nav/rules/bad.md:1, nav/rules/worse.md:1"
     assert run_here(capsys, "list", cwd=folder).err == f"{said} (`mdmem check`)\n"
 
 
@@ -135,7 +135,7 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
         (["--room", "rule"], "mdmem: there is no room `rule` in nav, ros2; did you mean `rules`?\n"),
         (
             ["note"],
-            "mdmem: there is no wing and no room `note`; did you mean `notes`? `mdmem search` looks for words\n",
+            "mdmem: there is no wing and no room `note`; did you mean `notes`? `mdmem search` searches for words\n",
         ),
         (
             ["nav/notes/log"],
@@ -154,7 +154,7 @@ def test_name_that_is_not_there_names_the_nearest(
 
 def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, capsys: Capture) -> None:
     folder = varied(tmp_path)
-    rest = "and 1 draft, shown by --include-drafts; 1 ended entry, shown by --include-deprecated\n"
+    rest = "and 1 draft, shown by --include-drafts; 1 entry that is not current, shown by --include-deprecated\n"
     assert run_here(capsys, "list", cwd=folder).err == rest
     # A draft in the place of what is listed is one that is not listed.
     rule = folder / "memory/nav/rules/callbacks.md"

@@ -107,9 +107,9 @@ def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["zebra"], "nothing found: no entry holds zebra\n"),
-        (["the", "of", "and"], "nothing found: the question holds no word to search for, only stop words or signs\n"),
-        (["?!"], "nothing found: the question holds no word to search for, only stop words or signs\n"),
+        (["zebra"], "nothing found: no entry has zebra\n"),
+        (["the", "of", "and"], "nothing found: the question has no word to search for, only stop words or signs\n"),
+        (["?!"], "nothing found: the question has no word to search for, only stop words or signs\n"),
         (["executor", "--type", "note"], "nothing found: the filters leave out everything that matches\n"),
     ],
 )
@@ -133,7 +133,7 @@ def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) 
     # Of many the places alone, as in every answer: a memory with a fault in each file printed a line for each.
     write(folder, "memory/nav/rules/worse.md", "none either\n")
     assert run_here(capsys, "search", "executor", cwd=folder).out.startswith(
-        "2 files of this scope cannot be read in full, and may bind: nav/rules/bad.md:1, nav/rules/worse.md:1 ("
+        "2 files of this scope cannot be read in full, and may apply: nav/rules/bad.md:1, nav/rules/worse.md:1 ("
     )
 
 

@@ -160,7 +160,7 @@ def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     write(root, f"{NEW}.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
     basis = found(root, "queue").basis
     assert basis.ended == (EndedMatch(OLD, "Queue", None, (), (NEW,)),)
-    assert list(ended_text(basis)) == [f"The best match has ended: {OLD}, replaced by {NEW}, which cannot be read"]
+    assert list(ended_text(basis)) == [f"The best match is not current: {OLD}, replaced by {NEW}, which cannot be read"]
 
 
 def test_words_of_a_superseded_draft_lead_to_its_head(tmp_path: Path) -> None:
@@ -181,10 +181,10 @@ def test_text_and_json_name_all_three(tmp_path: Path, capsys: Capture) -> None:
     put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
     said = run_here(capsys, "search", "queue", cwd=root).out
     what = "no supersession here leads to a current entry"
-    assert f"The best match has ended: app/a/gone (Queue queue), {what}: nobody waits\n" in said
+    assert f"The best match is not current: app/a/gone (Queue queue), {what}: nobody waits\n" in said
     assert f"claimed by {NEW} (Replaced)" in said
     assert "amended by app/a/exception (Exception)" in said
-    assert "The best match has ended: app/a/gone" in run_here(capsys, "retrieve", "queue", cwd=root).out
+    assert "The best match is not current: app/a/gone" in run_here(capsys, "retrieve", "queue", cwd=root).out
     told = json.loads(run_here(capsys, "retrieve", "queue", "--format", "json", cwd=root).out)
     assert told["ended"] == [
         {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []},

@@ -183,7 +183,7 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, tmp_
     write(root, "app/a/rule.md", "no front matter\n")
     ran = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root)
     assert ran.code == 0
-    assert ran.out.startswith("1 file of this scope cannot be read in full, and may bind:\n  app/a/rule.md:1: ")
+    assert ran.out.startswith("1 file of this scope cannot be read in full, and may apply:\n  app/a/rule.md:1: ")
     assert "othing binding" not in ran.out
 
 

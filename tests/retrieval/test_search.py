@@ -173,8 +173,8 @@ def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) 
 @pytest.mark.parametrize(
     ("words", "remark"),
     [
-        ("timeout", "nothing found: no entry holds timeout"),
-        ("what should we", "nothing found: the question holds no word to search for, only stop words or signs"),
+        ("timeout", "nothing found: no entry has timeout"),
+        ("what should we", "nothing found: the question has no word to search for, only stop words or signs"),
         ("idea", "nothing else found: 1 draft matches, shown by --include-drafts"),
     ],
 )

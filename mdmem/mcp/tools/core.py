@@ -40,8 +40,8 @@ from mdmem.mcp.tools.tool import (
     tool,
 )
 from mdmem.model.entry import EntryType
-from mdmem.render.answers import answers_json, answers_markdown
-from mdmem.render.entries import excerpts_json, excerpts_markdown, search_text, standing
+from mdmem.render.answers import Style, answers_json, answers_markdown
+from mdmem.render.entries import excerpts_json, excerpts_text, search_text, standing
 from mdmem.render.findings.json import findings_json
 from mdmem.render.findings.report import CheckedRoot, Look
 from mdmem.render.findings.text import text as findings_text
@@ -128,7 +128,7 @@ def _search(
 
 def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str]) -> str:
     """Return the results of a search, or that there are none; then the words that no entry contains."""
-    found = search_text(result, limit=limit, snippet_of=snippet_of, ink=Ink(), more="raise `limit` to see them")
+    found = search_text(result, Style(), limit=limit, snippet_of=snippet_of, more="raise `limit` to see them")
     nothing = [] if result.hits else ["No current entry matches."]
     unmatched = result.basis.unmatched_terms
     missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
@@ -219,7 +219,9 @@ def _get_entry(
     if about:
         found = show_about(workspace, address, about, shown=shown)
         notes = {one.entry.address: one.note for one in found}
-        return ToolResult(text=lambda: excerpts_markdown(found), facts=lambda: excerpts_json(found), shown=notes)
+        return ToolResult(
+            text=lambda: excerpts_text(found, Style(is_markdown=True)), facts=lambda: excerpts_json(found), shown=notes
+        )
     entries = show(workspace, address)
     if len(entries) > _MANY:
         raise UsageError(f"`address` means {len(entries)} entries; name {_MANY} at most, or call `search`")
