@@ -64,6 +64,4 @@ def test_former_code_works_in_a_baseline_and_is_written_anew(root: Path, capsys:
 
 def test_explain_says_the_new_code(root: Path, capsys: Capture) -> None:
     printed = run_here(capsys, "check", "--explain", "short-address", cwd=root).out
-    assert printed.startswith(
-        "`short-address` is called `link-form` now.\n\nlink-form (warning)\n\nA link is not written"
-    )
+    assert printed.startswith("`short-address` is called `link-form` now.\n\nlink-form (warning)\n\nA link is ")
