@@ -23,7 +23,7 @@ _UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
 class Trouble(Struct, frozen=True):
-    """A fault inside the front matter; line and column count from 1 within it."""
+    """A fault inside the front matter; line and column count from 1 within it, and `cause` is for its fix."""
 
     code: str
     message: str
@@ -31,6 +31,7 @@ class Trouble(Struct, frozen=True):
     line: int
     column: int
     width: int = 0
+    cause: str = ""
 
 
 class FrontMatterError(ValueError):

@@ -106,7 +106,8 @@ def parse_document(path: str, data: bytes) -> Document:
     except FrontMatterError as error:
         fields, troubles = None, error.troubles
     found = (
-        Finding(one.code, one.message, Place(path, one.line + 1, one.column, one.width), one.help) for one in troubles
+        Finding(one.code, one.message, Place(path, one.line + 1, one.column, one.width), one.help, cause=one.cause)
+        for one in troubles
     )
     findings = (*conflict, *found, *_second_front_matter(path, body, body_line))
     return Document(path, data, text, fields, body, body_line, findings)

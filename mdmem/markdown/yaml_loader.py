@@ -43,9 +43,9 @@ class _Refusal(Struct, frozen=True):
         """Return the character at a mark."""
         return self.line(mark)[mark.column : mark.column + 1]
 
-    def fault(self, mark: Any, message: str, help_: str) -> Trouble:
+    def fault(self, mark: Any, message: str, help_: str, cause: str = "") -> Trouble:
         """Return the fault at a mark."""
-        return Trouble("yaml-syntax", message, help_, mark.line + 1, mark.column + 1)
+        return Trouble("yaml-syntax", message, help_, mark.line + 1, mark.column + 1, cause=cause)
 
 
 def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
@@ -68,7 +68,7 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
 
 def _tab(refusal: _Refusal) -> Trouble | None:
     is_tab = refusal.character(refusal.at) == "\t"
-    return refusal.fault(refusal.at, "a tab where YAML needs spaces", "indent with spaces") if is_tab else None
+    return refusal.fault(refusal.at, "a tab where YAML needs spaces", "indent with spaces", "tab") if is_tab else None
 
 
 def _first_character(refusal: _Refusal) -> Trouble | None:
@@ -80,19 +80,21 @@ def _first_character(refusal: _Refusal) -> Trouble | None:
     name = "a backtick" if character == "`" else f"`{character}`"
     before, value = refusal.line(mark)[: mark.column], refusal.line(mark)[mark.column :].rstrip()
     help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
-    return refusal.fault(mark, f"a plain value cannot start with {name}", help_)
+    return refusal.fault(mark, f"a plain value cannot start with {name}", help_, "first character")
 
 
 def _open_quote(refusal: _Refusal) -> Trouble:
     mark = refusal.since
-    return refusal.fault(mark, f"the quote {refusal.character(mark)} is not closed", "close it, or remove it")
+    return refusal.fault(
+        mark, f"the quote {refusal.character(mark)} is not closed", "close it, or remove it", "open quote"
+    )
 
 
 def _escape(refusal: _Refusal) -> Trouble:
     # One loader stops at the backslash, the other behind it.
     column = refusal.line(refusal.at).rfind("\\", 0, refusal.at.column + 1)
     message, help_ = "a backslash in double quotes starts an escape", "use single quotes, or write two backslashes"
-    return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1)
+    return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1, cause="escape")
 
 
 def _open_bracket(refusal: _Refusal) -> Trouble:
@@ -106,7 +108,9 @@ def _no_key(refusal: _Refusal, mark: Any = None) -> Trouble:
     mark = mark or refusal.since
     joined = _NO_BLANK.match(refusal.line(mark)[mark.column :])
     if joined:
-        return refusal.fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
+        return refusal.fault(
+            mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}", "no space after colon"
+        )
     help_ = "write `key: value`, or close the front matter above it with `---`"
     return refusal.fault(mark, "the line has no `key:`", help_)
 
@@ -120,16 +124,18 @@ def _second_colon(refusal: _Refusal) -> Trouble:
         number = next((at for at, one in lines if one.strip() and not one.startswith("#")), 0)
         return _no_key(refusal, yaml.Mark("", 0, number, 0, None, 0))
     if len(key) == refusal.at.column:
-        return refusal.fault(refusal.at, "an indented key under a plain value", "move the key to the margin")
+        return refusal.fault(
+            refusal.at, "an indented key under a plain value", "move the key to the margin", "indented key"
+        )
     help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
-    return refusal.fault(refusal.at, "a colon and a space inside a plain value", help_)
+    return refusal.fault(refusal.at, "a colon and a space inside a plain value", help_, "second colon")
 
 
 def _text_after(refusal: _Refusal) -> Trouble | None:
     before = refusal.line(refusal.at)[: refusal.at.column].rstrip()
     if before.endswith(("'", '"')):
         help_ = "write the quote inside the value twice, or use the other kind of quotes"
-        return refusal.fault(refusal.at, "text follows the closing quote", help_)
+        return refusal.fault(refusal.at, "text follows the closing quote", help_, "text after quote")
     if before.endswith(("]", "}")):
         return refusal.fault(refusal.at, "text follows the closing bracket", "write one list: [first, second]")
     if refusal.character(refusal.at) == "-":

@@ -68,7 +68,8 @@ class Finding(Struct, frozen=True):
     `severity` is None until the engine sets that of the check or of the settings; `count` is the number of faults that
     it sums up. `other` is the other end of a link. A line that is not `quotable` must not be printed: it may contain a
     secret. `new` says that the compared tree does not have the finding, and `fix` is the change that resolves it.
-    `unsaid` distinguishes it from another finding in the same words, and is not shown. `former` is the code that it had
+    `unsaid` distinguishes it from another finding in the same words, and `cause` says what its fix corrects; neither is
+    shown. `former` is the code that it had
     before its check replaced several: settings, suppressions and baselines may still use that.
     """
 
@@ -85,6 +86,7 @@ class Finding(Struct, frozen=True):
     fix: Fix | None = None
     unsaid: str = ""
     former: str = ""
+    cause: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

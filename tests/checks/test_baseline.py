@@ -48,10 +48,6 @@ def test_baseline_has_one_sorted_line_a_record() -> None:
     assert read_baseline(expected, path=".known.json") == Baseline(".known.json", records)
 
 
-def test_baseline_of_nothing_is_read_back() -> None:
-    assert read_baseline(baseline_of([])).records == ()
-
-
 @pytest.mark.parametrize("code", ["unreadable", "check-crashed", "unused-suppression", "nothing-checked"])
 def test_baseline_records_nothing_that_cannot_be_excused(code: str) -> None:
     assert baseline_of([found(code)]) == baseline_of([])
@@ -73,10 +69,6 @@ def test_findings_beyond_the_count_are_reported_the_lowest_first() -> None:
 def test_new_finding_is_reported_before_an_old_one_of_its_kind() -> None:
     findings = [found(DANGLING, A, 3, new=True), found(DANGLING, A, 5), found(DANGLING, A, 9)]
     assert applied(findings, (DANGLING, A, 2)) == ([3], [])
-
-
-def test_info_counts_as_known() -> None:
-    assert applied([found("expired", severity=INFO)], ("expired", A, 1)) == ([], [])
 
 
 def test_record_that_matches_less_than_it_says_is_stale() -> None:
@@ -113,16 +105,6 @@ def test_record_is_not_called_stale_where_nobody_can_tell(
     settings: Settings, codes: tuple[str, ...], findings: list[Finding]
 ) -> None:
     assert applied(findings, (EMPTY, A, 1), settings=settings, codes=codes)[1] == []
-
-
-def test_record_of_what_depends_on_the_checkout_is_never_stale() -> None:
-    assert applied([], ("link-not-tracked", A, 1)) == ([], [])
-
-
-def test_stale_record_weighs_what_the_settings_say() -> None:
-    settings = Settings(severity={STALE: ERROR})
-    (stale,) = apply_baseline([], known((EMPTY, A, 1)), settings=settings, codes=get_checks())[1]
-    assert stale.severity is ERROR
 
 
 one = '{"code": "body-empty", "address": "app/rules/a", "count": 1}'
@@ -171,11 +153,6 @@ def test_file_that_is_no_baseline_is_refused_with_its_name(content: bytes, said:
         read_baseline(content, path=".known.json")
     assert str(caught.value).startswith(f".known.json {said}")
     assert str(caught.value).endswith("; `mdmem check --update-baseline` writes it again")
-
-
-def test_baseline_is_read_with_crlf_and_a_byte_order_mark() -> None:
-    content = b"\xef\xbb\xbf" + baseline_of([found(EMPTY)]).replace(b"\n", b"\r\n")
-    assert read_baseline(content).records == (Record(EMPTY, A, 1, 2),)
 
 
 some = st.lists(

@@ -183,12 +183,6 @@ def test_torn_file_of_the_cache_counts_as_none(tmp_path: Path, torn: bytes) -> N
     assert found_in(cached_case(small(), tmp_path)) == found
 
 
-def test_records_of_another_kind_count_as_none(tmp_path: Path) -> None:
-    found = found_in(cached_case(small(), tmp_path))
-    (tmp_path / CACHED_IN).write_bytes(pack(module._version(), {key: [1, "a"] for key in stored(tmp_path)}))
-    assert found_in(cached_case(small(), tmp_path)) == found
-
-
 def test_check_that_fails_leaves_nothing_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Case) -> Iterator[Finding]:
         raise ValueError("broken")

@@ -23,11 +23,6 @@ EMPTY = "body-empty"
 DANGLING = "dangling-link"
 
 
-def test_codes_are_the_roots_and_those_that_a_wing_selects() -> None:
-    settings = Settings(select=(EMPTY,), wings={"app": WingSettings(select=("expired",))})
-    assert chosen_codes(settings) == (EMPTY, "expired")
-
-
 def test_codes_asked_for_are_run_whatever_the_settings_choose() -> None:
     settings = Settings(ignore=(EMPTY,), wings={"app": WingSettings(select=("expired",))})
     assert chosen_codes(settings, [EMPTY, DANGLING], [DANGLING]) == (EMPTY,)
@@ -92,15 +87,6 @@ def test_finding_is_new_where_it_weighs_more_or_sums_up_more() -> None:
     assert [mark_new([now], [was])[0].new for now, was in ((graver, milder), (milder, graver))] == [True, False]
     many, more = replace(found("51 such findings"), count=51), replace(found("52 such findings"), count=52)
     assert [mark_new([now], [was])[0].new for now, was in ((more, many), (many, more))] == [True, False]
-
-
-def test_finding_is_new_for_another_quoted_number() -> None:
-    assert [one.new for one in mark_new([found("`a-2` is gone")], [found("`a-1` is gone")])] == [True]
-
-
-def test_last_of_several_alike_is_new_where_the_base_has_fewer() -> None:
-    now = [found("it dangles", line) for line in (2, 5, 9)]
-    assert [one.new for one in mark_new(now, now[:2])] == [False, False, True]
 
 
 alike = st.lists(st.builds(found, st.sampled_from(["a", "b 1", "b 2"]), st.integers(1, 3)), max_size=8)

@@ -114,21 +114,6 @@ def test_fix_is_the_same_twice(folder: Path) -> None:
     assert mend(folder, after(*mended(folder))).plan.changes == ()
 
 
-def test_diffs_say_something_and_stand_in_failing_cases_of_each_fixable_check() -> None:
-    diffs = list(CASES.glob(f"*/*/{FIXED}"))
-    failing = failing_cases()
-    assert [path for path in diffs if path.parent not in failing or not path.read_bytes()] == []
-    assert set(FIXABLE) - {path.parent.parent.name for path in diffs} == set()
-
-
-@named
-def test_title_of_a_fix_starts_with_a_verb(folder: Path) -> None:
-    found = check(folder, WorkingTree(folder / "root"), (folder.parent.name,)).findings
-    titles = [one.fix.title for one in found if one.fix is not None]
-    verbs = ("Add", "Correct", "End", "Keep", "Make", "Move", "Name", "Put", "Remove", "Rename", "Take", "Write")
-    assert [title for title in titles if not title.startswith(tuple(f"{verb} " for verb in verbs))] == []
-
-
 def test_other_checks_offer_no_fix() -> None:
     fixable = {get_check(code).code for code in FIXABLE}
     others = [case for case in sorted(CASES.glob("*/*")) if get_check(case.parent.name).code not in fixable]

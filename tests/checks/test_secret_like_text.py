@@ -64,13 +64,6 @@ def test_secret_is_named_by_its_kind(kind: str) -> None:
     assert [secret.kind for secret in find_secrets(text)] == [kind]
 
 
-def test_fine_grained_token_is_found_from_its_first_letter() -> None:
-    token = "github" + "_pat_" + noise(22) + "_" + noise(59)
-    assert [(secret.kind, secret.offset, secret.width) for secret in find_secrets(f"use {token}")] == [
-        ("a GitHub token", 4, len(token))
-    ]
-
-
 @pytest.mark.parametrize("line", ASSIGNED)
 def test_random_value_assigned_to_a_telling_name_is_a_secret(line: str) -> None:
     value = "k7Rw" + "q2VzmX9d"

@@ -69,12 +69,6 @@ def test_wing_chooses_its_codes(
     assert {code.split()[0] for wing, code in found if wing == "shop"} == shop
 
 
-def test_wing_has_no_say_in_codes_that_were_asked_for(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "shop")
-    settings = Settings(wings={"shop": WingSettings(ignore=(EMPTY,))})
-    assert weights(tmp_path, EMPTY, settings=settings, by_wing=False) == [("shop", f"{EMPTY} error")]
-
-
 @pytest.mark.parametrize("status", ["draft", "active", "under_review"])
 def test_weight_is_not_lowered_on_what_is_or_may_come_into_force(tmp_path: Path, status: str) -> None:
     write_faulty(tmp_path, "app", status=status, expires_at="2026-05-01")
@@ -99,20 +93,9 @@ def test_weight_is_one_level_less_on_an_entry_that_another_supersedes(tmp_path: 
     assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} warning")]
 
 
-def test_weight_is_lowered_from_what_the_settings_say(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app", **ENDED)
-    assert weights(tmp_path, EMPTY, settings=Settings(severity={EMPTY: WARNING})) == [("app", f"{EMPTY} info")]
-
-
 def test_weight_is_the_same_on_ended_entries_where_the_settings_say_so(tmp_path: Path) -> None:
     write_faulty(tmp_path, "app", **ENDED)
     assert weights(tmp_path, EMPTY, settings=Settings(ended=Ended.SAME)) == [("app", f"{EMPTY} error")]
-
-
-def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> None:
-    write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
-    case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
-    assert {one.place.line: str(one.severity) for one in run_checks(case, [DANGLING])} == {7: "error", 8: "warning"}
 
 
 def test_weight_is_not_lowered_where_the_supersession_cannot_be_read(tmp_path: Path) -> None:
@@ -129,3 +112,9 @@ def test_weight_of_the_other_families_is_never_lowered(tmp_path: Path) -> None:
         "no-final-newline warning",
         "unknown-key warning",
     ]
+
+
+def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> None:
+    write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
+    case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
+    assert {one.place.line: str(one.severity) for one in run_checks(case, [DANGLING])} == {7: "error", 8: "warning"}

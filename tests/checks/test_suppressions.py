@@ -8,7 +8,7 @@ from builders import write, write_entry
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import get_check, get_checks
+from mdmem.checks.check import get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Severity
 from mdmem.store.catalog import load
@@ -71,12 +71,6 @@ def test_comment_of_a_manifest_keeps_out_what_stands_there(tmp_path: Path) -> No
     assert reported(tmp_path, "wing-without-owner") == [("wing-without-owner", "shop/README.md")]
 
 
-def test_manifest_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
-    write(tmp_path, "app/README.md", f"---\nkind: [\n---\n\n{IGNORE} manifest-invalid it is ours -->\n")
-    write_entry(tmp_path, A)
-    assert reported(tmp_path, "manifest-invalid") == [("manifest-invalid", "app/README.md")]
-
-
 def test_entry_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
     write_entry(tmp_path, A, f"{IGNORE} unknown-type it is ours -->\n", type="rule", ignore="{unknown-type: ours}")
     assert reported(tmp_path, "unknown-type", UNUSED) == [("unknown-type", f"{A}.md")]
@@ -105,22 +99,11 @@ def test_other_end_of_a_finding_does_not_keep_it_out(tmp_path: Path) -> None:
     assert reported(tmp_path, "supersession-one-sided") == [("supersession-one-sided", "app/rules/new.md")]
 
 
-def test_own_comment_is_no_hidden_instruction(tmp_path: Path) -> None:
-    write_vague(tmp_path, A, f"{IGNORE} {VAGUE} you must read it as a quotation -->")
-    assert reported(tmp_path, VAGUE, "hidden-instruction") == []
-
-
 @pytest.mark.parametrize("code", sorted(code for code, one in get_checks().items() if not one.is_excusable))
 def test_code_that_no_file_may_excuse_is_named(tmp_path: Path, code: str) -> None:
     write_entry(tmp_path, A, f"Text.\n\n{IGNORE} {code} we know -->\n")
     (finding,) = run_checks(case_of(tmp_path), ["suppression-invalid"])
     assert (finding.message, finding.severity) == (f"`{code}` cannot be ignored by a file", Severity.ERROR)
-
-
-def test_secrets_may_be_excused_and_what_was_not_read_may_not() -> None:
-    excused, kept = ("secret-like-text", "hidden-instruction", "merge-marker"), ("unreadable", "check-crashed")
-    assert all(get_check(code).is_excusable for code in excused)
-    assert not any(get_check(code).is_excusable for code in (*kept, "nothing-checked", "settings-loosened"))
 
 
 def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:
@@ -131,11 +114,6 @@ def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:
         (10, f"`{VAGUE}` finds nothing here that could be ignored", A),
     ]
     assert {one.severity for one in found} == {Severity.WARNING}
-
-
-def test_suppression_that_kept_something_out_is_used(tmp_path: Path) -> None:
-    write_vague(tmp_path, A, f"{IGNORE} {VAGUE} the word is quoted -->")
-    assert reported(tmp_path, VAGUE, UNUSED) == []
 
 
 @pytest.mark.parametrize("code", [VAGUE, "link-not-tracked"])
@@ -159,7 +137,7 @@ def test_suppression_is_not_called_unused_where_its_check_crashed(
     assert [code for code, _ in reported(tmp_path, VAGUE, UNUSED)] == ["check-crashed"]
 
 
-def test_unused_suppression_weighs_what_the_settings_say(tmp_path: Path) -> None:
-    write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
-    case = case_of(tmp_path, Settings(severity={UNUSED: Severity.ERROR}))
-    assert [one.severity for one in run_checks(case, [VAGUE, UNUSED])] == [Severity.ERROR]
+def test_manifest_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "app/README.md", f"---\nkind: [\n---\n\n{IGNORE} manifest-invalid it is ours -->\n")
+    write_entry(tmp_path, A)
+    assert reported(tmp_path, "manifest-invalid") == [("manifest-invalid", "app/README.md")]

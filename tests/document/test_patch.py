@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 from golden import GoldenCase, each_case
 
 from mdmem.markdown import layout, patch
@@ -58,21 +57,10 @@ def test_patch_changes_these_bytes(loader: str, case: GoldenCase) -> None:
         assert outcome(case.after, operation, json.loads(f"[{arguments}]")) == (case.after, ("no edit",))
 
 
-@pytest.mark.skipif(not yaml.__with_libyaml__, reason="the loader in Python refuses a tab before a comment")
-def test_set_fields_keeps_a_tab_behind_the_colon() -> None:
-    document = entry("title:\ta\t# why\n")
-    assert front_after(document, patch.set_fields(document, {"title": "b"})) == "title:\tb\t# why\n"
-
-
 @pytest.mark.parametrize("data", [b"", b"# Only a heading\n", b"---\ntitle: a\n", b"---\ntitle: \xff\n---\n"])
 def test_patch_is_refused_when_there_is_no_front_matter(data: bytes) -> None:
     with pytest.raises(UnpatchableError, match="mdmem check"):
         patch.set_fields(parse_document(PATH, data), {"title": "b"})
-
-
-def test_patch_is_refused_when_the_front_matter_grows_too_large() -> None:
-    with pytest.raises(UnpatchableError, match="by hand"):
-        patch.set_fields(entry("type: note\n"), {"title": "a" * 20_000})
 
 
 def test_patch_is_refused_when_the_text_is_half_a_character() -> None:
@@ -96,49 +84,10 @@ def test_mark_and_ending_of_the_file_stay(mark: str, ending: str) -> None:
     assert layout.apply_edits(data, edits) == after
 
 
-def test_key_is_added_when_the_file_ends_with_the_fence() -> None:
-    data = b"---\n---"
-    assert layout.apply_edits(data, patch.set_fields(parse_document(PATH, data), {"type": "note"})) == (
-        b"---\ntype: note\n---"
-    )
-
-
-@pytest.mark.parametrize(
-    ("after", "is_proved"),
-    [
-        (entry("type: note\ntitle: b\n"), True),
-        (entry("title: 'b'\ntype: note\n"), True),
-        (entry("type: note\ntitle: c\n"), False),
-        (entry("type: decision\ntitle: b\n"), False),
-        (entry("type: note\ntitle: b\nx-a: b\n"), False),
-        (entry("type: note\ntitle: b\n", body="\nOther.\n"), False),
-        (entry("type: note\ntitle: b: c\n"), False),
-    ],
-)
-def test_verify_proves_the_fields_named_and_nothing_else(after: Document, is_proved: bool) -> None:
-    assert patch.verify(entry("type: note\ntitle: a\n"), after, {"title": "b"}) is is_proved
-
-
 def test_body_is_replaced_with_its_own_line_breaks() -> None:
     data = "\ufeff---\r\ntype: note\r\n---\r\nsée [[a]]\r\n".encode()
     edits = layout.replace_in_body(parse_document(PATH, data), 4, 5, "w/r/é\nand")
     assert layout.apply_edits(data, edits) == "\ufeff---\r\ntype: note\r\n---\r\nsée w/r/é\r\nand\r\n".encode()
-
-
-def test_span_is_replaced_as_it_is_given() -> None:
-    data = b"---\r\ntype: note\r\n---\r\n"
-    edits = layout.replace_span(parse_document(PATH, data), 3, 5, "\n")
-    assert edits == (Edit(PATH, 3, 5, b"\n"),)
-    assert layout.replace_span(parse_document(PATH, data), 0, 3, "---") == ()
-
-
-@pytest.mark.parametrize(("start", "end"), [(-1, 0), (2, 1), (0, 100)])
-def test_span_outside_the_text_is_an_error(start: int, end: int) -> None:
-    document = entry("type: note\n")
-    with pytest.raises(ValueError, match="no characters"):
-        layout.replace_span(document, start, end, "a")
-    with pytest.raises(ValueError, match="no character"):
-        layout.replace_in_body(document, start, end - start + (100 if start == 0 else 0), "a")
 
 
 def test_edits_are_applied_in_their_order() -> None:

@@ -248,13 +248,6 @@ def test_key_that_is_removed_takes_its_own_lines(drawn: Drawn, name: str) -> Non
     assert patch.set_fields(after, {name: None}) == ()
 
 
-@given(documents())
-def test_every_value_set_to_itself_is_no_edit(drawn: Drawn) -> None:
-    fields = drawn.document.fields or {}
-    same = {name: value for name, value in fields.items() if value is not None and is_flat(drawn.document, name)}
-    assert patch.set_fields(drawn.document, {name: v for name, v in same.items() if not isinstance(v, dict)}) == ()
-
-
 @given(documents(), st.dictionaries(st.sampled_from(KEYS), TEXTS | st.none(), max_size=4))
 def test_several_fields_change_at_once(drawn: Drawn, values: dict[str, str | None]) -> None:
     document = drawn.document
@@ -319,17 +312,3 @@ def test_key_that_is_renamed_keeps_its_value(drawn: Drawn, data: st.DataObject, 
     assert list((after.fields or {}).items()) == [
         (text if key == name else key, value) for key, value in (document.fields or {}).items()
     ]
-
-
-@given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.binary(max_size=3))))
-def test_bytes_outside_the_edits_stay(data: bytes, drawn: list[tuple[int, int, bytes]]) -> None:
-    edits = [Edit(PATH, start, start + width, content) for start, width, content in drawn]
-    try:
-        after = layout.apply_edits(data, edits)
-    except ValueError:
-        return
-    assert len(after) == len(data) + sum(len(edit.content) - (edit.end - edit.start) for edit in edits)
-    first = min((edit.start for edit in edits), default=len(data))
-    last = max((edit.end for edit in edits), default=0)
-    assert after.startswith(data[:first])
-    assert after.endswith(data[last:])

@@ -47,15 +47,6 @@ def test_scalar_is_the_same_text_for_another_reader(text: str) -> None:
     assert yaml.safe_load(f"title: {scalar(text)}\n") == {"title": text}
 
 
-@given(
-    st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), TEXT | TRICKY), st.text(st.characters(codec="utf-8"))
-)
-def test_composed_entry_reads_back(fields: dict[str, str], body: str) -> None:
-    document = parse_document("w/r/e.md", compose_entry(fields, body).encode())
-    assert document.fields == fields
-    assert document.body == "\n" + body.strip("\n") + "\n"
-
-
 def test_composed_entry_keeps_the_order_and_ends_with_one_newline() -> None:
     fields = {"type": "note", "created_at": "2026-03-05", "title": "a: b"}
     assert compose_entry(fields, "\n\nText.\n\n\n") == (

@@ -321,12 +321,6 @@ def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypat
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
 
 
-def test_stage_leaves_the_driver_alone(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path / "p")
-    run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
-    assert "merge-driver      absent" in run_here(capsys, "hooks", "status", cwd=folder).out
-
-
 def test_check_of_a_merge_asks_no_driver(tmp_path: Path, capsys: Capture) -> None:
     folder = driven(tmp_path / "p")
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
@@ -352,3 +346,9 @@ def test_start_imports_no_model_and_no_index(tmp_path: Path) -> None:
     assert (tmp_path / "ours").read_text() == MERGED
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert imported.isdisjoint({"pydantic", "whoosh", "git", "mcp", "rich"})
+
+
+def test_stage_leaves_the_driver_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
+    assert "merge-driver      absent" in run_here(capsys, "hooks", "status", cwd=folder).out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -93,13 +93,10 @@ class _Rewrite(Struct, frozen=True):
     meant: str | None = None
 
 
-_Maker = Callable[[str, int], _Rewrite | None]
-
-
 def with_syntax_fix(document: Document, finding: Finding) -> Finding:
     """Return a finding of `yaml-syntax` with its fix, if the cause leaves no doubt about the meaning."""
-    rewrite = next((make for start, make in _CAUSES if finding.message.startswith(start)), None)
-    return _with_rewrite(document, finding, rewrite) if rewrite else finding
+    make = _REWRITES.get(finding.cause)
+    return _with_rewrite(document, finding, make) if make is not None else finding
 
 
 def with_whole_value(document: Document, finding: Finding) -> Finding:
@@ -107,23 +104,18 @@ def with_whole_value(document: Document, finding: Finding) -> Finding:
     return _with_rewrite(document, finding, _uncut)
 
 
-def _with_rewrite(document: Document, finding: Finding, make: _Maker) -> Finding:
-    number, column = finding.place.line, finding.place.column - 1
-    start = line_start(document, number)
-    line = document.text[start:].split("\n", 1)[0].rstrip("\r")
-    rewrite = make(line, column)
-    if rewrite is None or (rewrite.meant is not None and not _ends_here(document, start)):
+def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int], _Rewrite | None]) -> Finding:
+    start = line_start(document, finding.place.line)
+    line, *following = document.text[start:].split("\n", 2)
+    rewrite = make(line.rstrip("\r"), finding.place.column - 1)
+    # The next line may continue the value.
+    ends_here = len(following) > 0 and _KEY_LINE.match(following[0]) is not None
+    if rewrite is None or (rewrite.meant is not None and not ends_here):
         return finding
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
     if not _helps(document, finding, edits, rewrite.meant):
         return finding
     return with_edits(finding, _TITLES.get(rewrite.text[:1], "Correct the line"), *edits)
-
-
-def _ends_here(document: Document, start: int) -> bool:
-    """Say whether the next line does not continue the value."""
-    following = document.text[start:].split("\n", 2)[1:2]
-    return bool(following) and _KEY_LINE.match(following[0]) is not None
 
 
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
@@ -134,10 +126,8 @@ def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant:
     if mended.fields is None:
         # A file that could be read must stay so.
         return document.fields is None and all(one.place.line > finding.place.line for one in mended.findings)
-    if meant is None:
-        return True
     values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
-    return meant in values
+    return meant is None or meant in values
 
 
 def _plain(line: str, column: int) -> _Rewrite | None:
@@ -151,10 +141,10 @@ def _plain(line: str, column: int) -> _Rewrite | None:
         return _Rewrite(column, column + len(meant), in_quotes(meant), meant) if meant else None
     if not _PLAIN_START.match(found["value"]) and line[column : column + 1] not in "|>":
         return None
-    return _Rewrite(found.start("value"), found.end("value"), in_quotes(found["value"]), found["value"])
+    return _Rewrite(*found.span("value"), in_quotes(found["value"]), found["value"])
 
 
-def _uncut(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+def _uncut(line: str, _: int) -> _Rewrite | None:
     found = _LINE.match(line)
     if found is None or not found["value"] or not found["before"].strip():
         return None
@@ -162,22 +152,22 @@ def _uncut(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the ta
     value = re.split(r"\s+#(?=\s|\Z)", found["value"])[0]
     if not re.match(r"[^\s'\"\[{|>&*!]", value) and not value.startswith("#"):
         return None
-    return _Rewrite(found.start("value"), found.start("value") + len(value), in_quotes(value), value)
+    start = found.start("value")
+    return _Rewrite(start, start + len(value), in_quotes(value), value)
 
 
-def _after_quote(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+def _after_quote(line: str, _: int) -> _Rewrite | None:
     """Quote the whole of a value that has quotes inside quotes, or that only begins with a quoted word."""
     found = _LINE.match(line)
     value = found["value"] if found else None
     if found is None or not value or value[0] not in "'\"" or " #" in value:
         return None
-    if value[-1] != value[0]:
-        meant = value
-    elif value[0] == "'" and not re.search(r"(?<!\w)'|'(?!\w)", value[1:-1]):
+    meant = value
+    if value[-1] == value[0]:
         meant = value[1:-1]
-    else:
-        return None
-    return _Rewrite(found.start("value"), found.end("value"), in_quotes(meant), meant)
+        if value[0] == '"' or re.search(r"(?<!\w)'|'(?!\w)", meant):
+            return None
+    return _Rewrite(*found.span("value"), in_quotes(meant), meant)
 
 
 def _open_quote(line: str, column: int) -> _Rewrite | None:
@@ -189,7 +179,7 @@ def _open_quote(line: str, column: int) -> _Rewrite | None:
     return _Rewrite(end, end, '"', value[1:])
 
 
-def _escape(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+def _escape(line: str, _: int) -> _Rewrite | None:
     """Put a value without escapes in single quotes, in which a backslash is plain."""
     found = _LINE.match(line)
     value = found["value"] if found else None
@@ -198,39 +188,36 @@ def _escape(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the t
     inner = value[1:-1]
     if '"' in inner or "'" in inner or _ESCAPE.search(inner):
         return None
-    return _Rewrite(found.start("value"), found.end("value"), f"'{inner}'", inner)
+    return _Rewrite(*found.span("value"), f"'{inner}'", inner)
 
 
 def _tab(line: str, column: int) -> _Rewrite | None:
     """Write blanks for a tab: two where it indents, one where it separates."""
-    found = re.compile(r"\t+").match(line, column)
-    if found is None:
-        return None
-    indents = not line[:column].strip()
-    return _Rewrite(found.start(), found.end(), "  " * len(found[0]) if indents else " ")
+    width = len(line) - column - len(line[column:].lstrip("\t"))
+    is_indent = not line[:column].strip()
+    return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None
 
 
-def _no_blank(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+def _no_blank(line: str, _: int) -> _Rewrite | None:
     key, colon, value = line.partition(":")
-    if key not in KNOWN_FIELDS or not colon:
-        return None
-    return _Rewrite(len(key) + 1, len(key) + 1, " ", value.strip())
+    start = len(key) + 1
+    return _Rewrite(start, start, " ", value.strip()) if key in KNOWN_FIELDS and colon else None
 
 
-def _indented(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+def _indented(line: str, _: int) -> _Rewrite | None:
     stripped = line.lstrip()
-    if stripped.partition(":")[0] not in KNOWN_FIELDS:
-        return None
-    return _Rewrite(0, len(line) - len(stripped), "")
+    is_key = stripped.partition(":")[0] in KNOWN_FIELDS
+    return _Rewrite(0, len(line) - len(stripped), "") if is_key else None
 
 
-_CAUSES: tuple[tuple[str, _Maker], ...] = (
-    ("a colon and a space", _plain),
-    ("a plain value cannot start", _plain),
-    ("text follows the closing quote", _after_quote),
-    ("the quote", _open_quote),
-    ("a backslash", _escape),
-    ("a tab", _tab),
-    ("no space follows", _no_blank),
-    ("an indented key", _indented),
-)
+# By the causes that `yaml_loader` finds.
+_REWRITES: Mapping[str, Callable[[str, int], _Rewrite | None]] = {
+    "second colon": _plain,
+    "first character": _plain,
+    "text after quote": _after_quote,
+    "open quote": _open_quote,
+    "escape": _escape,
+    "tab": _tab,
+    "no space after colon": _no_blank,
+    "indented key": _indented,
+}

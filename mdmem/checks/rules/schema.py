@@ -12,7 +12,7 @@ from mdmem.checks.fixes.base import certainly_meant, field_at, fields_of, is_sli
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fields
 from mdmem.model.entry import EntryType, Status
-from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
+from mdmem.model.fields import KNOWN_FIELDS
 from mdmem.model.finding import Finding, Severity
 from mdmem.model.spelling import certain_value
 from mdmem.model.text import kind_of
@@ -41,9 +41,8 @@ def missing_field(case: Case) -> Iterator[Finding]:
 
 def _with_missing_key(document: Document, finding: Finding) -> Finding:
     """Correct a key that is one slip of the pen from the missing one; nothing else tells the value."""
-    meant = next((name for name in REQUIRED if finding.message.startswith(f"`{name}` ")), None)
-    fields = fields_of(document)
-    if meant is None or meant in fields:
+    meant, fields = finding.cause, fields_of(document)
+    if meant in fields:
         return finding
     slips = [key for key in fields if key not in KNOWN_FIELDS and is_slip(key.lower(), meant)]
     if len(slips) != 1:
@@ -54,7 +53,7 @@ def _with_missing_key(document: Document, finding: Finding) -> Finding:
 def _dated(case: Case, finding: Finding) -> Finding:
     """Take the day of a file's first commit as the day of its creation, though that may be an import's."""
     day = case.facts.days.added.get(finding.place.path) if case.facts is not None else None
-    if day is None or not finding.message.startswith("`created_at` "):
+    if day is None or finding.cause != "created_at":
         return finding
     document, values = case.catalog.document(finding.place.path), {"created_at": day}
     return with_fix(finding, f"Add `created_at: {day}`", set_fields, document, values, is_safe=False)

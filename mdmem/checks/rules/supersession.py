@@ -191,7 +191,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
         message = f"names `{edge.new}` as successor, which is still a draft"
-        help_ = f"remove `superseded_by`; `mdmem approve {edge.new}` writes it in its time"
+        help_ = f"remove `superseded_by`: `mdmem approve {edge.new}` adds it with the approval"
         if is_deprecated:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
             help_ = f"run `mdmem approve {edge.new}`, or write `status: active` here without `superseded_by`"

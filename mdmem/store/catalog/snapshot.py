@@ -90,7 +90,7 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
     """Return a flaw of the front matter as a finding with its place in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
-    return Finding(flaw.code, flaw.message, place, flaw.help, address)
+    return Finding(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
 
 
 _REASONS = {
