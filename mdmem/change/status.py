@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
-from mdmem.setup.hook_frameworks import missing_install
-from mdmem.setup.hooks import STAGES, find_hooks
+from mdmem.setup.hooks import STAGES, find_hooks, missing_install
 from mdmem.setup.merge_driver import DriverState, find_driver
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.process import Repository

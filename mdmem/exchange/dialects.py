@@ -23,7 +23,7 @@ from mdmem.markdown.headings import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.spelling import meant_value
-from mdmem.setup.clients import COMMAND_LINES, FORMER_LINES, WINGS_LINE
+from mdmem.setup.agents_file import COMMAND_LINES, FORMER_LINES, WINGS_LINE
 from mdmem.setup.seal import without_regions
 from mdmem.store.catalog.addresses import well_formed
 

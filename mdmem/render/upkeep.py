@@ -105,7 +105,7 @@ def steps_text(steps: Sequence[HookStep]) -> str:
 
 
 def _step(step: HookStep) -> str:
-    if step.removed_legacy:
+    if step.done == "removed legacy":
         return f"removed {step.hook.shown}.legacy\n{step.hook.shown} stays as it is: {_framework(step.hook)}"
     if step.done != "kept":
         return f"{step.done} {step.hook.shown}"

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+
+from mdmem.disk import read_regular
+from mdmem.errors import EnvironmentFaultError
+from mdmem.store.state import write_new, write_whole
 
 # White space and comments between two tokens.
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -282,3 +288,46 @@ def _indent_at(text: str, at: int) -> str:
 
 def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
+
+
+def content_to_grow(path: Path, base: Path) -> bytes | None:
+    """Return the content of a file that may be changed, None if there is no file.
+
+    Raises MisfitError for what is no file of the project, or is not writable.
+    """
+    target = path.resolve()
+    if not target.is_relative_to(base.resolve()):
+        linked = next(one for one in (path, *path.parents) if one.is_symlink())
+        raise MisfitError(f"it is a link that leads out of the project, to {linked.readlink()}")
+    if ".git" in map(str.casefold, target.relative_to(base.resolve()).parts):
+        raise MisfitError("it is a link that leads into git's own folder")
+    try:
+        mode = target.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise MisfitError("it is no file")
+        if not mode & stat.S_IWUSR:
+            raise MisfitError("it is read-only")
+        return read_regular(target)
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise MisfitError("it is a link to a missing file") from None
+        return None
+    except OSError as error:
+        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+
+
+def put(path: Path, content: bytes, *, is_new: bool) -> None:
+    """Write a file of the project, or the target of a link; raises EnvironmentFaultError."""
+    target = path.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if is_new:
+            write_new(target, content)
+        else:
+            write_whole(target, content)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

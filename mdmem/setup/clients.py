@@ -1,139 +1,32 @@
-"""Add the server to a client's configuration of the project, and the lines for agents to AGENTS.md."""
+"""Set up the clients of agents: add the server to a client's configuration of the project, and hooks to its hooks.
+
+Hooks show rules to the model at the start of a session and at an edit. Nothing else in a file changes, and what runs
+mdmem already stays as it is.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError
-from mdmem.setup.client_config import MisfitError, grow_json, grow_toml, read_object, read_table
-from mdmem.setup.seal import without_regions
-from mdmem.store.state import write_new, write_whole
+from mdmem.setup.client_config import (
+    MisfitError,
+    content_to_grow,
+    grow_json,
+    grow_lists,
+    grow_toml,
+    put,
+    read_object,
+    read_table,
+)
 
 SERVER = "mdmem"
-NAME = "AGENTS.md"
-# Its mention in other words counts, too.
-_MARK = "MCP server `mdmem`"
-_COMMAND = "mdmem retrieve"
-# The tools of each profile: the first one to ask, and the one to write with.
-_TOOLS: Mapping[str, tuple[str, str]] = {
-    "sessions": ("retrieve_context", "save_decision"),
-    "research": ("context", "remember"),
-}
-# A line that leads a client from its own file to AGENTS.md, or instructions about mdmem.
-_LEADS_ON = re.compile(rb"(?:@(?:\.{1,2}/)?|^Read )AGENTS\.md|\bmdmem retrieve\b|MCP server `mdmem`", re.MULTILINE)
-# The files that clients read, and their names; all but Copilot ignore AGENTS.md then.
-_OWN_FILES = {
-    "claude-code": (("CLAUDE.md", ".claude/CLAUDE.md"), "Claude Code"),
-    "gemini": (("GEMINI.md",), "Gemini CLI"),
-    "qwen": (("QWEN.md",), "Qwen Code"),
-    "copilot": ((".github/copilot-instructions.md",), "GitHub Copilot"),
-}
-
-# The text of AGENTS.md without a server.
-COMMAND_LINES = """\
-Before you change code, ask once what applies to all files that you will touch: \
-`mdmem retrieve --session TASK --path FILE --path FILE --ask "QUESTION" --ask "QUESTION"` \
-(TASK: any name for your work).
-The answer has everything that applies to these files; ask again only with other files.
-For questions without code, leave out `--path` and put all of them into one call.
-`mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
-Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
-Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
-people approve it.
-"""
-# The lines that version 0.1 wrote, and those for a server in all versions.
-FORMER_LINES = re.compile(
-    r"^Before you change code(?:, ask once what is binding, with all files.*?^People approve it"
-    r"| or decide anything, call the tool .*?`mdmem new`)\.\r?\n",
-    re.M | re.S,
-)
-# A further line for a memory of several projects.
-WINGS_LINE = (
-    "Several projects share this memory: a `retrieve` that names no file takes `--wing NAME`, or `--all-wings`.\n"
-)
-
-
-def agents_lines(profile: str) -> str:
-    """Return the text of AGENTS.md for a server with the tools of a profile."""
-    ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
-    return f"""\
-Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
-Call it once, with what you are about to do and all files that you will touch: the answer has everything that applies \
-to these files; ask again only with other files.
-Propose what you learned with its tool `{write}`; people approve it.
-Without the server, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
-"""
-
-
-def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
-    """Add the lines for a server to the end of AGENTS.md, and yield what was done or is left to do.
-
-    They replace the lines about the command that `init` wrote. Other text about mdmem stays as it is.
-    """
-    lines = agents_lines(profile)
-    try:
-        yield _add_lines(base, lines)
-    except MisfitError as error:
-        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}"
-    yield from point_to_agents(base, clients)
-
-
-def _add_lines(base: Path, lines: str) -> str:
-    path = base / NAME
-    before = content_to_grow(path, base)
-    if before is None:
-        put(path, lines.encode(), is_new=True)
-        return f"wrote {NAME}"
-    try:
-        text = before.decode()
-    except UnicodeDecodeError as error:
-        raise MisfitError("it is not in UTF-8") from error
-    if _MARK in text:
-        return f"{NAME} mentions the {_MARK} already and stays as it is"
-    newline = "\r\n" if "\r\n" in text else "\n"
-    ours, others = (one.replace("\n", newline) for one in (lines, COMMAND_LINES))
-    if others in text:
-        put(path, text.replace(others, ours).encode(), is_new=False)
-        return f"{NAME} has the tools of the server now, in place of the lines about the command"
-    # An export may mention the command, and is written again by itself.
-    if _COMMAND in without_regions(text):
-        raise MisfitError(f"it mentions `{_COMMAND}` in other words")
-    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-    put(path, f"{text}{gap}{ours}".encode(), is_new=False)
-    return f"added the lines for agents to {NAME}"
-
-
-def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:
-    """Yield the line to add to each client's own file that does not lead to AGENTS.md."""
-    for client in clients:
-        files, called = _OWN_FILES.get(client, ((), ""))
-        for name in files:
-            if not _hides_agents(base / name, base / NAME):
-                continue
-            if name.startswith(".github/"):
-                line = f"Read {NAME} at the top of this repository before anything else."
-                yield f"{called} reads {name}, and {NAME} not everywhere; add this line to it:\n{line}"
-            else:
-                line = "@../AGENTS.md" if "/" in name else "@AGENTS.md"
-                yield f"{called} reads {name} in place of {NAME}; add this line to it:\n{line}"
-
-
-def _hides_agents(path: Path, agents: Path) -> bool:
-    """Say whether a client's own file is not AGENTS.md, and mentions neither that nor mdmem."""
-    try:
-        return not path.samefile(agents) and not _LEADS_ON.search(read_regular(path))
-    except OSError:
-        return False
-
-
-_Grow = Callable[[bytes, str, str, Mapping[str, Any]], bytes | None]
 
 
 class Client(Struct, frozen=True, kw_only=True):
@@ -156,11 +49,6 @@ class Client(Struct, frozen=True, kw_only=True):
         """Say whether the file is TOML; the others are JSON."""
         return self.path.endswith(".toml")
 
-    @property
-    def grow(self) -> _Grow:
-        """Return the function that adds a server to the file."""
-        return grow_toml if self.is_toml else grow_json
-
     def server(self, root: str | None, command: str) -> dict[str, Any]:
         """Return the server's configuration, with the path of the memory if the server cannot find it."""
         named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
@@ -169,9 +57,9 @@ class Client(Struct, frozen=True, kw_only=True):
             return {**self.more, "command": [command, *arguments]}
         return {**({} if self.is_toml else {"type": "stdio"}), **self.more, "command": command, "args": arguments}
 
-    def piece(self, server: Mapping[str, Any]) -> str:
-        """Return a whole file with the server, for a person to copy from."""
-        return (self.grow(b"", self.holder, SERVER, server) or b"").decode()
+    def grow(self, content: bytes, server: Mapping[str, Any]) -> bytes | None:
+        """Return the content of the file with the server, None if it has one of that name; raises MisfitError."""
+        return (grow_toml if self.is_toml else grow_json)(content, self.holder, SERVER, server)
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -204,81 +92,211 @@ CLIENTS: Mapping[str, Client] = {
 }
 
 
-def join_client(client: Client, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
+def join_client(name: str, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
     """Add the server to a client's file, and yield what was done, or the piece to add by hand.
 
-    `under` is the path of the memory from `base`; with `is_found` the server finds it without. Nothing else in the
-    file changes, and an existing server of that name stays as it is.
+    `under` is the path of the memory from `base`; with `is_found` the server finds it without.
     """
-    root = under if client.top is not None else None if is_found else under or "."
-    server = client.server(root, command)
+    client = CLIENTS[name]
+    server = client.server(under if client.top is not None else None if is_found else under or ".", command)
+    piece = (client.grow(b"", server) or b"").decode()
     try:
-        yield _add_server(client, base, server, command)
+        path = base / client.path
+        before = content_to_grow(path, base)
+        grown = client.grow(before or b"", server)
+        if grown is None:
+            found = (read_table if client.is_toml else read_object)(before or b"")[client.holder][SERVER]
+            started = found.get("command") if isinstance(found, dict) else None
+            commands = map(str, started[:1] if isinstance(started, list) else (started,))
+            stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
+            yield stays + _replacement_advice(command, commands, piece)
+        else:
+            put(path, grown, is_new=before is None)
+            yield f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
     except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}"
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{piece}"
     if client.remark is not None:
         yield client.remark
 
 
-def _add_server(client: Client, base: Path, server: Mapping[str, Any], command: str) -> str:
-    path = base / client.path
-    before = content_to_grow(path, base)
-    grown = client.grow(before or b"", client.holder, SERVER, server)
-    if grown is None:
-        stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
-        found = (read_table if client.is_toml else read_object)(before or b"")[client.holder][SERVER]
-        started = found.get("command") if isinstance(found, dict) else None
-        commands = map(str, started[:1] if isinstance(started, list) else (started,))
-        return stays + replacement_advice(command, commands, client.piece(server))
-    put(path, grown, is_new=before is None)
-    return f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
-
-
-def replacement_advice(command: str, started: Iterable[str], piece: str) -> str:
+def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str:
     """Return the piece to write if a file that stays as it is starts another command than the wanted one."""
     if command == SERVER or {*started} == {command}:
         return ""
     return f"; so that it starts `{command}`, replace its piece for mdmem by this:\n{piece}"
 
 
-def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a file that may be changed, None if there is no file.
+# Every line of ours has this word, whatever starts mdmem.
+_OURS = "hook-event"
+_HOLDER = "hooks"
+# The line of our plugin with its command.
+_STARTS = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
-    Raises MisfitError for what is no file of the project, or is not writable.
+
+class ClientHooks(Struct, frozen=True, kw_only=True):
+    """A client's form of hooks: its file from the top of the project, and the events with their tools.
+
+    With `wraps` an event lists groups of hooks, each for some tools; otherwise each hook names its tools. `key` is the
+    key of the command, `limit` the key and value of its time limit. A client without commands has a `plugin`, the text
+    of a file of ours. A person has to know the `remark`.
     """
-    target = path.resolve()
-    if not target.is_relative_to(base.resolve()):
-        linked = next(one for one in (path, *path.parents) if one.is_symlink())
-        raise MisfitError(f"it is a link that leads out of the project, to {linked.readlink()}")
-    if ".git" in map(str.casefold, target.relative_to(base.resolve()).parts):
-        raise MisfitError("it is a link that leads into git's own folder")
+
+    path: str
+    events: Mapping[str, str] = field(default_factory=dict)
+    wraps: bool = True
+    key: str = "command"
+    limit: tuple[str, int] = ("timeout", 5)
+    seed: Mapping[str, Any] = field(default_factory=dict)
+    plugin: str | None = None
+    remark: str | None = None
+
+    def entries(self, line: str) -> dict[str, Any]:
+        """Return the entry for each event, with a line that the client runs."""
+        name, time = self.limit
+        hook = {"type": "command", self.key: line, name: time}
+        return {event: self._entry(hook, tools) for event, tools in self.events.items()}
+
+    def _entry(self, hook: Mapping[str, Any], tools: str) -> dict[str, Any]:
+        matcher = {"matcher": tools} if tools else {}
+        return {**matcher, "hooks": [dict(hook)]} if self.wraps else {**hook, **matcher}
+
+
+# opencode has no commands: its plugin asks mdmem after an edit, and adds the answer to that of the tool.
+_OPENCODE = """\
+// Shows the model the rules on the file that it edited; written by `mdmem init --client opencode --hooks`.
+import { spawnSync } from "node:child_process"
+
+const COMMAND = %(command)s
+const EDITS = ["edit", "write", "patch", "apply_patch", "multiedit"]
+
+function ask(event, cwd) {
+  try {
+    const options = { cwd, input: JSON.stringify({ ...event, cwd }), encoding: "utf8", timeout: 5000 }
+    return (spawnSync(COMMAND[0], COMMAND.slice(1), options).stdout ?? "").trim()
+  } catch {
+    return ""
+  }
+}
+
+const told = new Map()
+
+export const Mdmem = async ({ directory }) => ({
+  "experimental.chat.system.transform": async (input, output) => {
+    const id = input.sessionID
+    if (!id) return
+    if (!told.has(id)) told.set(id, ask({ hook_event_name: "SessionStart", session_id: id }, directory))
+    if (told.get(id)) output.system.push(told.get(id))
+  },
+  "tool.execute.after": async (input, output) => {
+    if (!EDITS.includes(input.tool)) return
+    const tool = { hook_event_name: "PostToolUse", tool_name: input.tool, tool_input: input.args }
+    const said = ask({ ...tool, session_id: input.sessionID }, directory)
+    if (said && typeof output.output === "string") output.output += "\\n\\n" + said
+  },
+  event: async ({ event }) => {
+    // A context that was compacted starts again.
+    if (event.type === "session.compacted") told.delete(event.properties.sessionID)
+  },
+})
+"""
+
+HOOKS: Mapping[str, ClientHooks] = {
+    "claude-code": ClientHooks(
+        path=".claude/settings.json",
+        events={"SessionStart": "", "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit"},
+    ),
+    "codex": ClientHooks(
+        path=".codex/hooks.json",
+        events={"SessionStart": "", "PreToolUse": "apply_patch|Edit|Write", "PostCompact": ""},
+        remark="Codex runs these hooks once you have trusted them: type /hooks in it",
+    ),
+    "gemini": ClientHooks(
+        path=".gemini/settings.json",
+        events={"SessionStart": "", "AfterTool": "write_file|replace", "PreCompress": ""},
+        limit=("timeout", 5000),
+        remark="Gemini CLI runs them in a folder that you trust",
+    ),
+    "qwen": ClientHooks(
+        path=".qwen/settings.json",
+        events={"SessionStart": "", "PostToolUse": "write_file|edit", "PreCompact": ""},
+        limit=("timeout", 5000),
+    ),
+    "cursor": ClientHooks(
+        path=".cursor/hooks.json",
+        events={"sessionStart": "", "postToolUse": "Write|Edit|StrReplace|ApplyPatch", "preCompact": ""},
+        wraps=False,
+        seed={"version": 1},
+    ),
+    "copilot": ClientHooks(
+        path=".github/hooks/mdmem.json",
+        events={"SessionStart": "", "PreToolUse": "create|edit|apply_patch|str_replace_editor", "PreCompact": ""},
+        wraps=False,
+        key="bash",
+        limit=("timeoutSec", 5),
+        seed={"version": 1},
+    ),
+    "opencode": ClientHooks(path=".opencode/plugins/mdmem.js", plugin=_OPENCODE),
+}
+
+
+def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVER) -> Iterator[str]:
+    """Add our hooks to a client's file, and yield what was done, or the piece to add by hand.
+
+    `root` is the path of the memory from the top if it is needed. An event that runs mdmem already stays as it is.
+    """
+    client = HOOKS.get(name)
+    if client is None:
+        yield f"{name} has no hooks that mdmem could answer"
+        return
+    words = [command, _OURS, name, *([] if root is None else ["--root", root])]
+    # Those who share the file and have no mdmem notice nothing.
+    entries = client.entries(f"{shlex.join(words)} || true")
+    if client.plugin is not None:
+        piece = client.plugin % {"command": json.dumps(words)}
+    else:
+        piece = grow_lists(b"", _HOLDER, entries, seed=client.seed).decode()
     try:
-        mode = target.stat().st_mode
-        if not stat.S_ISREG(mode):
-            raise MisfitError("it is no file")
-        if not mode & stat.S_IWUSR:
-            raise MisfitError("it is read-only")
-        return read_regular(target)
-    except FileNotFoundError:
-        if path.is_symlink():
-            raise MisfitError("it is a link to a missing file") from None
-        return None
-    except OSError as error:
-        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+        yield (_add_plugin if client.plugin is not None else _add_hooks)(client, base, command, entries, piece)
+    except MisfitError as error:
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{piece}"
+    if client.remark is not None:
+        yield client.remark
 
 
-def put(path: Path, content: bytes, *, is_new: bool) -> None:
-    """Write a file of the project, or the target of a link; raises EnvironmentFaultError."""
-    target = path.resolve()
+def _add_hooks(client: ClientHooks, base: Path, command: str, entries: Mapping[str, Any], piece: str) -> str:
+    path = base / client.path
+    before = content_to_grow(path, base)
+    held = read_object(before or b"").get(_HOLDER, {})
+    listed = held if isinstance(held, dict) else {}
+    wanted = {event: entry for event, entry in entries.items() if not any(_our_commands(listed.get(event)))}
+    if not wanted:
+        stays = f"{client.path} runs `{_OURS}` already and stays as it is"
+        return stays + _replacement_advice(command, _our_commands(listed), piece)
+    put(path, grow_lists(before or b"", _HOLDER, wanted, seed=client.seed), is_new=before is None)
+    return f"wrote {client.path}" if before is None else f"added the hooks of mdmem to {client.path}"
+
+
+def _our_commands(listed: Any) -> Iterator[str]:
+    """Yield the command that starts mdmem in each line of ours."""
+    if isinstance(listed, str):
+        try:
+            words = shlex.split(listed)
+        except ValueError:
+            words = listed.split()
+        yield from words[:1] if _OURS in words[1:] else ()
+    for one in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
+        yield from _our_commands(one)
+
+
+def _add_plugin(client: ClientHooks, base: Path, command: str, _: Mapping[str, Any], piece: str) -> str:
+    path = base / client.path
+    before = content_to_grow(path, base)
+    if before is None:
+        put(path, piece.encode(), is_new=True)
+        return f"wrote {client.path}"
+    found = _STARTS.search(before.decode(errors="replace"))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if is_new:
-            write_new(target, content)
-        else:
-            write_whole(target, content)
-    except OSError as error:
-        raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+        started = [*map(str, json.loads(found[1]))] if found is not None else []
+    except ValueError:
+        started = []
+    return f"{client.path} is there and stays as it is{_replacement_advice(command, started[:1], piece)}"

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.setup.client_hooks import hook_client
-from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, WINGS_LINE, join_client, point_to_agents, tell_agents
-from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY, missing_install
-from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
+from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, point_to_agents, tell_agents
+from mdmem.setup.clients import SERVER, hook_client, join_client
+from mdmem.setup.hooks import CONFIG, LOCAL_ENTRY, HookState, find_hooks, missing_install, put
 from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
@@ -143,7 +142,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
     under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
     is_found = _is_found(base, root)
     for name in dict.fromkeys(clients):
-        yield from join_client(CLIENTS[name], base, under=under, is_found=is_found, command=command)
+        yield from join_client(name, base, under=under, is_found=is_found, command=command)
         if has_hooks:
             yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
     yield from tell_agents(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
@@ -177,58 +176,39 @@ def _settings(root: Path) -> Settings:
 
 
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
+    """Write the hooks that are missing, and set up the merge driver unless somebody else runs the hooks."""
     try:
         hooks = find_hooks(repository)
     except EnvironmentFaultError as fault:
         yield str(fault)
         return
+    is_ours = not any(hook.advice for hook in hooks)
     if (repository.top / CONFIG).exists():
         install = missing_install(repository.top, [hook.stage for hook in hooks if not hook.is_checking])
+        is_ours = install is not None
         if install is None:
             yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}"
-            yield from _left_driver(repository, root)
-            return
-        if install:
+        elif install:
             yield f"{CONFIG} has mdmem-check; to run it in this clone, type `{install}`"
         else:
             yield f"{CONFIG} {_STAYS}"
-        yield from _install_driver(repository, root)
+    else:
+        for hook in hooks:
+            # An existing hook is not changed, not even an older one of ours.
+            if hook.state is HookState.FORMER:
+                yield f"{hook.shown} {_STAYS}; `mdmem hooks install` brings it up to date"
+            elif hook.advice or hook.state is not HookState.ABSENT:
+                yield hook.advice or f"{hook.shown} {_STAYS}"
+            else:
+                put(hook)
+                yield f"wrote {hook.shown}"
+    driver = find_driver(repository, [root])
+    if driver is None:
         return
-    for hook in hooks:
-        # An existing hook is not changed, not even an older one of ours.
-        if hook.state is HookState.ABSENT and not advice(hook):
-            put(hook)
-            yield f"wrote {hook.shown}"
-        else:
-            yield _left(hook)
-    is_ours = not any(advice(hook) for hook in hooks)
-    yield from (_install_driver if is_ours else _left_driver)(repository, root)
-
-
-def _install_driver(repository: Repository, root: Path) -> Iterator[str]:
-    driver = find_driver(repository, [root])
-    if driver is not None and install_driver(repository, driver) != "kept":
+    if is_ours and install_driver(repository, driver) != "kept":
         yield f"git merges entries key by key from now on: {driver.shown}"
-
-
-def _left_driver(repository: Repository, root: Path) -> Iterator[str]:
-    """Yield how to set up the merge driver where a framework runs the hooks."""
-    driver = find_driver(repository, [root])
-    if driver is not None and driver.state is DriverState.ABSENT:
+    elif not is_ours and driver.state is DriverState.ABSENT:
         yield "git merges entries as text: `mdmem hooks install --driver-only` lets it merge them key by key"
-
-
-def _left(hook: Hook) -> str:
-    if hook.state is HookState.FORMER:
-        return f"{hook.shown} is there and stays as it is; `mdmem hooks install` brings it up to date"
-    return advice(hook) or f"{hook.shown} {_STAYS}"
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return read_regular(path)
-    except OSError:
-        return b""
 
 
 def _shown(path: Path, base: Path) -> str:
@@ -239,7 +219,10 @@ def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "
     path = folder / below
     name = _shown(path, base)
     if path.exists():
-        has_it = not else_say or text.encode() in _content(path)
+        try:
+            has_it = not else_say or text.encode() in read_regular(path)
+        except OSError:
+            has_it = False
         return f"{name} {_STAYS}" + ("" if has_it else f"; {else_say}")
     if leads_away(folder, below):
         return f"{name} is behind a symbolic link and is not written"

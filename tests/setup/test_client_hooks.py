@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.setup.client_config import MisfitError, grow_lists, parse
-from mdmem.setup.client_hooks import HOOKS
+from mdmem.setup.clients import HOOKS
 from mdmem.setup.events import FORMS, read_event
 
 Capture = pytest.CaptureFixture[str]

@@ -1,0 +1,126 @@
+"""Write the lines for agents into AGENTS.md, and say which other files have to lead there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from mdmem.disk import read_regular
+from mdmem.setup.client_config import MisfitError, content_to_grow, put
+from mdmem.setup.seal import without_regions
+
+NAME = "AGENTS.md"
+# Its mention in other words counts, too.
+_MARK = "MCP server `mdmem`"
+_COMMAND = "mdmem retrieve"
+# The tools of each profile: the first one to ask, and the one to write with.
+_TOOLS: Mapping[str, tuple[str, str]] = {
+    "sessions": ("retrieve_context", "save_decision"),
+    "research": ("context", "remember"),
+}
+# A line that leads a client from its own file to AGENTS.md, or instructions about mdmem.
+_LEADS_ON = re.compile(rb"(?:@(?:\.{1,2}/)?|^Read )AGENTS\.md|\bmdmem retrieve\b|MCP server `mdmem`", re.MULTILINE)
+# The files that clients read, and their names; all but Copilot ignore AGENTS.md then.
+_OWN_FILES = {
+    "claude-code": (("CLAUDE.md", ".claude/CLAUDE.md"), "Claude Code"),
+    "gemini": (("GEMINI.md",), "Gemini CLI"),
+    "qwen": (("QWEN.md",), "Qwen Code"),
+    "copilot": ((".github/copilot-instructions.md",), "GitHub Copilot"),
+}
+
+# The text of AGENTS.md without a server.
+COMMAND_LINES = """\
+Before you change code, ask once what applies to all files that you will touch: \
+`mdmem retrieve --session TASK --path FILE --path FILE --ask "QUESTION" --ask "QUESTION"` \
+(TASK: any name for your work).
+The answer has everything that applies to these files; ask again only with other files.
+For questions without code, leave out `--path` and put all of them into one call.
+`mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
+Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
+Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
+people approve it.
+"""
+# The lines that version 0.1 wrote, and those for a server in all versions.
+FORMER_LINES = re.compile(
+    r"^Before you change code(?:, ask once what is binding, with all files.*?^People approve it"
+    r"| or decide anything, call the tool .*?`mdmem new`)\.\r?\n",
+    re.M | re.S,
+)
+# A further line for a memory of several projects.
+WINGS_LINE = (
+    "Several projects share this memory: a `retrieve` that names no file takes `--wing NAME`, or `--all-wings`.\n"
+)
+
+
+def agents_lines(profile: str) -> str:
+    """Return the text of AGENTS.md for a server with the tools of a profile."""
+    ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
+    return f"""\
+Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
+Call it once, with what you are about to do and all files that you will touch: the answer has everything that applies \
+to these files; ask again only with other files.
+Propose what you learned with its tool `{write}`; people approve it.
+Without the server, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
+"""
+
+
+def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
+    """Add the lines for a server to the end of AGENTS.md, and yield what was done or is left to do.
+
+    They replace the lines about the command that `init` wrote. Other text about mdmem stays as it is.
+    """
+    lines = agents_lines(profile)
+    try:
+        yield _add_lines(base, lines)
+    except MisfitError as error:
+        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}"
+    yield from point_to_agents(base, clients)
+
+
+def _add_lines(base: Path, lines: str) -> str:
+    path = base / NAME
+    before = content_to_grow(path, base)
+    if before is None:
+        put(path, lines.encode(), is_new=True)
+        return f"wrote {NAME}"
+    try:
+        text = before.decode()
+    except UnicodeDecodeError as error:
+        raise MisfitError("it is not in UTF-8") from error
+    if _MARK in text:
+        return f"{NAME} mentions the {_MARK} already and stays as it is"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    ours, others = (one.replace("\n", newline) for one in (lines, COMMAND_LINES))
+    if others in text:
+        put(path, text.replace(others, ours).encode(), is_new=False)
+        return f"{NAME} has the tools of the server now, in place of the lines about the command"
+    # An export may mention the command, and is written again by itself.
+    if _COMMAND in without_regions(text):
+        raise MisfitError(f"it mentions `{_COMMAND}` in other words")
+    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
+    put(path, f"{text}{gap}{ours}".encode(), is_new=False)
+    return f"added the lines for agents to {NAME}"
+
+
+def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:
+    """Yield the line to add to each client's own file that does not lead to AGENTS.md."""
+    for client in clients:
+        files, called = _OWN_FILES.get(client, ((), ""))
+        for name in files:
+            if not _hides_agents(base / name, base / NAME):
+                continue
+            if name.startswith(".github/"):
+                line = f"Read {NAME} at the top of this repository before anything else."
+                yield f"{called} reads {name}, and {NAME} not everywhere; add this line to it:\n{line}"
+            else:
+                line = "@../AGENTS.md" if "/" in name else "@AGENTS.md"
+                yield f"{called} reads {name} in place of {NAME}; add this line to it:\n{line}"
+
+
+def _hides_agents(path: Path, agents: Path) -> bool:
+    """Say whether a client's own file is not AGENTS.md, and mentions neither that nor mdmem."""
+    try:
+        return not path.samefile(agents) and not _LEADS_ON.search(read_regular(path))
+    except OSError:
+        return False
