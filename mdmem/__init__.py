@@ -1,5 +1,5 @@
 """Typed, scoped, reviewed memory for coding agents and their teams, as Markdown files in git."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 # The file that makes a folder the root of a memory.
 SETTINGS_NAME = "mdmem.toml"

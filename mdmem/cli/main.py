@@ -182,8 +182,31 @@ class _Commands(SuggestingGroup):
             formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
 
 
+def _note_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # called by click
+    ctx.meta["mdmem.verbose"] = value
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # called by click
+    if not value or ctx.resilient_parsing:
+        return
+    if ctx.meta["mdmem.verbose"]:
+        facts = import_module("mdmem.setup.installation").describe_installation()
+        click.echo("\n".join(f"{name}: {fact}" for name, fact in facts.items()))
+    else:
+        click.echo(f"mdmem {__version__}")
+    ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, "-V", "--version", message="mdmem %(version)s")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_note_verbose,
+    help="With --version: commit, extras, Python and system.",
+)
+@click.option("-V", "--version", is_flag=True, expose_value=False, callback=_print_version, help="Print the version.")
 @global_options
 def cli(_: Globals) -> None:
     """Memory for coding agents as Markdown in git: the rules that apply here, now, and why."""

@@ -1,11 +1,13 @@
-"""Find out how mdmem was installed, and which command adds an extra or puts it on the PATH."""
+"""Find out how mdmem was installed, with which extras, and which command adds one or puts it on the PATH."""
 
 from __future__ import annotations
 
 import json
+import platform
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +15,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
+
+import mdmem
+from mdmem.errors import EnvironmentFaultError
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import resolve
 
 
 class Installation(Struct, frozen=True):
@@ -57,6 +64,30 @@ def this_installation() -> Installation:
     except PackageNotFoundError:
         kept = None
     return Installation(Path(sys.prefix), json.loads(kept) if kept else {}, sys.prefix != sys.base_prefix)
+
+
+EXTRAS = {"mcp": "mcp", "lsp": "pygls", "site": "jinja2", "hub": "psycopg"}
+"""The extras, and a module that only each of them installs."""
+
+
+def describe_installation() -> dict[str, str]:
+    """Return the facts that a bug report needs: version, commit, installed extras, Python and system."""
+    origin = this_installation().origin
+    commit = origin.get("vcs_info", {}).get("commit_id")
+    # Any other folder, such as a `.venv`, may lie in the repository of another project.
+    is_checkout = bool(origin.get("dir_info", {}).get("editable"))
+    repository = find_repository(Path(mdmem.__file__).parent) if is_checkout else None
+    if repository is not None:
+        with suppress(EnvironmentFaultError):
+            commit = resolve(repository, "HEAD")
+    extras = [name for name, module in EXTRAS.items() if find_spec(module) is not None]
+    return {
+        "mdmem": mdmem.__version__,
+        "commit": commit or "unknown",
+        "extras": ", ".join(extras) or "none",
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
 
 
 def has_server() -> bool:
