@@ -12,7 +12,7 @@ from importlib import import_module
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, SuggestingGroup, discard_output, global_options, named, say
+from mdmem.cli.common import Globals, SuggestingGroup, discard_output, global_options, named, print_text, say
 from mdmem.disk import Written, count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
@@ -191,9 +191,9 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         return
     if ctx.meta["mdmem.verbose"]:
         facts = import_module("mdmem.setup.installation").describe_installation()
-        click.echo("\n".join(f"{name}: {fact}" for name, fact in facts.items()))
+        print_text("\n".join(f"{name}: {fact}" for name, fact in facts.items()))
     else:
-        click.echo(f"mdmem {__version__}")
+        print_text(f"mdmem {__version__}")
     ctx.exit()
 
 
