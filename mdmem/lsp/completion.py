@@ -11,8 +11,7 @@ from heapq import nsmallest
 from lsprotocol import types
 
 from mdmem.checks.check import get_checks
-from mdmem.lsp.memories import Memories
-from mdmem.lsp.memory import Document
+from mdmem.lsp.memory import Document, Memories
 from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar

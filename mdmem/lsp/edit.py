@@ -12,8 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from mdmem.errors import LostRaceError, MdmemError, UsageError, shown_message, taken
-from mdmem.lsp.memories import Memories, file_of
-from mdmem.lsp.memory import START, Document, OpenMemory
+from mdmem.lsp.memory import START, Document, Memories, OpenMemory, file_of
 from mdmem.lsp.tokens import TokenKind
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.state import leads_away

@@ -1,19 +1,24 @@
-"""One memory as an editor has it: files on disk with the open documents laid over them, and their findings."""
+"""The memories that an editor has open: files on disk with the open documents laid over them, and their findings."""
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types
 from msgspec import Struct
 from msgspec.structs import replace
-from pygls.uris import from_fs_path
+from pygls.capabilities import get_capability
+from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import PositionCodec
+from pygls.workspace import Workspace as EditorWorkspace
 
 from mdmem.checks.baseline import without_known
 from mdmem.checks.cache import FileCache
@@ -22,7 +27,6 @@ from mdmem.checks.codes import chosen_codes, require_known_wings
 from mdmem.checks.engine import run_checks
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError, shown_message
-from mdmem.lsp.client import Abilities
 from mdmem.lsp.tokens import ParsedText, Token, TokenKind, parse_text, resolve
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
@@ -31,7 +35,7 @@ from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.discovery import stamp_of
 from mdmem.store.settings import Settings
 from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeView, Unreadable, read_one
-from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import Workspace
 
 # Python's own lines end at six more characters than those of the protocol.
@@ -46,6 +50,34 @@ SETTINGS_CODE = "settings"
 # What each change of an open document, and each change on disk, makes out of date.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
 _FROM_DISK = ("_overlay", "tracked_files")
+
+
+class Abilities(Struct, frozen=True):
+    """What an editor supports of completion, hover and edits."""
+
+    snippets: bool = True
+    markdown: bool = True
+    versioned_edits: bool = True
+    applies_edits: bool = True
+    creates_files: bool = True
+    renames_files: bool = True
+
+
+def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
+    """Return the abilities that an editor states."""
+    formats = get_capability(capabilities, "text_document.hover.content_format") or ()
+    operations = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
+    has_versions = get_capability(capabilities, "workspace.workspace_edit.document_changes") is True
+    snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
+    return Abilities(
+        snippets=snippets is True,
+        markdown=types.MarkupKind.Markdown in formats,
+        # Neovim states only that it moves files, which needs the same form of edit.
+        versioned_edits=bool(operations) or has_versions,
+        applies_edits=get_capability(capabilities, "workspace.apply_edit") is True,
+        creates_files=types.ResourceOperationKind.Create in operations,
+        renames_files=types.ResourceOperationKind.Rename in operations,
+    )
 
 
 class Document(Struct, frozen=True, dict=True):
@@ -368,3 +400,103 @@ class OpenMemory:
 
 def _digests(tree: Tree) -> Mapping[str, str]:
     return tree.digests([file for file in tree.files() if file.kind is FileKind.FILE])
+
+
+class Memories:
+    """The memories of the editor's files; `workspace` contains its open documents and folders."""
+
+    def __init__(self, *, environment: Mapping[str, str], today: Callable[[], date]) -> None:
+        """Read nothing yet."""
+        self._environment, self._today = environment, today
+        self.workspace = EditorWorkspace(None)
+        self.abilities = Abilities()
+        self.opened: dict[Path, OpenMemory] = {}
+        self._located: dict[Path, Location | None] = {}
+
+    def memory_of(self, file: Path) -> OpenMemory | None:
+        """Return the memory that the command line would find from a file; None for one outside its project."""
+        if file.parent not in self._located:
+            self._located[file.parent] = self._locate(file.parent)
+        location = self._located[file.parent]
+        if location is None or not (file.is_relative_to(location.root) or file.is_relative_to(location.base)):
+            return None
+        if location.root not in self.opened:
+            memory = self.opened[location.root] = OpenMemory(location, self._environment, self._today)
+            memory.abilities, memory.codec = self.abilities, self.workspace.position_codec
+        return self.opened[location.root]
+
+    def _locate(self, folder: Path) -> Location | None:
+        try:
+            there = next(one for one in (folder, *folder.parents) if one.is_dir())
+            location = locate(None, self._environment, there)
+            # Git may still list the settings of a memory that was deleted.
+            return location if (location.root / SETTINGS_NAME).is_file() else None
+        except (MdmemError, OSError):
+            # Most projects have no memory; several may be equally near; a folder may be closed or its name too long.
+            return None
+
+    def document(self, uri: str) -> Document | None:
+        """Return a file of a memory, or open code of its project; None for any other file."""
+        file = file_of(uri)
+        memory = self.memory_of(file) if file is not None else None
+        if file is None or memory is None:
+            return None
+        path = _below(memory.location.root, file)
+        opened = self.workspace.text_documents.get(unquote(uri))
+        if opened is None or path in memory.documents:
+            return memory.document(path) if path is not None else None
+        code_path = _below(memory.location.base, file)
+        return Document(memory, uri, path, opened.source, opened.version, code_path)
+
+    def update(self, uri: str) -> OpenMemory | None:
+        """Take the text that the editor now has of a file, and return its memory."""
+        self.close(uri)
+        document = self.document(uri)
+        if document is None:
+            return None
+        document.memory.put(document)
+        return document.memory
+
+    def close(self, uri: str) -> OpenMemory | None:
+        """Let a document go, and return its memory."""
+        file = file_of(uri)
+        memory = self.memory_of(file) if file is not None else None
+        if file is not None and memory is not None and (path := _below(memory.location.root, file)) is not None:
+            memory.drop(path)
+        return memory
+
+    def locate_again(self) -> list[OpenMemory]:
+        """Find the memory of each open document again, and return the memories that went away."""
+        gone = [memory for memory in self.opened.values() if not memory.is_there]
+        for memory in gone:
+            del self.opened[memory.location.root]
+        self._located.clear()
+        for document in list(self.workspace.text_documents.values()):
+            self.update(document.uri)
+        return gone
+
+    def all_known(self) -> Sequence[OpenMemory]:
+        """Return the memories of the open documents and those of the editor's folders."""
+        for uri in (*(folder.uri for folder in self.workspace.folders.values()), self.workspace.root_uri):
+            folder = file_of(uri) if uri else None
+            if folder is not None:
+                self.memory_of(folder / SETTINGS_NAME)
+        return list(self.opened.values())
+
+
+def file_of(uri: str) -> Path | None:
+    """Return the file of a uri with the links in its folder resolved; None where it is no file's."""
+    try:
+        named = to_fs_path(uri)
+        if not named or "\0" in named:
+            return None
+        path = Path(named.removeprefix("//localhost"))
+        os.fsencode(path)
+        return path.parent.resolve() / path.name
+    except (OSError, ValueError, RuntimeError):
+        # A name that no file can have, or a circle of links.
+        return None
+
+
+def _below(folder: Path, file: Path) -> str | None:
+    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
-from mdmem.lsp.memories import Memories
-from mdmem.lsp.memory import START, Document, OpenMemory
+from mdmem.lsp.memory import START, Document, Memories, OpenMemory
 from mdmem.lsp.show import is_ended, plain_line
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.markdown.parse import without_fenced

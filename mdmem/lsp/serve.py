@@ -10,7 +10,7 @@ from datetime import date
 
 from mdmem.errors import UsageError
 from mdmem.lsp.commands import register_commands
-from mdmem.lsp.memories import Memories
+from mdmem.lsp.memory import Memories
 from mdmem.lsp.server import Server
 
 

@@ -18,8 +18,7 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.quotation import plain
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
-from mdmem.lsp.client import Abilities
-from mdmem.lsp.memory import START, Document, OpenMemory
+from mdmem.lsp.memory import START, Abilities, Document, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import FIELDS

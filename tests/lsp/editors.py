@@ -13,13 +13,12 @@ from lsprotocol import types
 from processes import python
 
 from mdmem.lsp.actions import code_actions
-from mdmem.lsp.memories import Memories
-from mdmem.lsp.memory import Document
+from mdmem.lsp.memory import Document, Memories
 
 # A server that checks sooner than somebody who types would want.
 _BRIEF = """\
-from mdmem.lsp import diagnostics
-diagnostics._DELAY = 0.05
+from mdmem.lsp import server as publishing
+publishing._DELAY = 0.05
 import runpy
 runpy.run_module("mdmem", run_name="__main__")
 """

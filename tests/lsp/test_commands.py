@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp import commands
-from mdmem.lsp.client import Abilities
+from mdmem.lsp.memory import Abilities
 from mdmem.lsp.server import Server
 
 THREADS = "memory/nav/architecture/threads.md"

@@ -9,8 +9,8 @@ from builders import TODAY, commit_all, merge_conflict, run_here, write, write_e
 from editors import Hand
 from lsprotocol.types import PublishDiagnosticsParams
 
-from mdmem.lsp.diagnostics import Publisher
 from mdmem.lsp.memory import SETTINGS_CODE
+from mdmem.lsp.server import Publisher
 
 RULE = "memory/nav/rules/callbacks.md"
 THREADS = "memory/nav/architecture/threads.md"

@@ -8,7 +8,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.client import Abilities
+from mdmem.lsp.memory import Abilities
 from mdmem.lsp.show import hover
 
 NEW = "memory/nav/rules/new-rule.md"

@@ -8,7 +8,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.client import Options, options_from
+from mdmem.lsp.server import Options, options_from
 from mdmem.lsp.show import lenses
 
 

@@ -16,9 +16,8 @@ from test_cases import CASES, facts_of, settings_of
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.lsp.client import Abilities
 from mdmem.lsp.edit import edit_of, text_edits_to
-from mdmem.lsp.memory import Document, OpenMemory
+from mdmem.lsp.memory import Abilities, Document, OpenMemory
 from mdmem.store.workspace.location import located
 from mdmem.write.fix import plan_fix
 

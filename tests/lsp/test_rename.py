@@ -6,8 +6,8 @@ from editors import Hand
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from mdmem.lsp.client import Abilities
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
+from mdmem.lsp.memory import Abilities
 
 RULE = "memory/nav/rules/callbacks.md"
 THREADS = "memory/nav/architecture/threads.md"

@@ -11,7 +11,7 @@ from editors import Editor
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from mdmem.lsp.memories import Memories
+from mdmem.lsp.memory import Memories
 from mdmem.lsp.server import Server
 
 RULE = "memory/nav/rules/callbacks.md"

@@ -7,7 +7,7 @@ from builders import commit_all, git, run_here, write, write_entry
 from editors import Hand
 from lsprotocol import types
 
-from mdmem.lsp.client import Abilities
+from mdmem.lsp.memory import Abilities
 
 RULE = "memory/nav/rules/callbacks.md"
 THREADS = "memory/nav/architecture/threads.md"

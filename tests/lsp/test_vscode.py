@@ -25,7 +25,7 @@ from conformance.node import Node, installed
 from processes import python
 
 import mdmem
-from mdmem.lsp.client import Options, options_from
+from mdmem.lsp.server import Options, options_from
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
