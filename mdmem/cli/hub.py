@@ -26,9 +26,8 @@ from mdmem.hub.connection import init, open_hub, transaction
 from mdmem.hub.grants import add_token, drop_token, grant, grants, revoke, rotate_token
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import forget, rename
-from mdmem.hub.search import search_hub
+from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
-from mdmem.hub.who import who
 from mdmem.render import hub as rendered
 from mdmem.render.json import dump
 

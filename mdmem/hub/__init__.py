@@ -5,6 +5,6 @@
 Sending: `contents` reads a commit, `push` makes the rows of a repository those of that commit, `repositories` finds the
 repository, `verify` compares and reports.
 
-Asking: `search` finds entries of all repositories, `who` their owners and dependents. What is binding in a repository
-is asked of its copy, which `copy` opens as one more tree.
+Asking: `search` finds entries of all repositories, their owners and dependents. What is binding in a repository is
+asked of its copy, which `copy` opens as one more tree.
 """

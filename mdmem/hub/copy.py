@@ -84,21 +84,10 @@ def copy_key(cursor: Any, name: str) -> CopyKey:
     return CopyKey(repository, wings, pins, is_whole)
 
 
-def open_copy(
-    connection: HubConnection,
-    name: str,
-    *,
-    environment: Mapping[str, str],
-    today: date,
-    progress: Progress | None = None,
-) -> CopyWorkspace:
-    """Return the copy of a repository as a workspace; all of its files are read at once, in one state.
-
-    Its index and parsed entries are kept in the user's cache, as those of a clone outside git. Raises NotFoundError.
-    """
+def open_copy(connection: HubConnection, name: str, **opening: Any) -> CopyWorkspace:
+    """Return the copy of a repository by its name, as `load_copy` does; raises NotFoundError."""
     with transaction(connection, is_snapshot=True) as cursor:
-        key = copy_key(cursor, name)
-        return load_copy(cursor, key, environment=environment, today=today, progress=progress)
+        return load_copy(cursor, copy_key(cursor, name), **opening)
 
 
 def load_copy(
@@ -109,7 +98,10 @@ def load_copy(
     today: date,
     progress: Progress | None = None,
 ) -> CopyWorkspace:
-    """Read the files of a copy, and return its workspace."""
+    """Return a copy as a workspace; all of its files are read at once, in the state of the transaction.
+
+    Its index and parsed entries are cached in the user's folder, as those of a clone outside git.
+    """
     repository, commit = key.repository, key.repository.commit or ""
     settings, tracked, pushed_at = one_row(
         cursor.execute("SELECT settings_of(id), tracked, pushed_at FROM repository WHERE id = %s", (repository.id,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -398,16 +398,13 @@ def _renew_short_links(cursor: Any, repository: int, contents: Contents) -> None
     ).fetchall()
     cursor.execute("DELETE FROM link WHERE file_id = ANY(%s)", ([row[2] for row in rows],))
     by_wing: dict[int, list[HubFile]] = {}
-    for wing_id, name, _, path, content in rows:
-        by_wing.setdefault(wing_id, []).extend(_with_links(contents, path_of(name), path_of(path), content))
+    for wing_id, stored_name, _, stored, content in rows:
+        name, path = path_of(stored_name), path_of(stored)
+        document = parse_document(f"{name}/{path}", content)
+        entry = interpret(document).entry
+        if entry is not None:
+            wing = contents.wings[name]
+            links, _ = contents.links(wing, entry, document.body)
+            by_wing.setdefault(wing_id, []).append(HubFile(path, wing.files[path].kind, None, links=links))
     for wing_id, files in by_wing.items():
         _link(cursor, wing_id, files)
-
-
-def _with_links(contents: Contents, name: str, path: str, content: bytes) -> Iterator[HubFile]:
-    wing = contents.wings[name]
-    document = parse_document(f"{name}/{path}", content)
-    entry = interpret(document).entry
-    if entry is not None:
-        links, _ = contents.links(wing, entry, document.body)
-        yield HubFile(path, wing.files[path].kind, None, links=links)

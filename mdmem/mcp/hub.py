@@ -18,8 +18,7 @@ from mdmem.ask.show import in_full, list_entries, stance_of
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
-from mdmem.hub.search import search_hub
-from mdmem.hub.who import who
+from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, Page, ToolCall, with_remarks
 from mdmem.mcp.tools.core import Widened, question_of
 from mdmem.mcp.tools.table import tools_of

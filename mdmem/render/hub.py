@@ -11,9 +11,8 @@ from msgspec.structs import asdict
 from mdmem.hub.connection import SchemaResult
 from mdmem.hub.grants import Grant
 from mdmem.hub.push import PushResult, Succession
-from mdmem.hub.search import HubEntry, HubSearchResult, Pin, iter_repositories
+from mdmem.hub.search import HubEntry, HubSearchResult, OwnedEntry, Pin, WhoReport, iter_repositories
 from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
-from mdmem.hub.who import OwnedEntry, WhoReport
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
 from mdmem.render.text import count, entries, one_line
