@@ -22,9 +22,7 @@ import pytest
 from builders import commit_all, git, make_repository, memory, open_root, run_here, write, write_entry
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.model.globs import all_matches
 from mdmem.site.build import SiteRequest, build, site_of
-from mdmem.site.facts import SiteFacts
 from mdmem.site.markup import render_markdown
 from mdmem.site.pages import asset_text
 from mdmem.site.serve import LiveSite, SiteServer
@@ -192,19 +190,6 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     assert "Use three threads" in after[after.index("<h2>Lineage after the change</h2>") :]
     assert "Use two threads" in before
     assert "Use three threads" not in before
-
-
-def test_globs_meet_what_they_met_where_each_is_put_to_every_file(tmp_path: Path) -> None:
-    folder = decided(tmp_path)
-    globs = ["**/*.py", "src/nav", "src/n*/**", "src/nav/node.py", "/src/arm/", "../x", "src"]
-    for number, glob in enumerate(globs):
-        write_entry(folder / "memory", f"nav/rules/r{number}", title=f"Rule {number}", applies_to=[f"'{glob}'"])
-    write(folder, "src/navigation.py")
-    commit_all(folder)
-    facts = SiteFacts(opened(folder))
-    found = {facts.catalog.entries[address].applies_to: met for address, met in facts.matched_files.items()}
-    assert found == {globs: sorted(all_matches(globs, facts.tracked)) for globs in found}
-    assert {glob for globs in found for glob in globs} == {"src/nav/**", *globs}
 
 
 def test_a_full_disk_is_said_and_leaves_no_half_page(tmp_path: Path) -> None:

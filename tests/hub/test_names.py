@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from builders import git, make_repository, make_root
 
-from mdmem.errors import UsageError
-from mdmem.hub.repositories import checked_name, own_names, place_name, remote_place, remote_url
+from mdmem.hub.repositories import own_names, place_name, remote_place, remote_url
 from mdmem.store.workspace.location import located
 
 
@@ -25,18 +24,6 @@ def test_a_place_is_the_same_by_every_way_to_it(url: str) -> None:
     assert place_name(url) == "git.example.org/acme/shop"
 
 
-@pytest.mark.parametrize(
-    ("url", "place"),
-    [
-        ("https://git.example.org:8443/a/b", "git.example.org:8443/a/b"),
-        ("../platform", "../platform"),
-        ("https://[::1]:x/a b", "[::1]:x/a b"),
-    ],
-)
-def test_an_odd_place_is_told_apart(url: str, place: str) -> None:
-    assert place_name(url) == place
-
-
 def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path) -> None:
     root = make_root(make_repository(tmp_path / "shop") / "docs/memory")
     location = located(root, "a test")
@@ -48,9 +35,3 @@ def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path)
         assert own_names(location, url)[0] == name
     for url in ("/srv/git/store.git", "ext::sh -c secret", "file:///srv/git/store.git"):
         assert remote_place(url) is None
-
-
-@pytest.mark.parametrize("name", ["", "a b", "a/", "/a", "a//b", "a\nb", "x" * 201, "a:b:c", "\x1b[31m"])
-def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name for a repository"):
-        checked_name(name)

@@ -1,6 +1,5 @@
 """The tables of a hub: made once, brought up to date, refused where they are another program's."""
 
-import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -111,10 +110,3 @@ def test_no_place_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     ran = run_here(capsys, "hub", "status", cwd=tmp_path)
     assert (ran.code, "give --dsn, or set MDMEM_HUB_DSN" in ran.err) == (2, True)
     assert "push" in run_here(capsys, "hub", "--help", cwd=tmp_path).out
-
-
-def test_the_command_makes_them(empty_dsn: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    said = [run_here(capsys, "hub", "init", "--dsn", empty_dsn, cwd=tmp_path).out for _ in range(2)]
-    assert said == [f"the hub's tables are {word} of version {expected()}\n" for word in ("now", "already")]
-    told = run_here(capsys, "hub", "init", "--dsn", empty_dsn, "--format", "json", cwd=tmp_path).out
-    assert json.loads(told) == {"schema": 1, "before": expected(), "version": expected()}

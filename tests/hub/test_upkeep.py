@@ -27,13 +27,6 @@ def change(dsn: str, statement: str) -> None:
         assert connection.execute(statement).rowcount, statement
 
 
-def test_a_date_is_read_however_the_server_writes_it(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pushed(dsn, memory(tmp_path / "shop") / "memory")
-    monkeypatch.setenv("PGDATESTYLE", "German,DMY")
-    with connected(dsn) as connection:
-        assert status(connection).repositories[0].pushed_at is not None
-
-
 def test_whatever_differs_is_found_and_made_anew(
     dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

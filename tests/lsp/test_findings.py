@@ -2,7 +2,6 @@
 
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import TODAY, commit_all, merge_conflict, run_here, write, write_entry
@@ -91,23 +90,6 @@ def test_what_is_found_is_what_the_command_finds_after_saving(hand: Hand, capsys
     (hand.folder / RULE).write_bytes(document.data)
     ran = run_here(capsys, "check", "--format", "github", cwd=hand.folder)
     assert f"line={found.place.line},col={found.place.column}" in ran.out
-
-
-def test_no_git_process_runs_while_one_types(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = hand.open(RULE).memory
-    assert memory.findings == ()
-
-    def refuse(*arguments: Any, **options: Any) -> None:
-        raise AssertionError(arguments)
-
-    monkeypatch.setattr("mdmem.store.git.discovery.RACY_NS", 0)
-    memory.refresh()
-    assert memory.findings == ()
-    monkeypatch.setattr("subprocess.run", refuse)
-    monkeypatch.setattr("subprocess.Popen", refuse)
-    hand.type(RULE, "robot stops", "robot halts")
-    assert not memory.refresh()
-    assert memory.findings == ()
 
 
 def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:

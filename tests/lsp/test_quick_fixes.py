@@ -144,18 +144,6 @@ def test_an_editor_without_versions_gets_plain_edits(hand: Hand) -> None:
     assert [(one.new_text, one.range.start.line) for one in edits] == [("status: active\n", 2)]
 
 
-def test_findings_of_a_trial_leave_the_findings_as_they_are(hand: Hand) -> None:
-    write_entry(hand.folder / "memory", "nav/rules/other", title="Other", see=["nav/rules/callbacks"])
-    document = hand.open(RULE)
-    memory, before = document.memory, document.memory.findings
-    tried = memory.findings_with({"nav/rules/callbacks.md": document.data.replace(b"status: active", b"status: actve")})
-    manifest = memory.findings_with({"nav/README.md": b"---\nkind: nonsense\n---\n"})
-    assert memory.findings == before
-    assert "nav/README.md" in {one.place.path for one in manifest}
-    hand.type(RULE, "status: active", "status: actve")
-    assert memory.findings == tried != before
-
-
 def test_code_has_no_action(hand: Hand) -> None:
     write(hand.folder, "src/a.py", "# nav/rules/callbacks\n")
     hand.open("src/a.py")

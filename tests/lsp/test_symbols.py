@@ -1,12 +1,10 @@
 """The outline of a file, all entries by title or address, what folds, and what a selection grows to."""
 
-from time import process_time
-
 from editors import Hand
 from lsprotocol import types
 from memories import THREADS
 
-from mdmem.lsp.navigate import document_symbols, folds, sections_of, workspace_symbols
+from mdmem.lsp.navigate import document_symbols, folds, workspace_symbols
 
 NEW = "memory/nav/rules/new-rule.md"
 TEXT = (
@@ -30,16 +28,6 @@ def test_the_outline_has_fields_and_headings(reader: Hand) -> None:
         ("Two", None, 13, 17),
         ("Three", None, 19, 19),
     ]
-
-
-def test_many_headings_are_each_looked_at_once(reader: Hand) -> None:
-    document = reader.open(NEW, "# a\n" * 24_000)
-    before = process_time()
-    found = list(sections_of(document))
-    assert process_time() - before < 0.5
-    reader.close(NEW)
-    assert found[0] == (0, 3, "a")
-    assert len(found) == 24_000
 
 
 def test_every_entry_is_found_by_title_or_address(reader: Hand) -> None:

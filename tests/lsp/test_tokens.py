@@ -60,7 +60,3 @@ def test_the_offsets_of_a_token_are_those_of_its_text() -> None:
     found = parse_text(text).token_at(text.index("a/b/c") + 5)
     assert found is not None
     assert found.kind is TokenKind.ADDRESS
-
-
-def test_a_text_that_is_too_long_has_no_parts() -> None:
-    assert parse_text("---\nsee: [a/b/c]\n---\n" + "x" * 5_000_000).fields == ()

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from builders import commit_all, memory, write, write_entry
-from clients import ERAS, process, server_over, with_client
+from clients import ERAS, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import PromptReference
 
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.tools.table import PROFILES, TOOLS
@@ -59,12 +58,6 @@ def test_prompts_are_listed_with_their_arguments(root: Path, mode: str) -> None:
         "onboard": [("wing", False)],
     }
     assert all(one.title and one.description and each.description for one in listed for each in one.arguments)
-
-
-def test_a_process_serves_prompts_over_pipes(root: Path) -> None:
-    steps, present = got(process(root.parent), "onboard")
-    assert steps.startswith("Learn the rules of this project")
-    assert "A callback must not block its executor." in present
 
 
 def test_decision_is_recorded_in_this_order(root: Path) -> None:
@@ -188,18 +181,3 @@ def test_memory_that_takes_too_long_leaves_the_steps(root: Path, monkeypatch: py
     answered.set()
     assert steps.startswith("Learn the rules")
     assert present.startswith("The memory cannot be read now: no answer within ")
-
-
-def test_completion_knows_wings_and_entries_in_force(root: Path) -> None:
-    write_entry(root, "nav/architecture/gone", status="deprecated", deprecated_at="2026-04-01")
-
-    async def work(client: Client) -> list[list[str]]:
-        asked = [("supersede", "address", "nav/architecture"), ("onboard", "wing", "n"), ("onboard", "reason", "")]
-        asked += [("record_decision", "decision", "")]
-        found = [
-            await client.complete(PromptReference(name=prompt), {"name": name, "value": typed})
-            for prompt, name, typed in asked
-        ]
-        return [one.completion.values for one in found]
-
-    assert with_client(server_over(root), work) == [["nav/architecture/threads"], ["nav"], [], []]

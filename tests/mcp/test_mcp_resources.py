@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import commit_all, memory, open_root, write, write_entry
-from clients import ERAS, process, server_over, with_client
+from clients import ERAS, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
@@ -88,11 +87,6 @@ def test_resources_and_templates_are_listed(root: Path, mode: str) -> None:
     fixed = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *GUIDE]
     assert listed == [*fixed, "mdmem://wing/nav", "mdmem://room/nav/architecture", "mdmem://room/nav/rules"]
     assert templates == TEMPLATES
-
-
-def test_a_process_serves_resources_over_pipes(root: Path) -> None:
-    content = read(process(root.parent), "mdmem://entry/nav/rules/callbacks")
-    assert (content.mime_type, "A callback must not block" in content.text) == ("text/markdown", True)
 
 
 def test_page_of_the_guide_is_read_and_the_nearest_is_named(root: Path) -> None:
@@ -208,12 +202,6 @@ def test_lineage_is_a_flowchart(root: Path) -> None:
     ]
 
 
-def test_schema_is_json(root: Path) -> None:
-    content = read(server_over(root), "mdmem://schema")
-    assert content.mime_type == "application/schema+json"
-    assert json.loads(content.text)["properties"]["type"]["enum"] == ["invariant", "decision", "pattern", "note"]
-
-
 def test_guide_names_every_kind_of_resource_and_is_read_without_a_memory(tmp_path: Path) -> None:
     nowhere = Provider(None, environment={}, cwd=tmp_path, today=lambda: None)  # type: ignore[arg-type,return-value]
     said = read(server_over(nowhere), "mdmem://guide").text
@@ -247,17 +235,6 @@ def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(tmp_p
 def test_what_is_not_there_is_no_resource_and_the_nearest_is_named(uri: str, said: str, root: Path) -> None:
     code, message = refusal(server_over(root), uri)
     assert (code, said in message, "/etc/passwd.md" in message) == (-32602, True, False)
-
-
-def test_each_read_sees_the_files_as_they_are(root: Path) -> None:
-    async def work(client: Client) -> tuple[str, str]:
-        before = await client.read_resource("mdmem://room/nav/rules")
-        write_entry(root, "nav/rules/new", title="New")
-        after = await client.read_resource("mdmem://room/nav/rules")
-        return before.contents[0].text, after.contents[0].text
-
-    before, after = with_client(server_over(root), work, cache=None)
-    assert ("`New`" in before, "`New`" in after) == (False, True)
 
 
 def test_completion_knows_wings_rooms_and_entries(root: Path) -> None:

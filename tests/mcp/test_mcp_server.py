@@ -61,13 +61,6 @@ def test_tools_are_listed_with_their_hints(root: Path, mode: str) -> None:
     assert tools["save_context"].annotations.destructive_hint is False
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_search_finds_an_entry(root: Path, mode: str) -> None:
-    found = asked(server_over(root), "search", mode=mode, query="threads")
-    assert [hit["address"] for hit in found["hits"]] == ["nav/architecture/threads"]
-    assert found["retrieval_status"] == "succeeded"
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -367,15 +360,6 @@ def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) ->
     assert sum(address.startswith("nav/notes/") for address in found) == 12
 
 
-def test_each_call_sees_the_files_as_they_are(root: Path) -> None:
-    async def work(client: Client) -> tuple[int, int]:
-        first = facts(await client.call_tool("search", {"format": "json", "query": "gyroscope"}))["total"]
-        write_entry(root, "nav/notes/new", "About the gyroscope.\n", type="note")
-        return first, facts(await client.call_tool("search", {"format": "json", "query": "gyroscope"}))["total"]
-
-    assert with_client(server_over(root), work) == (0, 1)
-
-
 def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
     write(root, "nav/rules/torn.md", "---\ntype: invariant\n")
     assert next(iter(asked(server_over(root), "retrieve", query="zebra"))) == "problems"
@@ -436,13 +420,6 @@ def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) ->
         loop = runner.get_loop()
         server = server_over(_Waiting(root, lambda: loop.call_soon_threadsafe(go_by)))
         assert runner.run(work())["retrieval_status"] == "succeeded"
-
-
-def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
-    monkeypatch.setattr("mdmem.mcp.tools.core.snippets", lambda *_: lambda _hit: time.sleep(0.02))
-    said = text(call(server_over(root), "search", query="threads"))
-    assert json.loads(said)["retrieval_status"] == "timed_out"
 
 
 def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from mdmem.mcp.answers import json_line
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import INSTRUCTIONS
-from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools.table import TOOLS, tools_of
 from mdmem.mcp.tools.tool import Tool
 from mdmem.store.settings import Profile, parse_settings
 
@@ -107,10 +107,6 @@ def test_graphbase_lists_the_tools_of_its_contract() -> None:
 @pytest.mark.parametrize(("former", "now"), [("graphbase", "sessions"), ("sibyl", "research"), ("all", "test")])
 def test_a_former_name_of_a_profile_means_the_same(former: str, now: str) -> None:
     assert parse_settings(f'[server]\nprofile = "{former}"\n'.encode()).profile is Profile(now)
-
-
-def test_a_profile_names_only_tools_that_exist() -> None:
-    assert [name for names in PROFILES.values() for name in names if name not in TOOLS] == []
 
 
 @pytest.mark.parametrize("profile", ["core", "graphbase", "research", "all"])

@@ -1,22 +1,17 @@
 """What is shared between the calls of a server is never older than the files."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import TODAY, commit_all, environment, git, memory, write, write_entry
-from clients import PATIENCE, server_over, text, with_client
-from mcp import Client
+from builders import TODAY, commit_all, environment, git, memory, write_entry
 from msgspec.structs import replace
 
 from mdmem.errors import RootNotFoundError
 from mdmem.mcp import workspaces as served_workspace
-from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import snapshot
-from mdmem.store.git import discovery
 from mdmem.store.workspace.proposals import view_of
 
 
@@ -36,67 +31,12 @@ def addresses(provider: Provider, access: Access = EVERYTHING) -> list[str]:
     return list(provider.workspace(access).catalog.entries)
 
 
-def test_entries_are_loaded_once_when_nothing_changes(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = provider.workspace().catalog
-    monkeypatch.setattr(served_workspace, "load", None)
-    assert provider.workspace().catalog.entries is first.entries
-
-
-def test_a_changed_manifest_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
-    addresses(provider)
-    write(root, "nav/README.md", "---\nkind: shared\n---\n")
-    assert provider.workspace().catalog.wings["nav"].is_shared
-
-
-def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provider) -> None:
-    assert provider.settings().answer_limit == 24_000
-    write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\n")
-    assert provider.settings().answer_limit == 2_000
-    write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\nanswer_bytes = 3000\n")
-    assert provider.settings().answer_limit == 3_000
-
-
 _ASKED: dict[str, dict[str, object]] = {
     "search": {"query": "threads"},
     "retrieve": {"query": "threads", "fresh": True},
     "get_entry": {"address": ["nav/rules/callbacks"]},
     "context": {"goal": "threads"},
 }
-
-
-@pytest.mark.parametrize("branch", ["main", "proposal"])
-def test_a_call_starts_no_process_while_nothing_changes(
-    root: Path, provider: Provider, branch: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(discovery, "RACY_NS", 0)
-    # A call that is late is made once more, and perhaps goes on meanwhile.
-    monkeypatch.setattr(Calls, "limits", lambda _: Limits(PATIENCE))
-    commit_all(root)
-    if branch != "main":
-        git(root, "checkout", "-q", "-b", branch)
-        write_entry(root, "nav/architecture/threads", title="Use three threads")
-        commit_all(root)
-    started: list[object] = []
-    process = subprocess.Popen.__init__
-
-    def starting(self: object, *given: object, **named: object) -> None:
-        started.append(given)
-        process(self, *given, **named)  # type: ignore[arg-type]
-
-    async def work(client: Client) -> None:
-        async def answers() -> list[str]:
-            return [text(await client.call_tool(tool, arguments)) for tool, arguments in _ASKED.items()]
-
-        cold = await answers()
-        monkeypatch.setattr(subprocess.Popen, "__init__", starting)
-        assert await answers() == cold
-        assert started == []
-        git(root, "branch", "new")
-        started.clear()
-        assert await answers() == cold
-        assert started != []
-
-    with_client(server_over(provider), work)
 
 
 def test_how_entries_stand_is_as_the_branches_are_now(root: Path, provider: Provider) -> None:
@@ -209,14 +149,3 @@ def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> No
     assert late.catalog.entries
     now.append(now.pop() + 61)
     assert "executor" in provider.workspace().catalog.body("nav/rules/callbacks")
-
-
-def test_the_cache_of_views_has_a_bound(root: Path, provider: Provider) -> None:
-    for number in range(20):
-        addresses(provider, Access.to_wings(["nav"], name=f"caller {number}"))
-    assert len(provider.workspace().recent._known) <= served_workspace._CALLERS
-
-
-def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:
-    provider = Provider(str(tmp_path / "nowhere"), environment={}, cwd=tmp_path, today=lambda: None)  # type: ignore[arg-type]
-    assert provider.is_named

@@ -107,16 +107,3 @@ def plain(text: str) -> str:
 
 
 ENDED = "entries/ros2/communication/sensor-streams-best-effort.html"
-KEPT = ("index.html", "timeline.html", "lineage.html", "code.html", ENDED)
-
-
-def test_five_pages_are_kept_as_pictures(
-    examples: Path, visiting: Visiting, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
-    folder = Path(pytestconfig.getoption("screenshots") or tmp_path)
-    for at, page in enumerate(KEPT):
-        scheme, width = ("light", "dark")[at % 2], (1280, 1280, 768, 320, 1280)[at]
-        with visiting(scheme=scheme, width=width) as visit:
-            visit.page.goto((examples / page).as_uri())
-            visit.page.screenshot(path=folder / f"{Path(page).stem}-{width}-{scheme}.png")
-    assert len([one for one in folder.glob("*.png") if one.stat().st_size > 5_000]) >= len(KEPT)
