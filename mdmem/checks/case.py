@@ -10,8 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from mdmem.checks.facts import GitFacts
-from mdmem.checks.prose import FileFacts, WrittenLink, read_facts
-from mdmem.checks.suppressions import Suppression
+from mdmem.checks.prose import FileFacts, Suppression, WrittenLink, read_facts
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity

@@ -1,35 +1,46 @@
+"""The help of a dangling link: the addresses that may be meant, the likeliest first."""
+
 from __future__ import annotations
 
-from mdmem.checks.missing_targets import Nearest
+import re
+from datetime import date
 
+import pytest
+from trees import HeldTree
+
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run_checks
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+
+HEAD = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\n"
 ADDRESSES = (
     "react/anti-patterns/index-as-key",
     "react/forms/uncontrolled-forms-by-default",
+    "react/rules/a",
     "ros2/anti-patterns/index-as-key",
     "ros2/rules/adr-12",
     "shop/forms/checkout",
 )
 
 
-def test_typo_in_the_entry_id_finds_the_one_of_its_wing() -> None:
-    found = Nearest(ADDRESSES).to("react/anti-patterns/indx-as-key", "shop/forms/checkout")
-    assert found == ("react/anti-patterns/index-as-key",)
-
-
-def test_same_entry_id_elsewhere_comes_before_like_ones_and_the_own_wing_first() -> None:
-    found = Nearest(ADDRESSES).to("ros2/conventions/index-as-key.md", "shop/forms/checkout")
-    assert found == ("ros2/anti-patterns/index-as-key", "react/anti-patterns/index-as-key")
-
-
-def test_short_link_is_looked_for_in_the_wing_of_its_entry() -> None:
-    assert Nearest(ADDRESSES).to("uncontroled-forms-by-default", "react/rules/a") == (
-        "react/forms/uncontrolled-forms-by-default",
-    )
-
-
-def test_another_number_is_no_typo() -> None:
-    assert Nearest(ADDRESSES).to("ros2/rules/adr-13", "ros2/rules/a") == ()
-
-
-def test_the_entry_itself_is_never_meant() -> None:
-    assert Nearest(ADDRESSES).to("shop/forms/checkot", "shop/forms/checkout") == ()
+@pytest.mark.parametrize(
+    ("source", "written", "meant"),
+    [
+        ("shop/forms/checkout", "react/anti-patterns/indx-as-key", ["react/anti-patterns/index-as-key"]),
+        (
+            "shop/forms/checkout",
+            "ros2/conventions/index-as-key.md",
+            ["ros2/anti-patterns/index-as-key", "react/anti-patterns/index-as-key"],
+        ),
+        ("react/rules/a", "uncontroled-forms-by-default", ["react/forms/uncontrolled-forms-by-default"]),
+        ("ros2/rules/adr-12", "ros2/rules/adr-13", []),
+        ("shop/forms/checkout", "shop/forms/checkot", []),
+    ],
+    ids=["a typo", "the entry-id elsewhere", "a short link of its wing", "another number", "the entry itself"],
+)
+def test_help_of_a_dangling_link_names_the_nearest_addresses(source: str, written: str, meant: list[str]) -> None:
+    files = {f"{address}.md": HEAD + b"---\n\nText.\n" for address in ADDRESSES}
+    files[f"{source}.md"] = HEAD + f"see: [{written}]\n---\n\nText.\n".encode()
+    (found,) = run_checks(Case(load(HeldTree(files)), Settings(), date(2026, 11, 21)), ["dangling-link"])
+    assert re.findall(r"`([^` ]+/[^` ]+)`", found.help) == meant

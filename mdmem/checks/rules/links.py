@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import difflib
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.facts import TrackedPaths
 from mdmem.checks.fixes.base import field_at, is_only_cause, is_slip, with_fix
 from mdmem.checks.fixes.links import with_link
-from mdmem.checks.missing_targets import Fate, MissingTargets
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog import full_address
 from mdmem.store.catalog.links import Reference
+
+# The likeliest addresses are compared letter by letter.
+_COMPARED = 8
+# A piece that more addresses share says nothing.
+_COMMON = 200
+_CLOSE = 0.7
+_SHOWN = 3
+# `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and any text of several words; an address is one word.
+_OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
+_IN_INDEX = "git's index"
+_NUMBER = re.compile(r"\d+")
 
 
 @check("link-placeholder", Severity.ERROR, per_file=True)
@@ -42,6 +58,127 @@ def _without_placeholder(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, f"Remove it from `{found[0]}`", remove_item, document, *found)
 
 
+class _Fate(Struct, frozen=True):
+    """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
+
+    `certain` is the address it moved to, as git knows; `unadded` is the file that git lacks, quoted for a shell.
+    """
+
+    story: str
+    meant: tuple[str, ...] = ()
+    certain: str | None = None
+    unadded: str | None = None
+
+    def help(self, first: Sequence[str] = ()) -> str:
+        """Return what to type; `first` are addresses that are likelier still."""
+        if self.unadded:
+            return f"run `git add {self.unadded}` at the repository's top"
+        meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
+        if not meant:
+            return "remove the link, or write the entry with `mdmem new`"
+        moving = "; `mdmem mv` moves an entry with its links" if self.story.endswith(_IN_INDEX) else ""
+        return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
+
+
+class _MissingTargets(Struct, frozen=True, dict=True):
+    """What became of the addresses in one case that lead nowhere; git is asked at the first question."""
+
+    case: Case
+
+    def fate(self, written: str, near: str) -> _Fate:
+        """Return what became of an address; `near` is the address of the entry with the link."""
+        gone = full_address(written, near, self._deleted)
+        if gone is not None:
+            return self._fate_of_deleted(gone, near)
+        facts = self.case.facts
+        if facts is not None and full_address(written, near, self._ignored):
+            return _Fate("is ignored by git")
+        unadded = full_address(written, near, self._not_added)
+        if facts is not None and unadded is not None:
+            path = f"{TrackedPaths(facts).prefix}{unadded}.md"
+            return _Fate("is on disk and not in git", unadded=shlex.quote(path))
+        return _Fate("does not exist", self._nearest(written, near))
+
+    def _fate_of_deleted(self, gone: str, near: str) -> _Fate:
+        """Follow the moves of a file to where it is now, or to the commit that deleted it."""
+        present, followed = self.case.catalog.addresses, {gone}
+        commit, moved = self._deleted[gone]
+        while moved is not None and moved not in present and moved in self._deleted.keys() - followed:
+            followed.add(moved)
+            commit, moved = self._deleted[moved]
+        where = f"commit `{commit}`" if commit else _IN_INDEX
+        if moved is None:
+            return _Fate(f"was deleted in {where}", self._nearest(gone, near))
+        if moved in present:
+            return _Fate(f"moved to `{moved}` in {where}", (moved,), moved)
+        return _Fate(f"moved to `{moved}` in {where}, and is not there either", self._nearest(moved, near))
+
+    def is_outside(self, written: str, near: str) -> bool:
+        """Say whether a text plainly names something outside of any memory: a web page, or a document by its number.
+
+        A text that may mean an entry of this memory, or a number as its own entries have them, does not.
+        """
+        if "://" in written or not _OUTSIDE.match(written):
+            return "://" in written
+        plain = "-".join(written.lower().split())
+        series = f"{plain.rstrip('0123456789.-')}-"
+        is_ours = any(_entry_id(address).startswith(series) for address in self.case.catalog.addresses)
+        return not is_ours and not self.fate(plain, near).meant
+
+    def _nearest(self, written: str, near: str) -> tuple[str, ...]:
+        """Return up to three addresses, the likeliest first: those of the same entry-id, else like ones of one wing."""
+        parts = written.removesuffix(".md").strip("./").split("/")
+        wing, entry_id = (parts if len(parts) > 2 else near.split("/"))[0], parts[-1].lower()
+        same = [address for address in self._by_piece.get(("", entry_id), ()) if address != near]
+        if same:
+            return tuple(sorted(same, key=lambda address: (not address.startswith(f"{wing}/"), address))[:_SHOWN])
+        groups = [self._by_piece.get((wing, piece), ()) for piece in _pieces(entry_id)]
+        shared = Counter(address for group in groups if len(group) <= _COMMON for address in group)
+        # Another number is no slip of the pen: `adr-12` is as near to `adr-13` as to `adr-2`.
+        numbers = _NUMBER.findall(entry_id)
+        likely = [one for one, _ in shared.most_common() if _NUMBER.findall(_entry_id(one)) == numbers and one != near]
+        by_id = {_entry_id(address): address for address in likely[:_COMPARED]}
+        return tuple(by_id[one] for one in difflib.get_close_matches(entry_id, by_id, n=_SHOWN, cutoff=_CLOSE))
+
+    @cached_property
+    def _by_piece(self) -> dict[tuple[str, str], list[str]]:
+        """Return the addresses by wing and piece of their entry-id, and by the whole of it without a wing."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for address in sorted(self.case.catalog.addresses):
+            entry_id = _entry_id(address)
+            found.setdefault(("", entry_id), []).append(address)
+            for piece in _pieces(entry_id):
+                found.setdefault((address.split("/", 1)[0], piece), []).append(address)
+        return found
+
+    @cached_property
+    def _deleted(self) -> Mapping[str, tuple[str, str | None]]:
+        deleted = self.case.facts.deleted if self.case.facts is not None else {}
+        return {
+            path.removesuffix(".md"): (commit, moved.removesuffix(".md") if moved else None)
+            for path, (commit, moved) in deleted.items()
+        }
+
+    @cached_property
+    def _ignored(self) -> frozenset[str]:
+        paths = self.case.facts.ignored if self.case.facts is not None else ()
+        return frozenset(path.removesuffix(".md") for path in paths)
+
+    @cached_property
+    def _not_added(self) -> frozenset[str]:
+        paths = self.case.facts.not_added if self.case.facts is not None else ()
+        return frozenset(path.removesuffix(".md") for path in paths)
+
+
+def _pieces(entry_id: str) -> set[str]:
+    """Return the words of an entry-id, its start and its end: a typo leaves most of them whole."""
+    return {f"^{entry_id[:3]}", f"{entry_id[-3:]}$", *re.split(r"[-_. ]+", entry_id)}
+
+
+def _entry_id(address: str) -> str:
+    return address.split("/", 2)[-1].lower()
+
+
 _SUPERSESSION = ("supersedes", "superseded_by")
 _URL_HELP = "move it into the body, or into an `x-` field; a link field takes addresses of entries"
 
@@ -61,7 +198,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
     Fix: write the address that was meant; the finding lists the nearest ones. If an entry was renamed, `git grep
     OLD-ADDRESS` lists the entries that still name it. `mdmem check --fix` does it if no doubt is left.
     """
-    missing = MissingTargets(case)
+    missing = _MissingTargets(case)
     for link in case.distinct_links:
         if link.target is not None:
             continue
@@ -189,7 +326,6 @@ def duplicate_link(case: Case) -> Iterator[Finding]:
 
 
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
-_NUMBER = re.compile(r"\d+")
 # `[index](0)` and `f[T](x)` in prose about code are no links to files, nor is a URL that was written wrong.
 _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"`\\]+")
 
@@ -212,7 +348,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
     lost = [one for one in case.references if one.target is None]
     if not lost:
         return
-    missing = MissingTargets(case)
+    missing = _MissingTargets(case)
     present = frozenset(file.path for file in case.all_files)
     tracked = TrackedPaths(case.facts) if case.facts else None
     for one in lost:
@@ -233,7 +369,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         yield with_link(found, case, one, meant) if meant else found
 
 
-def _certainly_meant(fate: Fate, written: str) -> str | None:
+def _certainly_meant(fate: _Fate, written: str) -> str | None:
     """Return where the file moved to, or the only near address if it differs by the folder or one slip of the pen."""
     if fate.certain or len(fate.meant) != 1:
         return fate.certain
@@ -243,7 +379,7 @@ def _certainly_meant(fate: Fate, written: str) -> str | None:
     return fate.meant[0] if same_numbers and is_slip(wanted, near) else None
 
 
-def _path_help(fate: Fate, address: str) -> str:
+def _path_help(fate: _Fate, address: str) -> str:
     if fate.unadded:
         return fate.help()
     meant = (posixpath.relpath(f"{one}.md", posixpath.dirname(address)) for one in fate.meant)
