@@ -33,7 +33,7 @@ from mdmem.markdown.text import content_of
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, label_of
 from mdmem.model.lineage import Standing, standing_json
 from mdmem.store.catalog import Catalog
-from mdmem.store.workspace.remarks import is_due
+from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import scope_seen
 from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace
@@ -172,7 +172,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         items=[_item(catalog, found.describe(item), by.get(item.address, ())) for item in merged.items],
         proposed=[_item(files, found.describe_proposed(item)) for item in merged.proposed],
         invariants_left_out=merged.invariants_left_out,
-        hygiene_due=is_due(workspace, request.project_id or state.wing),
+        hygiene_due=is_hygiene_due(workspace, request.project_id or state.wing),
         wing=state.wing,
         shared_wings=scope.shared_wings,
         focus=scope.focus,

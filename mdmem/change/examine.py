@@ -15,7 +15,7 @@ from mdmem.model.finding import Finding, Place
 from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
-from mdmem.store.workspace.remarks import Freshness, age_of, freshness_of, looked_at
+from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.write.similar import REVIEW_FROM, subject_of
 
 # The contract fixes these numbers; a decision may have its 180 days in full.
@@ -214,7 +214,7 @@ def _room_of(path: str) -> str:
 
 def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:
     """Yield a finding for each entry with files in `applies_to` that changed after it was last verified."""
-    asked = [(entry, day) for entry in current if entry.applies_to and (day := looked_at(entry)) is not None]
+    asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
     places = {part for entry, _ in asked for glob in entry.applies_to if (part := fixed_part(glob)) is not None}
     if not places:
         return
@@ -269,7 +269,7 @@ def _find_drifted(entries: Iterable[Entry]) -> Groups:
 def _stale_items(stale: Iterable[Entry], today: date) -> tuple[StaleItem, ...]:
     """Return the stale entries, the oldest first."""
     items = [
-        StaleItem(entry.address, label_of(entry), entry.title, age, freshness_of(age))
+        StaleItem(entry.address, label_of(entry), entry.title, age, freshness_on(entry, today))
         for entry in stale
         if (age := age_of(entry, today)) is not None
     ]

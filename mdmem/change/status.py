@@ -21,7 +21,7 @@ from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteErro
 from mdmem.store.state.journal import Tally
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.proposals import merged_decisions
-from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_of, tally_of
+from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_hygiene, tally_of
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.visibility import is_visible
 from mdmem.store.workspace.workspace import Workspace
@@ -86,7 +86,7 @@ def report_status(workspace: Workspace) -> StatusReport:
         index=_index_state(workspace),
         findings=totals(report.findings),
         known=sum(totals(report.known).values()),
-        hygiene=last_of(workspace, active),
+        hygiene=last_hygiene(workspace, active),
         borrowed=borrowed_wings(workspace),
         merged=tuple(merged_decisions(workspace)),
         remarks=tuple(_remarks(workspace)),

@@ -24,7 +24,7 @@ from mdmem.store.state.files import BusyError, write_lock
 from mdmem.store.state.local_records import record_made
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
 from mdmem.store.state.tokens import ApprovalToken, ApprovalTokenError, check_token, request_token, use_token
-from mdmem.store.workspace.remarks import began
+from mdmem.store.workspace.remarks import oldest_entry
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
@@ -350,7 +350,7 @@ class Saver:
     def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
         """Note the age of a wing before a record with an older date: that time is no time without hygiene."""
         dated = request.record.date
-        first = began(workspace.catalog, target.wing) or workspace.today
+        first = oldest_entry(workspace.catalog, target.wing) or workspace.today
         if dated is not None and day_of(dated) < first:
             # Where the note fails, hygiene is due a little early.
             with contextlib.suppress(EnvironmentFaultError, OSError):

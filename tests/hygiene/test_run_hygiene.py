@@ -13,7 +13,7 @@ from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import UsageError
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
-from mdmem.store.workspace.remarks import is_due
+from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)
@@ -80,12 +80,12 @@ def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
 
 
 def test_full_run_over_a_project_counts_for_it_alone(workspace: Workspace) -> None:
-    assert [is_due(workspace, name) for name in ("The-App", "app", "web")] == [True, True, True]
+    assert [is_hygiene_due(workspace, name) for name in ("The-App", "app", "web")] == [True, True, True]
     run_hygiene(workspace, "The-App")
-    assert [is_due(workspace, name) for name in ("The-App", "app", "web")] == [False, False, True]
+    assert [is_hygiene_due(workspace, name) for name in ("The-App", "app", "web")] == [False, False, True]
     assert read_times(workspace.state_folder) == Times(None, {"app": TODAY})
     run_hygiene(workspace)
-    assert not is_due(workspace, "web")
+    assert not is_hygiene_due(workspace, "web")
 
 
 def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
@@ -93,14 +93,14 @@ def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
     answer = run_hygiene(workspace, "The-App", check_pending_only=True)
     assert (answer["unresolved_saves"], answer["outdated_decisions"]) == (1, 0)
     assert answer["candidate_ids"]["unresolved_saves"] == [id_]
-    assert is_due(workspace, "The-App")
+    assert is_hygiene_due(workspace, "The-App")
 
 
 def test_manifest_and_state_decide_together(workspace: Workspace) -> None:
     record_hygiene(workspace.state_folder, None, date(2026, 10, 22))
-    assert is_due(open_root(workspace.location.root), "app")
+    assert is_hygiene_due(open_root(workspace.location.root), "app")
     write(workspace.location.root, "app/README.md", "---\nkind: project\nlast_hygiene_at: 2026-10-23\n---\n")
-    assert not is_due(open_root(workspace.location.root), "app")
+    assert not is_hygiene_due(open_root(workspace.location.root), "app")
 
 
 def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> None:
@@ -109,7 +109,7 @@ def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> Non
     answer = run_hygiene(workspace, "new-project")
     assert answer["candidate_ids"] == {kind: [] for kind in KINDS} | {"unresolved_saves": [mine]}
     assert answer["remarks"] == ["there is no wing for the project `new-project` yet"]
-    assert not is_due(workspace, "new-project")
+    assert not is_hygiene_due(workspace, "new-project")
     assert read_times(workspace.state_folder) == Times()
 
 

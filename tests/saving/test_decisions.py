@@ -10,7 +10,7 @@ from builders import open_root, snapshot, write, write_entry
 from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
-from mdmem.store.workspace.remarks import is_due
+from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
@@ -316,5 +316,5 @@ def test_decision_of_long_ago_makes_no_hygiene_due_on_the_first_day(tmp_path: Pa
     if is_made:
         agent(root).save_session({"objective": "Set up"}, "nav")
     agent(root).save_decision(decision(date="2026-04-08"), "nav")
-    assert not is_due(open_root(root), "nav")
-    assert is_due(replace(open_root(root), today=date(2026, 12, 21)), "nav")
+    assert not is_hygiene_due(open_root(root), "nav")
+    assert is_hygiene_due(replace(open_root(root), today=date(2026, 12, 21)), "nav")

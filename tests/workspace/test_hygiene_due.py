@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from builders import make_root, open_root, write, write_entry
+from builders import entry, make_root, open_root, write, write_entry
+from msgspec.structs import replace
 
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
-from mdmem.store.workspace.remarks import Freshness, freshness_of, hygiene_due
+from mdmem.store.workspace.remarks import Freshness, freshness_on, is_hygiene_due
 
 TODAY = date(2026, 11, 21)
 LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)
 
 
 @pytest.mark.parametrize(
-    ("manifest", "state", "is_due"),
+    ("manifest", "runs", "is_due"),
     [
-        (None, Times(), True),
-        (LATELY, Times(), False),
-        (LONG_AGO, Times(), True),
-        (f"{LATELY}T09:00:00Z", Times(), False),
-        (None, Times(LATELY), False),
-        (LONG_AGO, Times(LATELY), False),
-        (LATELY, Times(LONG_AGO), False),
-        (LONG_AGO, Times(LONG_AGO, {"app": LATELY}), False),
-        (LONG_AGO, Times(LONG_AGO, {"web": LATELY}), True),
+        (None, [], True),
+        (LATELY, [], False),
+        (LONG_AGO, [], True),
+        (f"{LATELY}T09:00:00Z", [], False),
+        (None, [(None, LATELY)], False),
+        (LATELY, [(None, LONG_AGO)], False),
+        (LONG_AGO, [(None, LONG_AGO), (["app"], LATELY)], False),
+        (LONG_AGO, [(None, LONG_AGO), (["web"], LATELY)], True),
     ],
 )
 def test_hygiene_is_due_after_30_days(
-    tmp_path: Path, manifest: date | str | None, state: Times, *, is_due: bool
+    tmp_path: Path, manifest: date | str | None, runs: list[tuple[list[str] | None, date]], *, is_due: bool
 ) -> None:
     root = make_root(tmp_path)
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
     write(root, "app/README.md", f"---\nkind: project\nlast_hygiene_at: {manifest}\n---\n" if manifest else "")
-    assert hygiene_due(open_root(root).catalog, "app", state, today=TODAY) is is_due
+    workspace = replace(open_root(root), today=TODAY)
+    for wings, day in runs:
+        record_hygiene(workspace.state_folder, wings, day)
+    assert is_hygiene_due(workspace, "app") is is_due
 
 
 @pytest.mark.parametrize(("created", "is_due"), [((LATELY, TODAY), False), ((TODAY, LONG_AGO), True), ((None,), True)])
@@ -48,7 +51,7 @@ def test_days_without_hygiene_count_from_the_oldest_entry(
     for number, day in enumerate(created):
         write_entry(root, f"app/rules/r{number}", created_at=day)
     write_entry(root, "web/rules/old", created_at="2020-01-01")
-    assert hygiene_due(open_root(root).catalog, "app", Times(), today=TODAY) is is_due
+    assert is_hygiene_due(replace(open_root(root), today=TODAY), "app") is is_due
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def test_days_without_hygiene_count_from_the_oldest_entry(
     [(0, Freshness.CURRENT), (30, Freshness.CURRENT), (31, Freshness.RECENT), (180, Freshness.RECENT), (181, "stale")],
 )
 def test_freshness_goes_by_a_month_and_half_a_year(age: int, freshness: str) -> None:
-    assert freshness_of(age) == freshness
+    assert freshness_on(entry("app/rules/a", created_at=TODAY - timedelta(days=age)), TODAY) == freshness
 
 
 def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:

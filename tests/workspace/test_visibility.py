@@ -23,7 +23,7 @@ from mdmem.errors import NotFoundError, SettingsError, UsageError
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.workspace.remarks import is_due
+from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.create import create_entry
 from mdmem.write.lifecycle import review
@@ -276,4 +276,4 @@ def test_hygiene_of_a_part_is_not_recorded_for_the_whole(tmp_path: Path) -> None
     root = two_wings(tmp_path)
     run(seen_by(open_root(root), APP), HygieneRequest())
     whole: Workspace = open_root(root)
-    assert (is_due(whole, "app"), is_due(whole, "vault")) == (False, True)
+    assert (is_hygiene_due(whole, "app"), is_hygiene_due(whole, "vault")) == (False, True)

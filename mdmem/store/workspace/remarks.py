@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from mdmem.errors import MdmemError, SettingsError, UsageError
-from mdmem.model.entry import Entry, Wing, day_of
-from mdmem.store.catalog import is_entry_place
+from mdmem.model.entry import Entry, day_of
+from mdmem.store.catalog import Catalog, is_entry_place
 from mdmem.store.catalog.load import place_of
 from mdmem.store.git.process import resolve
 from mdmem.store.git.status import list_uncommitted
 from mdmem.store.state.journal import Consultation, Tally, note, told_lately
-from mdmem.store.state.local_records import find_pin, read_times
+from mdmem.store.state.local_records import Times, find_pin, read_times
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from mdmem.store.catalog import Catalog
-    from mdmem.store.state.local_records import Times
 
 
 def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
@@ -59,34 +54,18 @@ def _is_counted(workspace: Workspace) -> bool:
         return False
 
 
-class LastHygiene(Struct, frozen=True):
-    """The day of the last full round of hygiene, None for never, and whether the next one is due."""
-
-    day: date | None = None
-    is_due: bool = False
-
-
-# The contract names the three words and no days. A month is the rhythm of hygiene, half a year the term of decisions.
-CURRENT_UP_TO = 30
-RECENT_UP_TO = 180
-
-
 class Freshness(StrEnum):
-    """How fresh an entry is: verified or created within the last 30 days, the last 180, or longer ago."""
+    """How fresh an entry is: verified or created within the last 30 days, the last 180, or longer ago.
+
+    The contract names the three words and no days. A month is the rhythm of hygiene, half a year the term of decisions.
+    """
 
     CURRENT = "current"
     RECENT = "recent"
     STALE = "stale"
 
 
-def freshness_of(age_days: int) -> Freshness:
-    """Return the freshness of an entry that was verified or created some days ago."""
-    if age_days <= CURRENT_UP_TO:
-        return Freshness.CURRENT
-    return Freshness.RECENT if age_days <= RECENT_UP_TO else Freshness.STALE
-
-
-def looked_at(entry: Entry) -> date | None:
+def last_review(entry: Entry) -> date | None:
     """Return the day of the last verification, else of the creation; None where no date can be read."""
     if "verified_at" in entry.unread:
         return None
@@ -96,59 +75,62 @@ def looked_at(entry: Entry) -> date | None:
 
 def age_of(entry: Entry, today: date) -> int | None:
     """Return the days since an entry was verified or created, 0 for a future day; None where no date can be read."""
-    day = looked_at(entry)
+    day = last_review(entry)
     return None if day is None else max(0, (today - day).days)
 
 
 def freshness_on(entry: Entry, today: date) -> Freshness:
-    """Return how fresh an entry is on a day; one without a date is stale."""
+    """Return the freshness of an entry; one without a date that can be read is stale."""
     age = age_of(entry, today)
-    return freshness_of(age) if age is not None else Freshness.STALE
+    if age is None or age > 180:
+        return Freshness.STALE
+    return Freshness.CURRENT if age <= 30 else Freshness.RECENT
 
 
-# The contract: 30 days without hygiene make it due.
-DUE_AFTER_DAYS = 30
+class LastHygiene(Struct, frozen=True):
+    """The day of the last full round of hygiene, None for never, and whether the next one is due."""
+
+    day: date | None = None
+    is_due: bool = False
 
 
-def last_hygiene(wing: Wing, times: Times) -> date | None:
-    """Return the day of the last full run over a wing: the later one of its manifest and the state."""
-    stated = (wing.last_hygiene_at, times.last(wing.name))
-    return max((day_of(moment) for moment in stated if moment is not None), default=None)
-
-
-def hygiene_due(catalog: Catalog, name: str, times: Times, *, today: date) -> bool:
-    """Return whether a wing had no hygiene for 30 days, counted from its creation, else from its oldest entry."""
-    last = last_hygiene(catalog.wings[name], times)
-    start = last or times.made.get(name) or began(catalog, name)
-    return start is not None and (today - start).days >= DUE_AFTER_DAYS
-
-
-def began(catalog: Catalog, name: str) -> date | None:
-    """Return the day of a wing's oldest entry, None without entries; an entry without a date may have any age."""
-    moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == name]
-    return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
-
-
-def is_due(workspace: Workspace, project: str) -> bool:
+def is_hygiene_due(workspace: Workspace, project: str) -> bool:
     """Return whether the wing of a project had no hygiene for 30 days; a missing wing never is due."""
     name = find_wing(project, workspace.catalog.wings)
-    if name is None:
-        return False
-    return hygiene_due(workspace.catalog, name, read_times(workspace.state_folder), today=workspace.today)
+    return name is not None and _is_due(workspace.catalog, name, read_times(workspace.state_folder), workspace.today)
 
 
-def last_of(workspace: Workspace, active: str | None) -> LastHygiene:
+def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     """Return the last hygiene of the active wing; without one, of the wing that waits longest."""
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
     counted = [name for name in catalog.wings if active in (None, name)]
-    days = [last_hygiene(catalog.wings[name], times) for name in counted]
+    days = [_last_run(catalog, name, times) for name in counted]
     known = [day for day in days if day is not None]
     day = min(known, default=None) if len(known) == len(days) else None
-    return LastHygiene(day, any(hygiene_due(catalog, name, times, today=workspace.today) for name in counted))
+    return LastHygiene(day, any(_is_due(catalog, name, times, workspace.today) for name in counted))
+
+
+def oldest_entry(catalog: Catalog, wing: str) -> date | None:
+    """Return the day of a wing's oldest entry, None without entries; an entry without a date may have any age."""
+    moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == wing]
+    return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
+
+
+def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
+    """Return the day of the last full run over a wing: the later one of its manifest and the state."""
+    stated = (catalog.wings[wing].last_hygiene_at, times.last(wing))
+    return max((day_of(moment) for moment in stated if moment is not None), default=None)
+
+
+def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
+    """Return whether a wing had no hygiene for 30 days, counted from its creation, else from its oldest entry."""
+    start = _last_run(catalog, wing, times) or times.made.get(wing) or oldest_entry(catalog, wing)
+    # The contract states the 30 days.
+    return start is not None and (today - start).days >= 30
 
 
 class Borrowed(Struct, frozen=True):
-    """A wing that is read from another repository: from where, at which commit, and when it was last asked for."""
+    """A wing that is read from another repository: its origin, its commit, and the day of the last fetch."""
 
     name: str
     git: str
@@ -158,29 +140,27 @@ class Borrowed(Struct, frozen=True):
 
 def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
     """Return the wings that are read from other repositories, by name."""
+    fetched = workspace.catalog.fetched_wings
     found = []
-    for name, stated in workspace.settings.remote_wings.items() if workspace.catalog.fetched_wings else ():
+    for name, stated in workspace.settings.remote_wings.items() if fetched else ():
         pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
-        if pin is not None and name in workspace.catalog.fetched_wings:
+        if pin is not None and name in fetched:
             found.append(Borrowed(name, stated.git or "", pin.commit, pin.asked))
     return tuple(found)
 
 
-# In days: what is binding elsewhere seldom changes faster.
-_AGED = 30
-
-
 def aged_wings(workspace: Workspace) -> tuple[str, ...]:
-    """Return a sentence for each wing that was last asked for long ago; none where the settings cannot be read."""
+    """Return a sentence for each wing that was last fetched long ago; none where the settings cannot be read."""
     try:
-        borrowed = borrowed_wings(workspace)
+        ages = [(one, (workspace.today - one.asked).days) for one in borrowed_wings(workspace)]
     except SettingsError:
         return ()
-    ages = ((one, (workspace.today - one.asked).days) for one in borrowed)
+    again = "`mdmem sync --wings` fetches it again"
+    # Binding entries of another repository seldom change faster.
     return tuple(
-        f"the wing `{one.name}` of {one.git} was last fetched {days} days ago; `mdmem sync --wings` fetches it again"
+        f"the wing `{one.name}` of {one.git} was last fetched {days} days ago; {again}"
         for one, days in ages
-        if days > _AGED
+        if days > 30
     )
 
 
