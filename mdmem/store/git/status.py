@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -57,7 +57,7 @@ def list_left_out(repository: Repository, under: str) -> frozenset[str]:
 
 
 def has_sparse_checkout(repository: Repository) -> bool:
-    """Say whether the work tree may be a sparse checkout, without asking git."""
+    """Return whether the work tree may be a sparse checkout, without asking git."""
     return (repository.git_dir / "info" / "sparse-checkout").exists()
 
 
@@ -125,7 +125,7 @@ def list_not_added(repository: Repository, under: str, *, index: Path | None = N
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
     """Return the tracked files with one name, in any folder, as paths from the top.
 
-    Where none is tracked, those that `git add` would take: a memory counts from the moment it is founded.
+    Where none is tracked, those that `git add` would take: a memory counts from the moment it is made.
     """
     wanted = ("-z", "--", f":(glob)**/{name}")
     # A file in conflict is listed once for each side.
@@ -142,10 +142,10 @@ def search_lines(
     whole: bool = False,
     seconds: float | None = None,
 ) -> list[tuple[str, int, str]]:
-    """Return path, line number and text of tracked lines that hold any of the words, whatever their case.
+    """Return path, line number and text of tracked lines that contain any of the words, ignoring case.
 
-    `without` are folders that are left out; `whole` takes no parts of words. Raises GitError where it takes longer than
-    `seconds`.
+    `without` are folders that are left out; `whole` matches whole words alone. Raises GitError where it takes longer
+    than `seconds`.
     """
     patterns = [part for word in words for part in ("-e", word)]
     options = ("-n", "-I", "-i", "-F", "-z", "--no-color", "--no-column", "--no-textconv", "--max-count=20")
@@ -154,7 +154,7 @@ def search_lines(
     command = ("grep", *options, *words_only, *patterns, "--", *excluded)
     printed = run(repository.top, *command, ok=(0, 1), seconds=seconds)
     found: list[tuple[str, int, str]] = []
-    # What looks like text to git may hold form feeds and zeros further down: only its own line ends part lines.
+    # A text to git may contain form feeds and zeros further down: only its own line ends separate lines.
     for line in printed.decode("utf-8", "replace").split("\n"):
         parts = line.split("\0", 2)
         if len(parts) == 3 and parts[1].isdigit() and len(found) < limit:
@@ -171,7 +171,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
 
 
 class FileStatus(Struct, frozen=True):
-    """How one file stands between HEAD, the index and the disk; a digest is None where there is no file."""
+    """The state of one file in HEAD, the index and on disk; a digest is None where there is no file."""
 
     path: str
     code: str
@@ -181,12 +181,12 @@ class FileStatus(Struct, frozen=True):
 
     @property
     def is_intended(self) -> bool:
-        """Say whether the index holds nothing but the intention to add it."""
+        """Return whether the index has only the intention to add the file."""
         return self.code == ".A"
 
     @property
     def is_half_staged(self) -> bool:
-        """Say whether the index holds something that is neither HEAD's nor the disk's."""
+        """Return whether the index has a version that is neither HEAD's nor the disk's."""
         return self.code[0] in "MADT" and (self.code[1] != "." or self.is_untracked)
 
 
@@ -195,7 +195,7 @@ PORTION = 200
 
 
 def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
-    """Return how those files stand that differ from HEAD or from the index, sorted by path."""
+    """Return the state of those files that differ from HEAD or from the index, sorted by path."""
     found: dict[str, FileStatus] = {}
     asked = frozenset(paths)
     options = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
@@ -203,11 +203,11 @@ def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileS
         specs = [pathspec(path) for path in paths[start : start + PORTION]]
         for record in records(run(repository.top, "status", *options, "--", *specs)):
             one = _parse(record)
-            # Another repository's folder is told instead of the file in it.
+            # For a file of another repository git lists that repository's folder.
             if one.path not in asked:
                 continue
             if one.path in found:
-                # A file whose removal is staged and that is on disk all the same is told twice.
+                # A file whose removal is staged and that is still on disk is listed twice.
                 tracked = min(one, found[one.path], key=lambda each: each.is_untracked)
                 one = FileStatus(one.path, tracked.code, tracked.head, tracked.staged, is_untracked=True)
             found[one.path] = one
@@ -226,7 +226,7 @@ def _parse(record: str) -> FileStatus:
     return FileStatus(rest, kind, is_untracked=kind == "?")
 
 
-# Where git itself looks; a rebase stops with the files of a merge or of a cherry-pick beside its own.
+# The files by which git knows an operation; a rebase may stop with those of a merge or a cherry-pick besides its own.
 _SIGNS = (
     ("rebase-merge", "rebase"),
     ("rebase-apply/applying", "am"),
@@ -239,7 +239,7 @@ _SIGNS = (
 
 
 def state_of(repository: Repository) -> str | None:
-    """Return git's word for what is going on in this work tree: merge, rebase, am, cherry-pick, revert, bisect."""
+    """Return git's word for the operation at hand in this work tree: merge, rebase, am, cherry-pick, revert, bisect."""
     for name, operation in _SIGNS:
         if (repository.git_dir / name).exists():
             return operation
@@ -252,19 +252,13 @@ def state_of(repository: Repository) -> str | None:
 
 
 def refuse_while_busy(repository: Repository) -> None:
-    """Raise UsageError where something is going on that a commit would meddle with; to be asked before writing."""
+    """Raise UsageError, before anything is written, where an operation is at hand that a commit would disturb."""
     operation = state_of(repository)
     if operation is None:
         return
     ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
     article = "an" if operation == "am" else "a"
     raise UsageError(f"{article} {operation} is going on here: leave out `--commit`, or end it first with {ends}")
-
-
-# So many commits below the one that is found are looked at for one that claims to be younger.
-_LOOKED_AT = 1_000
-# git compares each changed file with each path that it is given.
-_FEW = 200
 
 
 class DatedCommit(Struct, frozen=True):
@@ -287,7 +281,7 @@ def commit_at(repository: Repository, tip: str, moment: datetime) -> DatedCommit
     if not found:
         return None
     [(seconds, commit)] = found
-    below = _line(repository, commit, f"--max-count={_LOOKED_AT}")
+    below = _line(repository, commit, "--max-count=1000")
     return DatedCommit(commit, _when(seconds), any(one > latest for one, _ in below))
 
 
@@ -318,7 +312,7 @@ def _line(repository: Repository, tip: str, *options: str) -> list[tuple[int, st
 
 
 def list_differing(repository: Repository, one: str, other: str, under: str) -> dict[str, Blob | None]:
-    """Return the paths below a folder, from the top, that differ between two commits, with what the second holds."""
+    """Return the paths below a folder, from the top, that differ between two commits, with the files of the second."""
     options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
     printed = run(repository.top, "diff-tree", *options, one, other, "--", pathspec(under))
     found: dict[str, Blob | None] = {}
@@ -335,30 +329,23 @@ def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -
 
     Where line ends or filters are converted, other bytes are the same to git.
     """
-    specs = [pathspec(path) for path in paths] if len(paths) <= _FEW else [pathspec(under)]
+    # git compares each changed file with each path that it is given.
+    specs = [pathspec(path) for path in paths] if len(paths) <= 200 else [pathspec(under)]
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no")
     printed = run(repository.top, "status", *options, "--", *specs)
     return frozenset(record[3:] for record in records(printed)).intersection(paths)
 
 
-class Touch(Struct, frozen=True):
-    """Who changed a file last, and in which commit, by its short name."""
-
-    author: str
-    commit: str
-
-
-def last_touches(repository: Repository, since: str, tip: str, under: str) -> Mapping[str, Touch]:
-    """Return who changed each path below a folder last, among the commits of one line that another has not."""
+def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
+    """Return the author and the short commit that last changed each path below a folder, in `since..tip`."""
     form = ("--format=%x01%h%x02%an", "--name-only", "-z", "-c", "--no-renames", "--no-ext-diff", "--no-textconv")
     printed = run(repository.top, "log", *form, "--no-show-signature", f"{since}..{tip}", "--", pathspec(under))
-    found: dict[str, Touch] = {}
-    touch = None
+    found: dict[str, tuple[str, str]] = {}
+    author = commit = ""
     for record in records(printed):
         name = record.lstrip("\n")
         if name.startswith("\x01"):
             commit, _, author = name[1:].partition("\x02")
-            touch = Touch(author, commit)
-        elif name and touch is not None:
-            found.setdefault(name, touch)
+        elif name:
+            found.setdefault(name, (author, commit))
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -29,10 +29,6 @@ from mdmem.store.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.store.git.status import Touch
-
-
 _MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
@@ -48,7 +44,7 @@ class Standings(Struct, frozen=True):
     branch: DefaultBranch
     found: Mapping[str, Standing] = field(default_factory=dict)
     displaced: Mapping[str, str] = field(default_factory=dict)
-    touches: Mapping[str, Touch] = field(default_factory=dict)
+    touches: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: str | None = None
     is_agreed: bool = False
 
@@ -131,7 +127,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
 
     candidates = sorted((binding.keys() - read.keys()) | (binding.keys() & found.keys()))
     displaced = {path: binding[path] for path in candidates if is_displaced(path)}
-    touches: Mapping[str, Touch] = {}
+    touches: Mapping[str, tuple[str, str]] = {}
     if Standing.PROPOSED in found.values():
         touched = last_touches(repository, base or branch.commit, commit, under)
         touches = {_from_root(path, under): touch for path, touch in touched.items()}
@@ -249,7 +245,7 @@ def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
     for path, standing in standings.found.items():
         if is_entry_place(path):
             touch = standings.touches.get(path) if standing is Standing.PROPOSED else None
-            author, commit = (touch.author, touch.commit) if touch is not None else (None, None)
+            author, commit = touch or (None, None)
             note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
             note = f"`{branch}` has another version" if path in standings.displaced else note
             yield path.removesuffix(".md"), Stance(standing, author, commit, note)
