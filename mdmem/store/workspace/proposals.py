@@ -74,10 +74,8 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
         commit = branch.commit if is_here else resolve(repository, snapshot.revision or "HEAD")
     except UnknownRevisionError:
         return None
-    if snapshot.is_dated:
-        return Standings(branch, is_agreed=True)
     base = _base_of(repository, branch.commit, commit)
-    if not is_disk and base == commit:
+    if snapshot.is_dated or (not is_disk and base == commit):
         return Standings(branch, is_agreed=True)
 
     def differing(one: str) -> dict[str, Blob | None]:
@@ -87,10 +85,8 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     listed = GitTree(repository, under, branch.commit, branch.ref).files()
     binding = {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}
     unlike = {} if commit == branch.commit else differing(branch.commit)
-    committed = binding | {path: blob.digest for path, blob in unlike.items() if blob is not None}
-    for path, blob in unlike.items():
-        if blob is None:
-            committed.pop(path, None)
+    committed = {path: digest for path, digest in binding.items() if path not in unlike}
+    committed |= {path: blob.digest for path, blob in unlike.items() if blob is not None}
     # Of an unknown history every difference counts as a change of this branch.
     here = unlike if base in (None, branch.commit) else {} if base == commit else differing(base or "")
     read = _digests_read(workspace.catalog)
@@ -109,8 +105,28 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
             found[path] = Standing.PROPOSED
         elif committed.get(path) != binding.get(path):
             found[path] = Standing.OUTDATED
-    # Files that cannot be read on disk, and those in such folders, are neither changed nor gone, but a problem.
+    touched: Mapping[str, tuple[str, str]] = {}
+    if Standing.PROPOSED in found.values():
+        touched = last_touches(repository, base or branch.commit, commit, under)
+    return Standings(
+        branch,
+        found,
+        _displaced(workspace, binding, found, read.keys(), here.keys() | committed.keys()),
+        {_from_root(path, under): touch for path, touch in touched.items()},
+        binding.get(SETTINGS_NAME),
+    )
+
+
+def _displaced(
+    workspace: Workspace,
+    binding: Mapping[str, str],
+    found: Mapping[str, Standing],
+    read: Set[str],
+    in_commits: Set[str],
+) -> dict[str, str]:
+    """Return the files of the default branch that a proposal changed or removed, with their digests."""
     catalog = workspace.catalog
+    # Files that cannot be read on disk, and those in such folders, are neither changed nor gone, but a problem.
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
     unreadable = (
         *("" if path == "." else f"{path}/" for path in folders),
@@ -118,20 +134,18 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     )
 
     def is_displaced(path: str) -> bool:
-        if path in read and (path not in found or not found[path].is_proposal):
-            return False
-        may_bind = is_entry_place(path) or _MANIFEST.fullmatch(path) is not None
-        if not may_bind or not workspace.access.sees(path) or path.startswith(unreadable):
-            return False
-        return path in read or path in here or path in committed
+        if path in read:
+            return path in found and found[path].is_proposal
+        return path in in_commits
 
-    candidates = sorted((binding.keys() - read.keys()) | (binding.keys() & found.keys()))
-    displaced = {path: binding[path] for path in candidates if is_displaced(path)}
-    touches: Mapping[str, tuple[str, str]] = {}
-    if Standing.PROPOSED in found.values():
-        touched = last_touches(repository, base or branch.commit, commit, under)
-        touches = {_from_root(path, under): touch for path, touch in touched.items()}
-    return Standings(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
+    return {
+        path: digest
+        for path, digest in sorted(binding.items())
+        if is_displaced(path)
+        and (is_entry_place(path) or _MANIFEST.fullmatch(path))
+        and workspace.access.sees(path)
+        and not path.startswith(unreadable)
+    }
 
 
 def _base_of(repository: Repository, one: str, other: str) -> str | None:

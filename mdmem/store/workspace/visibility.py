@@ -35,7 +35,7 @@ _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 
 
 def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that mention nothing of a hidden wing, without the fixes that would."""
+    """Return the findings that do not mention a hidden wing, without the fixes that would."""
     if not catalog.access.is_narrow:
         return list(findings)
     hidden = frozenset(_hidden_names(catalog))
@@ -96,16 +96,10 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
     ]
 
 
-def require_project(workspace: Workspace, project_id: str) -> None:
-    """Raise AccessDeniedError for a project that the caller may not read, whether it exists or not."""
-    if workspace.access.is_narrow and find_wing(project_id, workspace.catalog.wings) is None:
-        raise AccessDeniedError(project_id)
-
-
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
     """Raise AccessDeniedError for a project, or for the shared wing, that the caller may not write.
 
-    It is checked before anything else, so that no other answer tells what exists.
+    This is checked before anything else, so that no other answer reveals what exists.
     """
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
@@ -135,7 +129,7 @@ def wing_of(catalog: Catalog, project_id: str) -> str:
 
 
 def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is, without telling that a denied project could be made."""
+    """Return how certain a scope is, without revealing that a denied project could be made."""
     answer = scope_state(workspace.catalog, project_id, focus)
     if project_id is None or answer.wing is not None:
         return answer
@@ -168,8 +162,8 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:
     """Return the scope of a project.
 
-    A project that does not exist yet has only the shared wings, none of which binds it. Without a project it is the
-    active wing, with `widely` all others, too; if none is active, all wings, and none binds.
+    A project that does not exist yet has only the shared wings, and none of them binds it. Without a project the scope
+    is that of the active wing, with `widely` also of all others; if none is active, it is all wings, and none binds.
     Raises AccessDeniedError for a project that the caller may not read, or that is missing as far as they can tell.
     """
     if project is None:
@@ -178,7 +172,9 @@ def project_scope(workspace: Workspace, settings: Settings, project: str | None,
             return resolve_scope(workspace.catalog, settings, widened, tracked=workspace.tracked_files)
         except AmbiguousWingError:
             return Scope(wing=None, wings=tuple(workspace.catalog.wings), state=ScopeState.UNRESOLVED)
-    require_project(workspace, project)
+    # A project that the caller may not read is denied whether it exists or not.
+    if workspace.access.is_narrow and find_wing(project, workspace.catalog.wings) is None:
+        raise AccessDeniedError(project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is not None:
         named = Filters(wings=(answer.wing,))
