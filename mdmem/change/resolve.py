@@ -19,7 +19,7 @@ from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import listed, refuse_unfit
+from mdmem.write.supersede import join_addresses, refuse_unfit
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 # The fields in which two supersessions of one entry differ.
@@ -159,7 +159,7 @@ def _chain(catalog: Catalog, old: str, *, first: str, today: date) -> ChangeSet:
     """Return the changes with which one successor supersedes the entry, and the other one supersedes that."""
     others = [one for one in _require_successor(catalog, old, first) if one != first]
     if len(others) != 1:
-        many = f"{listed(others)} would all supersede it" if others else "no other one could supersede it"
+        many = f"{join_addresses(others)} would all supersede it" if others else "no other one could supersede it"
         raise UsageError(f"{first} supersedes {old}, and {many}; `mdmem supersede` replaces one at a time")
     then = catalog.entries[others[0]]
     if then.status is Status.DEPRECATED:
@@ -194,7 +194,7 @@ def _split(catalog: Catalog, old: str, *, reason: str, today: date) -> ChangeSet
 def _require_successor(catalog: Catalog, old: str, one: str) -> tuple[str, ...]:
     successors = successors_of(catalog, old)
     if one not in successors:
-        named = f"; {listed(successors)} did" if successors else ""
+        named = f"; {join_addresses(successors)} did" if successors else ""
         raise UsageError(f"{one} did not supersede {old}{named}")
     return successors
 

@@ -22,13 +22,13 @@ from mdmem.change.compare import (
 )
 from mdmem.change.review_model import Answered, AnswerPair, Merging, Move, ReviewReport, Unread
 from mdmem.change.review_parts import (
-    find_bearings,
     find_beliefs,
     find_contradictions,
     find_covered,
     find_dependents,
     find_field_edits,
     find_near_entries,
+    find_relation_changes,
     find_rewordings,
     find_transitions,
     find_unread,
@@ -132,7 +132,7 @@ def compare_trees(
         counts=count_changes(comparison),
         wings=count_by_wing(comparison),
         transitions=steps,
-        bearings=find_bearings(comparison),
+        bearings=find_relation_changes(comparison),
         beliefs=beliefs,
         wordings=find_wordings(comparison, beliefs, steps),
         graph=find_touched_chains(comparison),

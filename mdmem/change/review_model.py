@@ -64,7 +64,7 @@ class Transition(Struct, frozen=True):
     faults: tuple[str, ...] = ()
 
 
-class BearingChange(Struct, frozen=True):
+class RelationChange(Struct, frozen=True):
     """A relation between two current entries, CLAIMS or AMENDS, that the change added or ended."""
 
     entry: Ref
@@ -256,7 +256,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     counts: Counts = field(default_factory=Counts)
     wings: tuple[WingChangeCount, ...] = ()
     transitions: tuple[Transition, ...] = ()
-    bearings: tuple[BearingChange, ...] = ()
+    bearings: tuple[RelationChange, ...] = ()
     beliefs: tuple[Belief, ...] = ()
     wordings: tuple[Wording, ...] = ()
     graph: Graph = field(default_factory=Graph)

@@ -15,7 +15,6 @@ from mdmem.change.near_duplicates import are_linked, near_pairs
 from mdmem.change.review_model import (
     AMENDS,
     CLAIMS,
-    BearingChange,
     Belief,
     ContradictionChange,
     Covered,
@@ -24,6 +23,7 @@ from mdmem.change.review_model import (
     FieldEdit,
     NearEntry,
     Ref,
+    RelationChange,
     Rewording,
     RuleText,
     Span,
@@ -172,18 +172,18 @@ def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Findi
     return tuple(sorted(found, key=lambda one: (not one.is_illegal, not one.faults, one.entry.rank)))
 
 
-def find_bearings(comparison: Comparison) -> tuple[BearingChange, ...]:
+def find_relation_changes(comparison: Comparison) -> tuple[RelationChange, ...]:
     """Return the new claims and amendments, then those that ended although both entries are still current."""
     moved, current, ref = comparison.moved, comparison.after.current, comparison.after.ref
-    before = {(moved(new), says, moved(old)) for new, says, old in _bearings(comparison.before.catalog)}
-    after = set(_bearings(comparison.after.catalog))
+    before = {(moved(new), says, moved(old)) for new, says, old in _relations(comparison.before.catalog)}
+    after = set(_relations(comparison.after.catalog))
     gone = {(new, says, old) for new, says, old in before - after if {new, old} <= current}
-    changes = [BearingChange(ref(new), says, ref(old), is_new=True) for new, says, old in after - before]
-    changes += [BearingChange(ref(new), says, ref(old), is_new=False) for new, says, old in gone]
+    changes = [RelationChange(ref(new), says, ref(old), is_new=True) for new, says, old in after - before]
+    changes += [RelationChange(ref(new), says, ref(old), is_new=False) for new, says, old in gone]
     return tuple(sorted(changes, key=lambda one: (not one.is_new, one.entry.rank, one.says, one.on.rank)))
 
 
-def _bearings(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
+def _relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
     for address in catalog.entries:
         yield from ((address, CLAIMS, old) for old in catalog.lineage.claims(address))
         amended = (old for old in catalog.derived.amends(address) if catalog.lineage.is_current(old))

@@ -35,7 +35,7 @@ from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.approve import approve, in_own_name
+from mdmem.write.approve import approve, with_own_approval
 from mdmem.write.create import Draft, address_of, compose, create_entry, is_place, place_of, refuse_taken, require_wing
 from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, save_edit, set_applies_to
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
@@ -110,7 +110,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
 
     def write(typed: str) -> WriteResult:
         nonlocal near, on_subject
-        left = in_own_name(workspace, address, without_hints(typed))
+        left = with_own_approval(workspace, address, without_hints(typed))
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(typed) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
         return create_entry(workspace, address, left, wanted, wing=wing)
@@ -221,7 +221,7 @@ def _with_new(
     new, start = compose_successor(workspace, entry.address, draft, reason=reason, beside=made)
 
     def write(left: str) -> WriteResult:
-        text = in_own_name(workspace, new, left)
+        text = with_own_approval(workspace, new, left)
         return supersede_with(workspace, old, new, text, reason=reason, options=wanted, wing=wing)
 
     written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)

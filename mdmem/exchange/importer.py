@@ -25,7 +25,7 @@ from mdmem.store.git.status import list_tracked, search_lines
 from mdmem.store.state import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.supersede import listed
+from mdmem.write.supersede import join_addresses
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 
 # So many patterns fit on a command line.
@@ -178,7 +178,7 @@ def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:
     if not found:
         return []
     files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
-    places = listed([f"{path}:{line}" for path, line in sorted(found.items())])
+    places = join_addresses([f"{path}:{line}" for path, line in sorted(found.items())])
     return [f"{files} moved records: {places}; --pointer leaves a line in each old place that leads to the new one"]
 
 

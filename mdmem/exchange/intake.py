@@ -28,7 +28,7 @@ from mdmem.store.catalog import interpret
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.approve import stands_behind
+from mdmem.write.approve import check_importer
 from mdmem.write.create import place_of, require_names, require_wing
 
 # The name of a chapter may begin with fewer digits.
@@ -174,7 +174,7 @@ class Intake:
         person, remarks = self._request.approved_by, dict[str, None]()
         for wing in sorted({address.split("/")[0] for address in self.records}) if person else ():
             remarks |= dict.fromkeys(
-                stands_behind(self._workspace.catalog, self._workspace.settings, wing, person or "")
+                check_importer(self._workspace.catalog, self._workspace.settings, wing, person or "")
             )
         if translations:
             some = f"{len(translations)} translation{'s' if translations[1:] else ''}"

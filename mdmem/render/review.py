@@ -13,7 +13,6 @@ from mdmem.change.review_model import (
     CLAIMS,
     Answered,
     AnswerPair,
-    BearingChange,
     Belief,
     ContradictionChange,
     Covered,
@@ -23,6 +22,7 @@ from mdmem.change.review_model import (
     GraphEdge,
     GraphNode,
     Ref,
+    RelationChange,
     ReviewReport,
     Rewording,
     Span,
@@ -307,7 +307,7 @@ class _Writer(Struct, frozen=True):
         reasons = "".join(f" — {self.quoted(fault)}" for fault in faults)
         return f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
 
-    def bearing(self, one: BearingChange) -> str:
+    def bearing(self, one: RelationChange) -> str:
         says = one.says if one.is_new else f"no longer {one.says}"
         both = "; both are current" if one.says == CLAIMS and one.is_new else ""
         return f"{self.entry(one.entry)} {says} {self.entry(one.on)}{both}"

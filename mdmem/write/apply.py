@@ -70,7 +70,7 @@ def put(root: Path, changes: Sequence[Change]) -> None:
         contents = {change.to: change.after for change in changes if change.after is not None}
         for folder in {(root / old).parent for old in renames}:
             _remove_left_over(folder)
-        for one in in_fewest(root, renames):
+        for one in group_renames(root, renames):
             path = one.new
             _rename(writing, one, contents)
     except (LostRaceError, OSError) as error:
@@ -296,7 +296,7 @@ class FolderRename(Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
 
 
-def in_fewest(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRename]:
+def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRename]:
     """Yield renames in their order; where all files of a folder move together, the folder is renamed as one.
 
     A process that is killed then never leaves a folder in two places.

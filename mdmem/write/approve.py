@@ -22,7 +22,7 @@ from mdmem.store.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
-from mdmem.write.supersede import ended, refuse_unfilled, refuse_unfit, remarks_on_end
+from mdmem.write.supersede import patch_superseded, refuse_unfilled, refuse_unfit, supersession_remarks
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -59,18 +59,18 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     values = {"status": Status.ACTIVE.value, "approved_by": person}
     # The draft's file comes first: after a crash, `check --fix` completes its one-sided supersession.
     return ChangeSet(
-        (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds)),
+        (patched(catalog, entry.path, values), *(patch_superseded(catalog, one, address, today=today) for one in olds)),
         actions=(WriteAction(Verb.APPROVE, address),),
         supersedes=tuple(old.address for old in olds),
         reason=entry.reason,
-        remarks=(*said, *(remark for old in olds for remark in remarks_on_end(catalog, old, approved))),
+        remarks=(*said, *(remark for old in olds for remark in supersession_remarks(catalog, old, approved))),
     )
 
 
 def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: str, today: date) -> ChangeSet:
     """Return the changes for what an active entry lacks: an approval, and the ends of a supersession."""
     olds = [one for one in entry.supersedes if catalog.lineage.said.get(one) == (entry.address,)]
-    changes = tuple(ended(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
+    changes = tuple(patch_superseded(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
     remarks: Sequence[str] = (f"{entry.address} is active already",)
     if _lacks_approval(entry, catalog.wings[entry.wing], person):
         remarks = _permitted(catalog, settings, entry, person)
@@ -82,7 +82,7 @@ def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
     """Return whether nobody approved an entry, or nobody who owns its wing where this person does."""
     if entry.approved_by is None:
         return "approved_by" not in entry.unread
-    return owners_say(wing, person) and not owners_say(wing, entry.approved_by)
+    return is_owner(wing, person) and not is_owner(wing, entry.approved_by)
 
 
 def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
@@ -94,7 +94,7 @@ def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) 
     )
 
 
-def stands_behind(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
+def check_importer(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
     """Return the remark on a person who approves a wing's imported decisions; raises UsageError where they may not."""
     owned = catalog.wings.get(wing) or Wing(name=wing)
     return _approved(settings, owned, person, option="--approved-by", refused="nothing is imported")
@@ -103,7 +103,7 @@ def stands_behind(catalog: Catalog, settings: Settings, wing: str, person: str) 
 def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
     if not _PERSON.match(person):
         raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
-    if owners_say(wing, person):
+    if is_owner(wing, person):
         return ()
     if wing.owners:
         owners = f"its owner{'s are' if len(wing.owners) > 1 else ' is'} {', '.join(f'`{one}`' for one in wing.owners)}"
@@ -116,7 +116,7 @@ def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refus
     return (remark,)
 
 
-def owners_say(wing: Wing, person: str) -> bool:
+def is_owner(wing: Wing, person: str) -> bool:
     """Return whether a person is an owner of a wing, by the whole text, the name or the email."""
     return any(names_the_same(person, owner) for owner in wing.owners)
 
@@ -214,14 +214,14 @@ def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
     )
 
 
-def in_own_name(workspace: Workspace, address: str, text: str) -> str:
+def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
     """Return a new entry's text with its writer's approval, where an owner of its wing makes it active."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = interpret(document).entry
     if entry is None or not entry.is_in_force or entry.type not in APPROVED_TYPES or entry.agent:
         return text
     person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
-    if person is None or wing is None or not _lacks_approval(entry, wing, person) or not owners_say(wing, person):
+    if person is None or wing is None or not _lacks_approval(entry, wing, person) or not is_owner(wing, person):
         return text
     return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()
 

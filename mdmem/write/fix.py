@@ -271,7 +271,7 @@ class _Fixing:
             # A file that could not be read whole had its faults before.
             revealed |= {path.removesuffix(".md") for path in chosen.revealed}
             ended, moved = fixed[len(self.state.fixed) :], renames[len(self.state.renames) :]
-            found = brought(self.state.known, state.known, ended=ended, renames=moved)
+            found = find_new(self.state.known, state.known, ended=ended, renames=moved)
             new = [one for one in found if not _is_about(one, revealed)]
             if not new:
                 return state, ()
@@ -298,7 +298,7 @@ def _name(finding: Finding) -> _Name:
     return finding.code, finding.place.path, finding.fix.title if finding.fix is not None else ""
 
 
-def brought(
+def find_new(
     before: Sequence[Finding], after: Sequence[Finding], *, ended: Collection[Finding], renames: _Renames = ()
 ) -> list[Finding]:
     """Return the findings after a round of fixes that were not there before; `renames` are paths from and to.

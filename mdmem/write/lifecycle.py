@@ -14,7 +14,7 @@ from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import cited_by, drafts_for, listed
+from mdmem.write.supersede import cited_by, drafts_for, join_addresses
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 
@@ -32,12 +32,14 @@ def plan_verification(
     valid = (Status.ACTIVE, Status.UNDER_REVIEW)
     current = [one for one in rooms if catalog.entries[one].status in valid and catalog.lineage.is_current(one)]
     if not (addresses or current):
-        raise UsageError(f"no entry is current there: {listed(rooms)}")
+        raise UsageError(f"no entry is current there: {join_addresses(rooms)}")
     change_set = _confirmed(catalog, list(dict.fromkeys((*addresses, *current))), at=day)
     drafts = [one for one in rooms if catalog.entries[one].status is Status.DRAFT]
     others = [one for one in rooms if one not in drafts and one not in current]
     left_out = [
-        f"left out, {why}: {listed(some)}" for why, some in (("drafts", drafts), ("not current", others)) if some
+        f"left out, {why}: {join_addresses(some)}"
+        for why, some in (("drafts", drafts), ("not current", others))
+        if some
     ]
     return replace(change_set, remarks=(*left_out, *change_set.remarks))
 
@@ -67,7 +69,9 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
     if entry.status is Status.DEPRECATED:
         raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
     if not catalog.lineage.is_current(address):
-        raise UsageError(f"{address} is superseded by {listed(catalog.lineage.heads(address))}; name that instead")
+        raise UsageError(
+            f"{address} is superseded by {join_addresses(catalog.lineage.heads(address))}; name that instead"
+        )
 
 
 def _refuse_day(entry: Entry, at: date) -> None:
@@ -124,7 +128,7 @@ def plan_deprecation(
         raise UsageError(f"{address} is deprecated already; `mdmem why {address}` shows its history")
     if heads := [head for head in lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
-        raise UsageError(f"{address} is superseded by {listed(heads)}; {help_}")
+        raise UsageError(f"{address} is superseded by {join_addresses(heads)}; {help_}")
     values: dict[str, Value] = {
         "status": Status.DEPRECATED.value,
         "deprecated_at": today.isoformat(),
@@ -134,13 +138,13 @@ def plan_deprecation(
     remarks = []
     if with_remarks:
         if entry.status is Status.DRAFT and entry.supersedes:
-            remarks.append(f"{listed(entry.supersedes)} stays as it is")
+            remarks.append(f"{join_addresses(entry.supersedes)} stays as it is")
         if before := lineage.predecessors.get(address):
-            remarks.append(f"no current entry replaces {listed(before)} any more")
+            remarks.append(f"no current entry replaces {join_addresses(before)} any more")
         if drafts := drafts_for(catalog, address):
-            remarks.append(f"{listed(drafts)} would have superseded it, and can still be approved")
+            remarks.append(f"{join_addresses(drafts)} would have superseded it, and can still be approved")
         if citing := cited_by(catalog, address):
-            remarks.append(f"{address} is still cited by {listed(citing)}")
+            remarks.append(f"{address} is still cited by {join_addresses(citing)}")
     return ChangeSet(
         (patched(catalog, entry.path, values),),
         actions=(WriteAction(Verb.DEPRECATE, address),),

@@ -44,7 +44,7 @@ from mdmem.write.records import (
 )
 from mdmem.write.results import SaveResult, SaveStatus, failed
 from mdmem.write.similar import DedupOutcome, Verdict, compare, subject_of
-from mdmem.write.supersede import ended, inherited, refuse_unfit
+from mdmem.write.supersede import inherited_fields, patch_superseded, refuse_unfit
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -290,7 +290,7 @@ def _for_a_person(saving: Saving, verdict: Verdict) -> SaveResult:
 
 def _plan_supersession(saving: Saving, verdict: Verdict, fingerprint: str) -> PlannedSave:
     catalog, old = saving.catalog, saving.catalog.entries[verdict.candidate or ""]
-    taken_over = inherited(old, saving.request.record.type)
+    taken_over = inherited_fields(old, saving.request.record.type)
     new = _composed(saving, **taken_over, supersedes=(old.address,))
     try:
         # As it will be after the approval: an entry that cannot be approved is better refused now.
@@ -300,7 +300,7 @@ def _plan_supersession(saving: Saving, verdict: Verdict, fingerprint: str) -> Pl
         again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
         return PlannedSave(replace(failed(str(error), again), candidate_id=head))
     is_draft = saving.status is Status.DRAFT
-    ends = () if is_draft else (ended(catalog, old, new.entry.address, today=saving.workspace.today),)
+    ends = () if is_draft else (patch_superseded(catalog, old, new.entry.address, today=saving.workspace.today),)
     return _new(saving, new, verdict, ends=ends, fingerprint=fingerprint)
 
 

@@ -38,7 +38,7 @@ from mdmem.write.records import (
     read_object,
     texts,
 )
-from mdmem.write.save import SAME_REQUEST, SAVING, keeping_receipt, request_key, said_before, written_before
+from mdmem.write.save import SAME_REQUEST, SAVING, keeping_receipt, repeated_message, request_key, written_before
 from mdmem.write.similar import find_near
 from mdmem.write.write import new_fault, write_new_entry
 
@@ -189,7 +189,7 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     known = written_before(home, key, since=now - SAME_REQUEST)
     if known is not None:
         name = id_of(known, is_private=is_private)
-        return RememberResult(success=True, id=name, message=said_before(name), timestamp=now)
+        return RememberResult(success=True, id=name, message=repeated_message(name), timestamp=now)
     room = room_for(home.settings, memo.kind.room_kind, memo.room)
     address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
     name = id_of(address, is_private=is_private)
@@ -205,7 +205,7 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
     with keeping_receipt(home, key, change, now):
         remark = write_new_entry(home, change_set)
-    said = [*_said(name, status, unlinked, near), *([remark] if remark is not None else [])]
+    said = [*_sentences(name, status, unlinked, near), *([remark] if remark is not None else [])]
     return RememberResult(success=True, id=name, message="; ".join(said), timestamp=now, conflicts=near)
 
 
@@ -290,7 +290,7 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iter
         )
 
 
-def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
+def _sentences(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
     alone = ", for you alone" if name.startswith(PRIVATE) else ""
     is_draft = status is Status.DRAFT
     yield f"{name} is saved{alone}" + (" as a draft: it applies once a person approves it" if is_draft else "")

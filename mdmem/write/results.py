@@ -105,7 +105,7 @@ def blocked_fields(blocked: Blocked) -> dict[str, Any]:
     }
 
 
-class SaveStanding(Struct, frozen=True, kw_only=True):
+class PendingStatus(Struct, frozen=True, kw_only=True):
     """The waiting saves of a project by id, oldest first; `blocked` are those that a similar entry stopped."""
 
     status: SaveStatus

@@ -31,7 +31,7 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change
 from mdmem.write.plan import PlannedSave, Saving, Target, find_target, plan_save
 from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, MemoryScope, SaveRequest, read_request, request_again
-from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStanding, SaveStatus, failed
+from mdmem.write.results import NOT_YET, BatchSaveResult, PendingStatus, SaveResult, SaveStatus, failed
 from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
 Clock = Callable[[], datetime]
@@ -268,7 +268,7 @@ class Saver:
                 since = self._now() - SAME_REQUEST
                 found = (written_before(workspace, one, since=since) for one in (key, request.ledger_id))
                 if known := next(filter(None, found), None):
-                    return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=said_before(known))
+                    return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=repeated_message(known))
             needs_token = target.needs_token and not request.is_granted
             if needs_token:
                 try:
@@ -383,7 +383,7 @@ def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *
     return id_of(verb, {"asked": dict(arguments), "wing": wing, "by": [access.name, *wings]})
 
 
-def said_before(address: str) -> str:
+def repeated_message(address: str) -> str:
     """Return the message for a request whose entry is there."""
     return f"{address} is saved; the same call had saved it before"
 
@@ -413,7 +413,7 @@ def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetim
         ledger.keep_receipt(key, replace(receipt, is_written=True))
 
 
-def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
+def get_save_status(workspace: Workspace, project_id: object) -> PendingStatus:
     """Return the state of the writes of a project, or of all projects; nothing is tried again."""
     try:
         wings = workspace.reread().catalog.wings
@@ -425,7 +425,7 @@ def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
         records = [one for one in ledger.pending() if may_retry(workspace, one)]
         blocked = blocked_saves(workspace, ledger, project=project)
     except EnvironmentFaultError:
-        return SaveStanding(status=SaveStatus.FAILED)
+        return PendingStatus(status=SaveStatus.FAILED)
     records = [one for one in records if _is_of(one, wings, project)]
     # A save that a similar entry stopped is not refused: it passes once its caller says how the two are related.
     refused = {*(one.refused for one in records), *(False for _ in blocked)}
@@ -439,7 +439,7 @@ def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
             else SaveStatus.PENDING_RETRY
         )
     moments = [*(one.created for one in records), *(one.at for one in blocked)]
-    return SaveStanding(
+    return PendingStatus(
         status=status,
         oldest_pending_at=min(moments, default=None),
         artifact_ids=tuple(one.id for one in records),

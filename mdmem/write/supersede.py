@@ -29,7 +29,7 @@ _CITING = tuple(name for name in LINK_FIELDS if name not in ("supersedes", "supe
 _SHOWN = 5
 
 
-def listed(addresses: Sequence[str]) -> str:
+def join_addresses(addresses: Sequence[str]) -> str:
     """Return addresses as part of a sentence, the first five of many."""
     shown, more = addresses[:_SHOWN], len(addresses) - _SHOWN
     last = f"{more} more" if more > 0 else shown[-1]
@@ -78,7 +78,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
     if new.status is Status.DEPRECATED:
         raise UsageError(f"{new.address} is deprecated, so it cannot supersede anything; {_history(new.address)}")
     if new.address in lineage.successors:
-        heads = listed(lineage.heads(new.address) or lineage.successors[new.address])
+        heads = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
         raise UsageError(f"{new.address} is superseded itself; name {heads}")
     if old.status is new.status is Status.DRAFT:
         choice = f"`mdmem edit {old.address}`, or `mdmem deprecate {old.address} --reason TEXT`"
@@ -111,17 +111,21 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
     if not others:
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
             advice = instead.format(head=one_sided[0])
-            raise LostRaceError(f"{listed(one_sided)} says already that it supersedes {old.address}; {advice}")
+            raise LostRaceError(f"{join_addresses(one_sided)} says already that it supersedes {old.address}; {advice}")
         return
     if new.address in lineage.descendants(old.address):
-        raise UsageError(f"{new.address} supersedes {old.address} already, by way of {listed(others)}")
+        raise UsageError(f"{new.address} supersedes {old.address} already, by way of {join_addresses(others)}")
     heads = [head for head in lineage.heads(old.address) if head not in (old.address, new.address)]
     if not heads:
-        raise UsageError(f"{old.address} was superseded by {listed(others)}, now deprecated; supersede that instead")
-    raise LostRaceError(f"{old.address} is superseded by {listed(heads)} already; {instead.format(head=heads[0])}")
+        raise UsageError(
+            f"{old.address} was superseded by {join_addresses(others)}, now deprecated; supersede that instead"
+        )
+    raise LostRaceError(
+        f"{old.address} is superseded by {join_addresses(heads)} already; {instead.format(head=heads[0])}"
+    )
 
 
-def ended(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
+def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
     """Return the change that deprecates an entry in favour of another."""
     values: dict[str, Value] = {}
     if new not in old.superseded_by:
@@ -131,7 +135,7 @@ def ended(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
     return patched(catalog, old.path, values)
 
 
-def remarks_on_end(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
+def supersession_remarks(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
     """Yield remarks for people on an entry that is superseded."""
     if old.status is Status.DEPRECATED and old.address not in catalog.lineage.successors:
         yield f"{old.address} was deprecated before"
@@ -140,9 +144,9 @@ def remarks_on_end(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
     if new.type.rank > old.type.rank:
         yield f"a {new.type} weighs less than the {old.type} it replaces"
     if drafts := drafts_for(catalog, old.address, but=new.address):
-        yield f"{listed(drafts)} would supersede {old.address}, too, and cannot be approved as it is"
+        yield f"{join_addresses(drafts)} would supersede {old.address}, too, and cannot be approved as it is"
     if citing := cited_by(catalog, old.address, but=new.address):
-        yield f"{old.address} is still cited by {listed(citing)}"
+        yield f"{old.address} is still cited by {join_addresses(citing)}"
 
 
 def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
@@ -161,7 +165,7 @@ def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, t
     if given and given != why:
         remarks.append(f"{new.address} keeps the reason that it gives: {new.reason or 'one that cannot be read'}")
     if passed := [link for link in written_links(document, "supersedes") if link not in links]:
-        remarks.append(f"{new.address} no longer lists {listed(passed)}, which {old.address} replaced")
+        remarks.append(f"{new.address} no longer lists {join_addresses(passed)}, which {old.address} replaced")
     change = patched(catalog, new.path, values)
     change_set = _superseding(catalog, [old], new, change=change, reason=why, today=today)
     return replace(change_set, remarks=(*remarks, *change_set.remarks))
@@ -177,11 +181,11 @@ def _superseding(
         return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
     # The newer file comes first: after a crash between the two, `check --fix` completes its one-sided supersession.
     return ChangeSet(
-        (change, *(ended(catalog, old, new.address, today=today) for old in olds)),
+        (change, *(patch_superseded(catalog, old, new.address, today=today) for old in olds)),
         actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
         supersedes=tuple(old.address for old in olds),
         reason=reason,
-        remarks=tuple(remark for old in olds for remark in remarks_on_end(catalog, old, new)),
+        remarks=tuple(remark for old in olds for remark in supersession_remarks(catalog, old, new)),
     )
 
 
@@ -192,7 +196,7 @@ def _one_line(reason: str) -> str:
     return " ".join(reason.split())
 
 
-def inherited(old: Entry, type_: EntryType) -> dict[str, Value]:
+def inherited_fields(old: Entry, type_: EntryType) -> dict[str, Value]:
     """Return the fields that a new entry takes over from the one it replaces: its readers and its code.
 
     Without them a rule would silently stop applying to its files.
@@ -244,7 +248,7 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
     _refuse_taken(catalog, new)
     meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
     refuse_unfit(catalog, old, meant, instead=_INSTEAD)
-    taken_over = inherited(old, draft.type)
+    taken_over = inherited_fields(old, draft.type)
     if draft.applies_to:
         taken_over.pop("applies_to", None)
     if draft.status is Status.ACTIVE:

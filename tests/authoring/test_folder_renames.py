@@ -8,12 +8,12 @@ from builders import snapshot, write
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.write import apply as files
-from mdmem.write.apply import apply, in_fewest
+from mdmem.write.apply import apply, group_renames
 from mdmem.write.change_set import Change, ChangeSet
 
 
 def folders(root: Path, renames: dict[str, str]) -> list[tuple[str, str]]:
-    return [(one.old, one.new) for one in in_fewest(root, renames)]
+    return [(one.old, one.new) for one in group_renames(root, renames)]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 from builders import make_repository, make_root, open_root, write
 
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.results import BatchSaveResult, SaveResult, SaveStanding
+from mdmem.write.results import BatchSaveResult, PendingStatus, SaveResult
 from mdmem.write.save import Saver, get_save_status, request_approval, save_with_learnings
 from mdmem.write.save import save as save_kind
 
@@ -64,7 +64,7 @@ class Agent:
         parts = {"session": session, "decisions": decisions, "patterns": patterns, "project_id": project_id}
         return save_with_learnings(self.workspace, {**parts, **rest}, now=self.now, wait=self.wait)
 
-    def get_save_status(self, project_id: object) -> SaveStanding:
+    def get_save_status(self, project_id: object) -> PendingStatus:
         """Return how the writes of a project stand."""
         return get_save_status(self.workspace, project_id)
 
