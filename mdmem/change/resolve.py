@@ -12,7 +12,7 @@ from mdmem.change.conflicts import ConflictKind, MergeConflict, completing_comma
 from mdmem.checks.case import written_links
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Status
 from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.git.status import state_of
 from mdmem.store.tree import TreeView
@@ -129,35 +129,40 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
 
 
 def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: ResolveRequest, today: date) -> ChangeSet:
-    old = conflict.address
+    """Return the changes that keep one successor, chain two of them, or let each supersede a part of the entry."""
+    old, successors = conflict.address, successors_of(catalog, conflict.address)
     if request.split:
-        return _split(catalog, old, reason=request.reason, today=today)
-    if request.behind is not None:
-        return _chain(catalog, old, first=request.behind, today=today)
-    stays = request.take or ""
+        why = _require_reason(request.reason)
+        if len(successors) < 2:
+            raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
+        values = {one: _claim(catalog, one, old) for one in successors}
+        values[old] = _deprecation(catalog, old, today, by=successors) | {"deprecated_reason": why}
+        actions: tuple[WriteAction, ...] = (WriteAction(Verb.UPDATE, old),)
+        return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why))
+    chosen = request.behind or request.take or ""
     if request.side is not None:
         named = [one.address for one in conflict.successors if one.side is request.side]
         if len(named) != 1:
             raise UsageError(f"{request.side} has {len(named)} successors of {old}; name the one to keep")
-        stays = named[0]
-    return _keep_one(catalog, old, stays=stays, reason=request.reason, today=today)
+        chosen = named[0]
+    if chosen not in successors:
+        did = f"; {join_addresses(successors)} did" if successors else ""
+        raise UsageError(f"{chosen} did not supersede {old}{did}")
+    others = [one for one in successors if one != chosen]
+    values = {old: _deprecation(catalog, old, today, by=[chosen])}
+    if request.behind is not None:
+        return _chain(catalog, values, old, chosen, others, today)
+    why = _require_reason(request.reason) if others else ""
+    values = {chosen: _claim(catalog, chosen, old), **values}
+    values |= {one: {"deprecated_reason": why, **_deprecation(catalog, one, today)} for one in others}
+    actions = (WriteAction(Verb.SUPERSEDE, old, chosen), *(WriteAction(Verb.DEPRECATE, one) for one in others))
+    return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why or None))
 
 
-def _keep_one(catalog: Catalog, old: str, *, stays: str, reason: str, today: date) -> ChangeSet:
-    """Return the changes that keep one successor of an entry and deprecate the others."""
-    others = [one for one in _require_successor(catalog, old, stays) if one != stays]
-    why = _require_reason(reason) if others else ""
-    changes = [_claim(catalog, old, stays), _end(catalog, old, [stays], today=today)]
-    for one in others:
-        values: dict[str, Value] = {"deprecated_reason": why, **_deprecation(catalog.entries[one], today)}
-        changes.append(patched(catalog, f"{one}.md", values))
-    actions = (WriteAction(Verb.SUPERSEDE, old, stays), *(WriteAction(Verb.DEPRECATE, one) for one in others))
-    return ChangeSet(tuple(changes), actions=actions, supersedes=(old,), reason=why or None)
-
-
-def _chain(catalog: Catalog, old: str, *, first: str, today: date) -> ChangeSet:
+def _chain(
+    catalog: Catalog, values: dict[str, dict[str, Value]], old: str, first: str, others: Sequence[str], today: date
+) -> ChangeSet:
     """Return the changes with which one successor supersedes the entry, and the other one supersedes that."""
-    others = [one for one in _require_successor(catalog, old, first) if one != first]
     if len(others) != 1:
         many = f"{join_addresses(others)} would all supersede it" if others else "no other one could supersede it"
         raise UsageError(f"{first} supersedes {old}, and {many}; `mdmem supersede` replaces one at a time")
@@ -167,36 +172,20 @@ def _chain(catalog: Catalog, old: str, *, first: str, today: date) -> ChangeSet:
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     written = written_links(catalog.document(then.path), "supersedes")
     links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]
-    changes = (
-        patched(catalog, then.path, {"supersedes": [*links, first]}),
-        _claim(catalog, old, first, {"superseded_by": [then.address], **_deprecation(catalog.entries[first], today)}),
-        _end(catalog, old, [first], today=today),
-    )
-    return ChangeSet(
-        changes,
+    behind = _claim(catalog, first, old) | _deprecation(catalog, first, today, by=[then.address])
+    values = {then.address: {"supersedes": [*links, first]}, first: behind, **values}
+    change_set = ChangeSet(
         actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
         supersedes=(old, first),
         reason=then.reason,
         remarks=(f"{then.address} is current now",),
     )
+    return _patching(catalog, values, change_set)
 
 
-def _split(catalog: Catalog, old: str, *, reason: str, today: date) -> ChangeSet:
-    """Return the changes with which every successor of an entry supersedes a part of it."""
-    successors, why = successors_of(catalog, old), _require_reason(reason)
-    if len(successors) < 2:
-        raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
-    changes = [_claim(catalog, old, one) for one in successors]
-    changes.append(_end(catalog, old, successors, {"deprecated_reason": why}, today=today))
-    return ChangeSet(tuple(changes), actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
-
-
-def _require_successor(catalog: Catalog, old: str, one: str) -> tuple[str, ...]:
-    successors = successors_of(catalog, old)
-    if one not in successors:
-        named = f"; {join_addresses(successors)} did" if successors else ""
-        raise UsageError(f"{one} did not supersede {old}{named}")
-    return successors
+def _patching(catalog: Catalog, values: dict[str, dict[str, Value]], change_set: ChangeSet) -> ChangeSet:
+    changes = tuple(patched(catalog, f"{address}.md", stated) for address, stated in values.items())
+    return replace(change_set, changes=changes)
 
 
 def _require_reason(reason: str) -> str:
@@ -205,21 +194,17 @@ def _require_reason(reason: str) -> str:
     return " ".join(reason.split())
 
 
-def _deprecation(entry: Entry, today: date) -> dict[str, Value]:
-    if entry.status is Status.DEPRECATED:
-        return {}
-    return {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat()}
+def _deprecation(catalog: Catalog, address: str, today: date, *, by: Sequence[str] = ()) -> dict[str, Value]:
+    """Return the fields that deprecate an entry, in favour of others if there are any."""
+    values: dict[str, Value] = {"superseded_by": list(by)} if by else {}
+    if catalog.entries[address].status is not Status.DEPRECATED:
+        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat()}
+    return values
 
 
-def _claim(catalog: Catalog, old: str, new: str, more: dict[str, Value] | None = None) -> Change:
-    """Return the change that adds the superseded entry to a successor, with more values."""
+def _claim(catalog: Catalog, new: str, old: str) -> dict[str, Value]:
+    """Return the field that adds the superseded entry to a successor."""
     entry = catalog.entries[new]
-    values: dict[str, Value] = {}
-    if old not in entry.supersedes:
-        values["supersedes"] = [*written_links(catalog.document(entry.path), "supersedes"), old]
-    return patched(catalog, entry.path, values | (more or {}))
-
-
-def _end(catalog: Catalog, old: str, by: Sequence[str], more: dict[str, Value] | None = None, *, today: date) -> Change:
-    entry = catalog.entries[old]
-    return patched(catalog, entry.path, {"superseded_by": list(by), **_deprecation(entry, today), **(more or {})})
+    if old in entry.supersedes:
+        return {}
+    return {"supersedes": [*written_links(catalog.document(entry.path), "supersedes"), old]}
