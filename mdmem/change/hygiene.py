@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from mdmem.change.examine import Groups, HygieneReport, examine
@@ -38,21 +38,6 @@ SCOPES = ("global", "project", "focus")
 _PAIRS = 20
 
 
-class HygieneRequest(Struct, frozen=True, kw_only=True):
-    """The options of one run of hygiene.
-
-    `wing` is a name or a `project_id`; None means all. `scope` narrows to the shared wings that it reads (global), to
-    the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests; `commit`
-    decides whether to commit that, None leaves it to the settings.
-    """
-
-    wing: str | None = None
-    scope: str | None = None
-    pending_only: bool = False
-    record: bool = False
-    commit: bool | None = None
-
-
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
@@ -60,39 +45,52 @@ def run_hygiene(
 
     A project without a wing needs no maintenance, but may have pending writes.
     """
-    request = HygieneRequest(wing=project_id or None, scope=scope, pending_only=check_pending_only)
-    if request.wing is None or find_wing(request.wing, workspace.catalog.wings) is not None:
-        return hygiene_fields(run(workspace, request))
+    if not project_id or find_wing(project_id, workspace.catalog.wings) is not None:
+        return hygiene_fields(run(workspace, project_id or None, scope, pending_only=check_pending_only))
     _refuse_unknown_scope(scope)
     remarks = [f"there is no wing for the project `{project_id}` yet"]
-    return hygiene_fields(_with_pending(HygieneReport(checked_at=workspace.today), workspace, request, remarks))
+    return hygiene_fields(
+        _with_pending(HygieneReport(checked_at=workspace.today), workspace, project_id, scope, remarks)
+    )
 
 
-def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
+def run(
+    workspace: Workspace,
+    wing: str | None = None,
+    scope: str | None = None,
+    *,
+    pending_only: bool = False,
+    record: bool = False,
+    commit: bool | None = None,
+) -> HygieneReport:
     """Return what needs maintenance, and record a full run over files on disk in the state.
+
+    `wing` is a name or a `project_id`; None means all. `scope` narrows to the shared wings that it reads (global), to
+    the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests; `commit`
+    decides whether to commit that, None leaves it to the settings.
 
     A run over one project is full for its wings only. A run over entries with a focus, or over pending writes, is
     never full. Raises UsageError for an unknown wing or scope, and what `write` raises with `record`.
     """
-    is_full = not request.pending_only and request.scope != "focus" and workspace.snapshot.is_working_tree
-    if request.record and not is_full:
+    is_full = not pending_only and scope != "focus" and workspace.snapshot.is_working_tree
+    if record and not is_full:
         raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
-    _refuse_unknown_scope(request.scope)
+    _refuse_unknown_scope(scope)
     remarks: list[str] = []
-    if request.pending_only:
-        if request.wing is not None:
-            get_wing(request.wing, workspace.catalog.wings)
+    if pending_only:
+        if wing is not None:
+            get_wing(wing, workspace.catalog.wings)
         report = HygieneReport(checked_at=workspace.today, pending_only=True)
-        return _with_pending(report, workspace, request, remarks)
-    wings = _choose_wings(workspace.whole_catalog, request)
-    report = _examine(workspace, request, wings, remarks)
+        return _with_pending(report, workspace, wing, scope, remarks)
+    wings = _choose_wings(workspace.whole_catalog, wing, scope)
+    report = _examine(workspace, wings, remarks, wing=wing, scope=scope)
     if is_full:
-        is_everything = request.wing is None and request.scope is None and not workspace.access.is_narrow
+        is_everything = wing is None and scope is None and not workspace.access.is_narrow
         _record_in_state(workspace, None if is_everything else wings, remarks)
-    if request.record:
-        written = _record_in_manifests(workspace, wings, remarks, commit=request.commit)
+    if record:
+        written = _record_in_manifests(workspace, wings, remarks, commit=commit)
         report = replace(report, recorded=tuple(one.path for one in written.changes), commit=written.commit)
-    return _with_pending(report, workspace, request, remarks)
+    return _with_pending(report, workspace, wing, scope, remarks)
 
 
 def _refuse_unknown_scope(scope: str | None) -> None:
@@ -100,26 +98,26 @@ def _refuse_unknown_scope(scope: str | None) -> None:
         raise UsageError(f"there is no scope `{scope}`; write one of {', '.join(SCOPES)}")
 
 
-def _choose_wings(catalog: Catalog, request: HygieneRequest) -> frozenset[str]:
+def _choose_wings(catalog: Catalog, wing: str | None, scope: str | None) -> frozenset[str]:
     wings = catalog.wings
-    if request.wing is None:
-        is_meant = {None: (True, False), "global": (True,)}.get(request.scope, (False,))
-        meant = frozenset(name for name, wing in wings.items() if wing.is_shared in is_meant)
-    elif request.scope == "global":
-        read = wings[get_wing(request.wing, wings)].shared_wings
+    if wing is None:
+        is_meant = {None: (True, False), "global": (True,)}.get(scope, (False,))
+        meant = frozenset(name for name, one in wings.items() if one.is_shared in is_meant)
+    elif scope == "global":
+        read = wings[get_wing(wing, wings)].shared_wings
         meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
     else:
-        meant = frozenset({get_wing(request.wing, wings)})
+        meant = frozenset({get_wing(wing, wings)})
     # The wings of other repositories are maintained there.
     return meant - catalog.fetched_wings
 
 
 def _examine(
-    workspace: Workspace, request: HygieneRequest, wings: Collection[str], remarks: list[str]
+    workspace: Workspace, wings: Collection[str], remarks: list[str], *, wing: str | None, scope: str | None
 ) -> HygieneReport:
     catalog = workspace.whole_catalog
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
-    if left_out := [path for path in unread if request.wing is None or path.split("/")[0] in wings]:
+    if left_out := [path for path in unread if wing is None or path.split("/")[0] in wings]:
         how = "mdmem check --no-baseline" if workspace.settings.baseline else "mdmem check"
         files, them = ("file was", "it") if len(left_out) == 1 else ("files were", "them")
         remarks.append(f"{len(left_out)} unreadable {files} left out; `{how}` shows {them}")
@@ -133,7 +131,7 @@ def _examine(
         changes=lambda places, since: _last_changes(workspace, places, since, remarks),
         rooms=tuple(_rooms_on_disk(workspace, catalog)),
         found=visible_findings(catalog, found),
-        is_focused=request.scope == "focus",
+        is_focused=scope == "focus",
     )
 
 
@@ -170,7 +168,7 @@ def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
 
 
 def _with_pending(
-    report: HygieneReport, workspace: Workspace, request: HygieneRequest, remarks: list[str]
+    report: HygieneReport, workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str]
 ) -> HygieneReport:
     """Return a report with the request, the writes that failed on the way or that a similar entry stopped, and remarks.
 
@@ -181,17 +179,17 @@ def _with_pending(
     try:
         ledger = PendingWrites(workspace.state_folder)
         pending, torn = [one for one in ledger.pending() if is_visible(workspace, one)], ledger.unreadable()
-        blocked = blocked_saves(workspace, ledger, project=request.wing, scope=request.scope)
+        blocked = blocked_saves(workspace, ledger, project=wing, scope=scope)
         # Only a request for a project needs the catalog.
-        wings = workspace.catalog.wings if pending and request.wing is not None else {}
-        unresolved = tuple(one for one in pending if concerns(one, wings, project=request.wing, scope=request.scope))
+        wings = workspace.catalog.wings if pending and wing is not None else {}
+        unresolved = tuple(one for one in pending if concerns(one, wings, project=wing, scope=scope))
         remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
     return replace(
         report,
-        project_id=request.wing,
-        scope=request.scope,
+        project_id=wing,
+        scope=scope,
         unresolved=unresolved,
         blocked=blocked,
         remarks=tuple(remarks),

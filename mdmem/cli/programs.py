@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.change.driver import MergeDriverRequest, drive
+from mdmem.change.driver import drive
 from mdmem.cli.common import Globals, global_options, print_text, say, split_values, today
 from mdmem.cli.completion import complete_wing
 from mdmem.errors import MdmemError
-from mdmem.markdown.merge import Sides
+from mdmem.markdown.merge import Marks, Sides
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.setup.event_limit import limited
 from mdmem.setup.installation import this_installation
@@ -200,13 +200,14 @@ def merge_driver_command(
 
     The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: it cannot be.
     """
-    labels = (_label(our_label, "ours"), _label(their_label, "theirs"))
     files = Sides(Path(ancestor), Path(ours), Path(theirs))
-    request = MergeDriverRequest(
-        files=files, path=path or ours, width=int(width) if width.isdecimal() else 7, labels=labels
+    marks = Marks(
+        ours=_label(our_label, "ours"),
+        theirs=_label(their_label, "theirs"),
+        width=int(width) if width.isdecimal() else 7,
     )
     try:
-        outcome = drive(request, Path.cwd())
+        outcome = drive(files, path or ours, marks, Path.cwd())
     except MdmemError as error:
         given.remark(f"mdmem: {error}")
         return _CANNOT

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mdmem.change.conflicts import find_conflicts
 from mdmem.change.history import blame, log, recent_changes, why
-from mdmem.change.hygiene import HygieneRequest, run
+from mdmem.change.hygiene import run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, page_url, review_change
 from mdmem.cli.common import (
@@ -171,8 +171,7 @@ def hygiene_command(
     Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name, copies
     of shared rules, references to superseded entries, decisions and patterns not verified for long, empty rooms.
     """
-    request = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
-    report = run(open_workspace(given), request)
+    report = run(open_workspace(given), wing, scope, pending_only=pending_only, record=record, commit=commit)
     if form == "text":
         print_text(hygiene_text(report, given.ink(), limit=limit))
         for remark in report.remarks:

@@ -271,9 +271,7 @@ def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
 
 
 def test_hygiene_of_a_part_is_not_recorded_for_the_whole(tmp_path: Path) -> None:
-    from mdmem.change.hygiene import HygieneRequest
-
     root = two_wings(tmp_path)
-    run(seen_by(open_root(root), APP), HygieneRequest())
+    run(seen_by(open_root(root), APP))
     whole: Workspace = open_root(root)
     assert (is_hygiene_due(whole, "app"), is_hygiene_due(whole, "vault")) == (False, True)

@@ -11,7 +11,7 @@ from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import list_entries, show, shown
 from mdmem.change.history import why
-from mdmem.change.hygiene import HygieneRequest, run
+from mdmem.change.hygiene import run
 from mdmem.change.status import report_status
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
@@ -49,13 +49,13 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: str(list_entries(workspace, Filters(rooms=(word,)))))
         yield _said(lambda word=word: str(show(workspace, [word])))
         yield _said(lambda word=word: str(check(workspace, CheckRequest(paths=(word,)))))
-        yield _said(lambda word=word: upkeep.hygiene_json(run(workspace, HygieneRequest(wing=word))))
+        yield _said(lambda word=word: upkeep.hygiene_json(run(workspace, word)))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
     yield json_form.dump(json_form.entries_json(shown(workspace, addresses)))
     yield from (json_form.dump(json_form.why_json(why(workspace, address))) for address in addresses)
     yield from _checked(workspace)
-    yield upkeep.hygiene_json(run(workspace, HygieneRequest()))
+    yield upkeep.hygiene_json(run(workspace))
     yield _said(lambda: json_form.dump(json_form.status_json(report_status(workspace))))
 
 
