@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from mdmem.checks.engine import CheckReport, is_incomplete
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
-from mdmem.model.finding import Finding, Severity
+from mdmem.model.finding import Finding
 from mdmem.store.git.process import Repository
 from mdmem.store.git.remote import (
     Upstream,
@@ -32,6 +31,10 @@ from mdmem.store.workspace.workspace import Workspace
 ATTEMPTS = 40
 # In seconds. A sync takes about half a second.
 _FIRST, _LONGEST = 0.25, 4.0
+# In seconds: another sync in the same work tree may wait for a slow remote.
+_WAIT = 120.0
+_SHOWN = 10
+_UNTOUCHED = "nothing was pushed, and nothing changed here"
 
 
 def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[float]:
@@ -49,64 +52,18 @@ class SyncResult(Struct, frozen=True, kw_only=True):
 
     branch: str
     upstream: str
-    course: Course
     commit: str
-    pulled: int = 0
-    pushed: int = 0
-    attempts: int = 1
-    faults: int = 0
-    uncommitted: tuple[str, ...] = ()
+    pulled: int
+    pushed: int
+    attempts: int
+    faults: int
+    uncommitted: tuple[str, ...]
 
 
 class SyncStoppedError(MdmemError):
     """Our commits and those of others do not fit together; nothing was pushed, and nothing changed here."""
 
     exit_code = 1
-
-
-class Course(Enum):
-    """The way to bring a branch and its upstream together."""
-
-    NOTHING = "nothing"
-    PUSH = "push"
-    PULL = "pull"
-    REBASE = "rebase"
-
-    @property
-    def pushes(self) -> bool:
-        """Say whether commits are pushed."""
-        return self in (Course.PUSH, Course.REBASE)
-
-
-def course_between(ours: str, theirs: str, *, base: str) -> Course:
-    """Return the way for two commits with a common ancestor."""
-    if ours == theirs:
-        return Course.NOTHING
-    if base == theirs:
-        return Course.PUSH
-    return Course.PULL if base == ours else Course.REBASE
-
-
-def _new_faults(report: CheckReport) -> tuple[Finding, ...]:
-    """Return the findings that fail a run and are new against the upstream.
-
-    A problem of this machine, such as a wing that is not fetched, is no fault of the commits.
-    """
-    return tuple(one for one in _failing(report.findings, report.fail_on) if one.new)
-
-
-def _count_faults(report: CheckReport) -> int:
-    """Return the number of findings that fail a run, new or old."""
-    return len(_failing(report.findings, report.fail_on))
-
-
-def _failing(findings: Sequence[Finding], level: Severity) -> list[Finding]:
-    weighed = (one for one in findings if one.severity is not None and one.severity.rank <= level.rank)
-    return [one for one in weighed if not is_incomplete(one)]
-
-
-# In seconds: another sync in the same work tree may wait for a slow remote.
-_WAIT = 120.0
 
 
 def sync(
@@ -123,93 +80,92 @@ def sync(
     Raises SyncStoppedError with what to type if git cannot merge, or the result has new errors; UsageError for a state
     in which nothing can be synced; LostRaceError if others always push first; GitError if git or the remote refuses.
     """
-    repository = _repository(workspace)
+    location = workspace.location
+    repository = location.repository
+    if repository is None:
+        raise GitError(location.git_fault or f"{location.root} is in no git repository, so there is nothing to sync")
     operation = state_of(repository)
     if operation is not None:
         ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
         raise UsageError(f"git is in the middle of a {operation} here; end it first with {ends}")
-    upstream = find_upstream(repository)
+    upstream, start = find_upstream(repository), ""
     with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT):
-        syncing = _Syncing(workspace, repository, upstream)
         for attempt, pause in enumerate(pauses(draw), 1):
-            done = syncing.attempt(attempt)
-            if done is not None:
-                return done
+            ours, theirs, base = fetch_upstream(repository, upstream)
+            # The common commit at the first attempt.
+            start = start or base
+            synced = _bring_together(workspace, repository, upstream, ours, theirs, base)
+            if synced is not None:
+                commit, faults = synced
+                return SyncResult(
+                    branch=upstream.branch,
+                    upstream=upstream.name,
+                    commit=commit,
+                    pulled=count_between(repository, start, theirs),
+                    pushed=count_between(repository, theirs, commit),
+                    attempts=attempt,
+                    faults=len(faults),
+                    uncommitted=list_uncommitted(repository, location.under),
+                )
             sleep(pause)
     raise LostRaceError("others pushed first each time; your commits are on top of theirs, type `mdmem sync` again")
 
 
-def _repository(workspace: Workspace) -> Repository:
-    location = workspace.location
-    if location.repository is None:
-        raise GitError(location.git_fault or f"{location.root} is in no git repository, so there is nothing to sync")
-    return location.repository
+def _bring_together(
+    workspace: Workspace, repository: Repository, upstream: Upstream, ours: str, theirs: str, base: str
+) -> tuple[str, list[Finding]] | None:
+    """Bring both branches to one commit and return it with its faults; None if somebody else was faster."""
+    if ours == theirs:
+        return theirs, []
+    if base in (ours, theirs):
+        commit = theirs if base == ours else ours
+    else:
+        commit = _rebased(repository, upstream, ours, theirs)
+    # If the ref moves on meanwhile, the check still compares with the commit that was fetched.
+    report = check(workspace.at(Snapshot(revision=commit)), CheckRequest(base=upstream.name))
+    faults = _failing(report)
+    if base != ours:
+        _refuse_new(upstream, [one for one in faults if one.new])
+    if commit != ours and not move_branch(repository, upstream.own_ref, ours, commit):
+        return None
+    # A rebase may drop all our commits, if others pushed the same changes.
+    if commit != theirs and not push(repository, upstream, commit):
+        return None
+    return commit, faults
 
 
-class _Syncing(Struct):
-    """The state of one sync over its attempts; `start` is the common commit at the first."""
+def _failing(report: CheckReport) -> list[Finding]:
+    """Return the findings that fail a run, new or old.
 
-    workspace: Workspace
-    repository: Repository
-    upstream: Upstream
-    start: str | None = None
-
-    def attempt(self, number: int) -> SyncResult | None:
-        """Try once; return None if somebody else pushed or committed meanwhile."""
-        ours, theirs, base = fetch_upstream(self.repository, self.upstream)
-        self.start = self.start or base
-        course = course_between(ours, theirs, base=base)
-        if course is Course.NOTHING:
-            return self._done(course, theirs, theirs, number)
-        commit = {Course.PUSH: ours, Course.PULL: theirs}.get(course) or self._rebased(ours, theirs)
-        # If the ref moves on meanwhile, the check still compares with the commit that was fetched.
-        report = check(self.workspace.at(Snapshot(revision=commit)), CheckRequest(base=self.upstream.name))
-        if course.pushes:
-            self._refuse_broken(report)
-        if commit != ours and not move_branch(self.repository, self.upstream.own_ref, ours, commit):
-            return None
-        # A rebase may drop all our commits, if others pushed the same changes.
-        if commit != theirs and not push(self.repository, self.upstream, commit):
-            return None
-        return self._done(course, commit, theirs, number, faults=_count_faults(report))
-
-    def _done(self, course: Course, commit: str, theirs: str, number: int, *, faults: int = 0) -> SyncResult:
-        return SyncResult(
-            branch=self.upstream.branch,
-            upstream=self.upstream.name,
-            course=course,
-            commit=commit,
-            pulled=count_between(self.repository, self.start or theirs, theirs),
-            pushed=count_between(self.repository, theirs, commit),
-            attempts=number,
-            faults=faults,
-            uncommitted=list_uncommitted(self.repository, self.workspace.location.under),
-        )
-
-    def _rebased(self, ours: str, theirs: str) -> str:
-        commit, conflicts = rebase(self.repository, ours, theirs)
-        if not conflicts:
-            return commit
-        listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
-        more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
-        error = SyncStoppedError(f"git cannot merge {listed}{more} with {self.upstream.name}; {_UNTOUCHED}")
-        error.add_note("type `git pull --rebase`, settle each file and `git add` it, `git rebase --continue`,")
-        error.add_note("then `mdmem sync` again")
-        raise error
-
-    def _refuse_broken(self, report: CheckReport) -> None:
-        found = _new_faults(report)
-        if not found:
-            return
-        many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"
-        error = SyncStoppedError(f"on top of {self.upstream.name} the memory has {many}; {_UNTOUCHED}")
-        for one in found[:_SHOWN]:
-            error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
-        # Only with the base the check finds what the change removed.
-        checking = f"`mdmem check --base {self.upstream.name}`"
-        error.add_note(f"type `git pull --rebase` and {checking}, mend and commit, then `mdmem sync` again")
-        raise error
+    A problem of this machine, such as a wing that is not fetched, is no fault of the commits.
+    """
+    return [
+        one
+        for one in report.findings
+        if one.severity is not None and one.severity.rank <= report.fail_on.rank and not is_incomplete(one)
+    ]
 
 
-_SHOWN = 10
-_UNTOUCHED = "nothing was pushed, and nothing changed here"
+def _rebased(repository: Repository, upstream: Upstream, ours: str, theirs: str) -> str:
+    commit, conflicts = rebase(repository, ours, theirs)
+    if not conflicts:
+        return commit
+    listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
+    more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+    error = SyncStoppedError(f"git cannot merge {listed}{more} with {upstream.name}; {_UNTOUCHED}")
+    error.add_note("type `git pull --rebase`, resolve each file and `git add` it, `git rebase --continue`,")
+    error.add_note("then `mdmem sync` again")
+    raise error
+
+
+def _refuse_new(upstream: Upstream, found: list[Finding]) -> None:
+    if not found:
+        return
+    many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"
+    error = SyncStoppedError(f"on top of {upstream.name} the memory has {many}; {_UNTOUCHED}")
+    for one in found[:_SHOWN]:
+        error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
+    # Only with the base the check finds what the change removed.
+    checking = f"`mdmem check --base {upstream.name}`"
+    error.add_note(f"type `git pull --rebase` and {checking}, fix and commit, then `mdmem sync` again")
+    raise error

@@ -13,7 +13,7 @@ from mdmem.change.fetch_wings import FetchedWing, FetchWingsResult
 from mdmem.change.hygiene import hygiene_fields
 from mdmem.change.near_duplicates import NearPair
 from mdmem.change.status import StatusReport
-from mdmem.change.sync import Course, SyncResult
+from mdmem.change.sync import SyncResult
 from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
@@ -169,7 +169,7 @@ _SHOWN = 10
 def synced_text(synced: SyncResult) -> str:
     """Return the numbers of commits in one line."""
     at = f"{synced.branch} and {synced.upstream} are at {synced.commit[:10]}"
-    if synced.course is Course.NOTHING and not synced.pulled:
+    if not (synced.pulled or synced.pushed):
         return f"nothing to do: {at}"
     moved = [f"pulled {count(synced.pulled, 'commit')}"] if synced.pulled else []
     moved += [f"pushed {count(synced.pushed, 'commit')}"] if synced.pushed else []

@@ -22,7 +22,7 @@ from builders import (
 from processes import run_at_once
 
 from mdmem.change import sync as syncing
-from mdmem.change.sync import Course, pauses
+from mdmem.change.sync import pauses
 from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.write.create import create_entry
@@ -70,7 +70,7 @@ def push_entry(folder: Path, address: str, **fields: object) -> None:
     git(folder, "push", "-q")
 
 
-def sync(folder: Path) -> syncing.Synced:
+def sync(folder: Path) -> syncing.SyncResult:
     return syncing.sync(open_root(folder / "memory"), draw=lambda: 0.0, sleep=lambda _: None)
 
 
@@ -99,7 +99,7 @@ def test_sync_pushes_what_is_committed(clones: tuple[Path, Path]) -> None:
     ours, _ = clones
     commit = add(ours, "nav/rules/ours")
     done = sync(ours)
-    assert (done.pulled, done.pushed, done.commit, done.course) == (0, 1, commit, Course.PUSH)
+    assert (done.pulled, done.pushed, done.commit) == (0, 1, commit)
     assert pushed(ours) == commit
 
 
@@ -207,8 +207,7 @@ def test_result_that_breaks_the_graph_is_not_pushed(
     assert first.startswith("mdmem: on top of origin/main the memory has a new finding; nothing was pushed")
     assert finding.startswith("  nav/rules/ours.md:6: error dangling-link `see` names `nav/rules/idea`")
     assert (
-        step
-        == "type `git pull --rebase` and `mdmem check --base origin/main`, mend and commit, then `mdmem sync` again"
+        step == "type `git pull --rebase` and `mdmem check --base origin/main`, fix and commit, then `mdmem sync` again"
     )
     assert untouched(ours) == before
 
@@ -416,7 +415,7 @@ def test_names_of_wings_need_the_option(clones: tuple[Path, Path], capsys: pytes
     assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit need --wings\n")
 
 
-def write_and_sync(number: int, folder: str, entries: int) -> list[str]:
+def write_and_sync(number: int, folder: str, entries: int) -> list[int]:
     """Write entries, each in a commit, sync after every second one, and return what was answered."""
     root = Path(folder) / f"writer-{number}" / "memory"
     chance, answers = random.Random(number), []
@@ -425,7 +424,7 @@ def write_and_sync(number: int, folder: str, entries: int) -> list[str]:
         text = entry_text(f"Number {number}-{turn} counts.\n\nRationale: tried.\n", title=f"Choice {number} {turn}")
         create_entry(workspace, f"nav/room-{turn % 3}/w{number}-{turn}", text, options=WriteOptions(commit=True))
         if turn % 2:
-            answers.append(sync_in(open_root(root), draw=chance.random).course.value)
+            answers.append(sync_in(open_root(root), draw=chance.random).pushed)
     return answers
 
 
@@ -436,7 +435,7 @@ def test_many_writers_sync_many_entries_each(tmp_path: Path, writers: int, entri
         clone(bare, f"writer-{number}")
     answers = run_at_once(write_and_sync, str(tmp_path), entries, count=writers)
     assert [one for one in answers if not isinstance(one, list)] == []
-    assert {course for one in answers for course in one} <= {"push", "rebase"}
+    assert all(pushed for one in answers for pushed in one)
     result = clone(bare, "result")
     found = {path.stem for path in (result / "memory/nav").glob("room-*/*.md")}
     assert found == {f"w{number}-{turn}" for number in range(writers) for turn in range(entries)}
