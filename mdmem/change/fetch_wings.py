@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.checks.engine import mark_new
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, UsageError
 from mdmem.model.finding import Finding
@@ -71,11 +72,30 @@ def fetch_wings(
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
-    stated = _chosen(workspace, names)
+    chosen = _chosen(workspace, names)
     repository = repository_to_commit_to(workspace, commit=commit) if not pinned else None
-    if pinned:
-        return FetchWingsResult(wings=tuple(_fetch_pinned(workspace, name, one) for name, one in stated.items()))
-    return _move_on(workspace, stated, repository)
+    before = settings_bytes(workspace.tree)
+    found = tuple(_fetch(workspace, name, one, pinned=pinned) for name, one in chosen.items())
+    if isinstance(before, Unreadable):
+        return FetchWingsResult(wings=found)
+    after = before
+    for one in found:
+        if one.commit is not None and one.commit != one.before:
+            after = with_pin(after, one.name, one.commit)
+    if after == before:
+        return FetchWingsResult(wings=found)
+    # The catalog was loaded before the fetch.
+    old = workspace.reread()
+    known = _failing(old)
+    change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
+    apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
+    now = workspace.reread()
+    return FetchWingsResult(
+        wings=tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found),
+        faults=tuple(one for one in mark_new(_failing(now), known) if one.new),
+        commit=_commit(workspace, repository, found, before) if repository is not None else None,
+        is_written=True,
+    )
 
 
 def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSettings]:
@@ -88,25 +108,9 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSetting
     return {name: one for name, one in remote.items() if not names or name in names}
 
 
-def _fetch_pinned(workspace: Workspace, name: str, stated: WingSettings) -> FetchedWing:
-    found = FetchedWing(
-        name=name, git=stated.git or "", ref=stated.ref or "HEAD", before=stated.commit, commit=stated.commit
-    )
-    if stated.commit is None:
-        return replace(found, fault="it is not pinned to a commit yet; `mdmem sync --wings` does it")
-    url = place_of(stated, workspace.location.root)
-    try:
-        if find_pin(workspace.cache_folder, url, stated.commit) is None or _not_here(workspace, name, stated):
-            store = make_bare(store_of(workspace.cache_folder, url))
-            fetch_commit(store, url, stated.commit, stated.ref)
-            _record(workspace, store, url, stated.commit)
-    except (GitError, OSError) as error:
-        return replace(found, fault=_why(error))
-    return replace(found, fault=_not_here(workspace, name, stated), asked=_asked(workspace, url, stated.commit))
-
-
-def _fetch_newest(workspace: Workspace, name: str, stated: WingSettings) -> FetchedWing:
-    url, before = place_of(stated, workspace.location.root), stated.commit
+def _fetch(workspace: Workspace, name: str, stated: WingSettings, *, pinned: bool) -> FetchedWing:
+    """Fetch a wing at its pinned commit, or at the newest one of its ref."""
+    url, before, cache = place_of(stated, workspace.location.root), stated.commit, workspace.cache_folder
     found = FetchedWing(
         name=name,
         git=stated.git or "",
@@ -115,22 +119,24 @@ def _fetch_newest(workspace: Workspace, name: str, stated: WingSettings) -> Fetc
         commit=before,
         asked=_asked(workspace, url, before),
     )
+    if pinned and before is None:
+        return replace(found, fault="it is not pinned to a commit yet; `mdmem sync --wings` does it")
+    if pinned and find_pin(cache, url, before or "") is not None and not _not_here(workspace, name, stated):
+        return found
     try:
-        store = make_bare(store_of(workspace.cache_folder, url))
-        tip = fetch_tip(store, url, stated.ref)
-        _record(workspace, store, url, tip)
+        store = make_bare(store_of(cache, url))
+        if pinned and before is not None:
+            fetch_commit(store, url, before, stated.ref)
+        commit = before if pinned and before is not None else fetch_tip(store, url, stated.ref)
+        paths = (blob.path.rpartition("/") for blob in list_revision(store, commit, ""))
+        roots = tuple(sorted(folder for folder, _, file in paths if file == SETTINGS_NAME))
+        keep_pin(cache, url, Pin(commit, roots, workspace.today))
     except (GitError, OSError) as error:
-        return replace(found, fault=_why(error))
-    fault = _not_here(workspace, name, replace(stated, commit=tip))
-    if fault is not None:
+        return replace(found, fault=str(error) if isinstance(error, GitError) else (error.strerror or str(error)))
+    fault = _not_here(workspace, name, replace(stated, commit=commit))
+    if fault is not None and not pinned:
         return replace(found, fault=fault)
-    return replace(found, commit=tip, asked=workspace.today.isoformat())
-
-
-def _record(workspace: Workspace, store: Repository, url: str, commit: str) -> None:
-    paths = (blob.path.rpartition("/") for blob in list_revision(store, commit, ""))
-    roots = tuple(sorted(folder for folder, _, name in paths if name == SETTINGS_NAME))
-    keep_pin(workspace.cache_folder, url, Pin(commit, roots, workspace.today))
+    return replace(found, commit=commit, fault=fault, asked=_asked(workspace, url, commit))
 
 
 def _asked(workspace: Workspace, url: str, commit: str | None) -> str | None:
@@ -143,64 +149,29 @@ def _not_here(workspace: Workspace, name: str, stated: WingSettings) -> str | No
     return f"it {found.why}; {found.help}" if isinstance(found, NotHere) else None
 
 
-def _why(error: GitError | OSError) -> str:
-    return str(error) if isinstance(error, GitError) else (error.strerror or str(error))
-
-
-def _move_on(workspace: Workspace, stated: dict[str, WingSettings], repository: Repository | None) -> FetchWingsResult:
-    before = settings_bytes(workspace.tree)
-    found = [_fetch_newest(workspace, name, one) for name, one in stated.items()]
-    after = b"" if isinstance(before, Unreadable) else before
-    for one in found:
-        if one.commit is not None and one.commit != one.before:
-            after = with_pin(after, one.name, one.commit)
-    if isinstance(before, Unreadable) or after == before:
-        return FetchWingsResult(wings=tuple(found))
-    # The catalog was loaded before the fetch.
-    old = workspace.reread()
-    known = {_same(one) for one in _failing(old)}
-    change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
-    apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
-    now = workspace.reread()
-    wings = tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found)
-    return FetchWingsResult(
-        wings=wings,
-        faults=tuple(one for one in _failing(now) if _same(one) not in known),
-        commit=_commit(workspace, repository, found, before) if repository is not None else None,
-        is_written=True,
-    )
-
-
 def _failing(workspace: Workspace) -> list[Finding]:
     report = check(workspace, CheckRequest())
     level = report.fail_on.rank
     return [one for one in report.findings if one.weight.rank <= level]
 
 
-def _same(finding: Finding) -> tuple[str, str, str]:
-    return finding.code, finding.place.path, finding.message
-
-
 def _counts(wing: str, before: Catalog, after: Catalog) -> FetchCounts:
-    old, new = (dict(_contents(wing, catalog)) for catalog in (before, after))
+    def files(catalog: Catalog) -> dict[str, str | None]:
+        is_fetched = wing in catalog.fetched_wings
+        return {one.path: one.digest for one in catalog.files if is_fetched and one.path.startswith(f"{wing}/")}
+
+    def current(catalog: Catalog) -> int:
+        is_fetched = wing in catalog.fetched_wings
+        return sum(is_fetched and address.startswith(f"{wing}/") for address in catalog.lineage.current)
+
+    old, new = files(before), files(after)
     return FetchCounts(
         new=len(new.keys() - old.keys()),
-        changed=sum(old[path] != content for path, content in new.items() if path in old),
+        changed=sum(old[path] != digest for path, digest in new.items() if path in old),
         gone=len(old.keys() - new.keys()),
-        in_force_before=_in_force(wing, before),
-        in_force=_in_force(wing, after),
+        in_force_before=current(before),
+        in_force=current(after),
     )
-
-
-def _contents(wing: str, catalog: Catalog) -> Iterator[tuple[str, str | None]]:
-    if wing in catalog.fetched_wings:
-        yield from ((file.path, file.digest) for file in catalog.files if file.path.startswith(f"{wing}/"))
-
-
-def _in_force(wing: str, catalog: Catalog) -> int:
-    if wing not in catalog.fetched_wings:
-        return 0
-    return sum(entry.wing == wing and catalog.lineage.is_current(entry.address) for entry in catalog.entries.values())
 
 
 def _commit(workspace: Workspace, repository: Repository, found: Sequence[FetchedWing], before: bytes) -> str | None:
