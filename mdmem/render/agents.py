@@ -27,7 +27,7 @@ RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem sav
 def stopped_save(blocked: Blocked) -> str:
     """Return a sentence on a save that a similar entry stopped."""
     named = f"decision `{blocked.title}`" if blocked.title else f"a decision for {blocked.wing}"
-    return f"{named}, since {blocked.at.date()}: {blocked.candidate} says much the same"
+    return f"{named}, since {blocked.at.date()}: {blocked.candidate} is similar"
 
 
 def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:

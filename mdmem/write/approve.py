@@ -48,7 +48,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     for link in entry.supersedes:
         if link not in catalog.entries:
             fact = "cannot be read" if link in catalog.addresses else "does not exist"
-            raise UsageError(f"{address} supersedes {link}, which {fact}; mend that first")
+            raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
     olds = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
         f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
@@ -195,7 +195,7 @@ def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
         return list(sorter.static_order())
     except CycleError as error:
         cycle = " and ".join(dict.fromkeys(error.args[1]))
-        raise UsageError(f"{cycle} supersede one another; mend that first") from error
+        raise UsageError(f"{cycle} supersede one another; fix that first") from error
 
 
 def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:

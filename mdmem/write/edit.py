@@ -35,14 +35,14 @@ def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
     """Return the lines that show the errors to an editor's user, numbered as the text below them."""
     count = len(findings) + 2
     several, them = ("s", "them") if len(findings) > 1 else ("", "it")
-    head = f"{len(findings)} error{several}; mend {them}, or close this unchanged to give up"
+    head = f"{len(findings)} error{several}; fix {them}, or close this unchanged to give up"
     lines = (f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings)
     return _notes([head, *lines, _REMOVED], content)
 
 
 def notes_on_refusal(sentence: str, content: bytes) -> tuple[bytes, ...]:
     """Return the lines that show an editor's user why a text was refused."""
-    head = "nothing is written yet; mend it, or close this unchanged to give up"
+    head = "nothing is written yet; fix it, or close this unchanged to give up"
     return _notes([head, sentence, f"{_REMOVED}, and no line number counts them"], content)
 
 
@@ -97,7 +97,7 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
     refuse_remote(workspace, address.split("/", 1)[0])
     content = workspace.bytes_of(f"{address}.md")
     if content is None:
-        raise NotFoundError(f"{address}.md is no regular file that can be read; mend that first")
+        raise NotFoundError(f"{address}.md is no regular file that can be read; fix that first")
     return EditSession(address, content)
 
 

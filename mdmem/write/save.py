@@ -157,7 +157,7 @@ class Saver:
             one = self.get(prefix)
             if isinstance(one, Blocked):
                 hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
-                raise UsageError(f"{one.id[:12]} did not fail: {one.candidate} says much the same; {hint}")
+                raise UsageError(f"{one.id[:12]} did not fail: {one.candidate} is similar; {hint}")
             found = (one,)
         tried = ((record, self._try_again(record)) for record in _sessions_first(found))
         return tuple(RetryResult(record, result) for record, result in tried if result is not None)

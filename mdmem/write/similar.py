@@ -226,7 +226,7 @@ def near_remarks(near: Iterable[SimilarEntry]) -> Iterator[str]:
     """Yield a sentence that lists the entries which say nearly the same; none without any."""
     listed = [f"{one.entry.address} ({one.entry.type.value}, {round(one.similarity * 100)} %)" for one in near]
     if listed:
-        yield f"much the same is said by {', '.join(listed)}; `mdmem show {listed[0].split(' ')[0]}` shows it"
+        yield f"similar entries: {', '.join(listed)}; `mdmem show {listed[0].split(' ')[0]}` shows it"
 
 
 def subject_remarks(entries: Iterable[Entry]) -> Iterator[str]:

@@ -111,7 +111,9 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
     if not others:
         if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
             advice = instead.format(head=one_sided[0])
-            raise LostRaceError(f"{join_addresses(one_sided)} says already that it supersedes {old.address}; {advice}")
+            raise LostRaceError(
+                f"{join_addresses(one_sided)} already lists {old.address} in its `supersedes`; {advice}"
+            )
         return
     if new.address in lineage.descendants(old.address):
         raise UsageError(f"{new.address} supersedes {old.address} already, by way of {join_addresses(others)}")

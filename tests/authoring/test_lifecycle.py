@@ -164,9 +164,9 @@ def test_active_entry_that_nobody_approved_gets_the_name(tmp_path: Path) -> None
     [
         ({"status": "under_review"}, f"{NEW} was approved and is under review; `mdmem verify {NEW}`"),
         ({"status": "deprecated", "deprecated_reason": "gone"}, f"{NEW} is deprecated; `mdmem why {NEW}`"),
-        ({"supersedes": "nav/rules/none"}, f"{NEW} supersedes nav/rules/none, which does not exist; mend that first"),
+        ({"supersedes": "nav/rules/none"}, f"{NEW} supersedes nav/rules/none, which does not exist; fix that first"),
         ({"supersedes": RULE}, "a decision would take the place of the invariant"),
-        ({"agent": "claude", "supersedes": "nav/rules/broken"}, "which cannot be read; mend that first"),
+        ({"agent": "claude", "supersedes": "nav/rules/broken"}, "which cannot be read; fix that first"),
     ],
 )
 def test_draft_that_cannot_be_in_force_is_refused(tmp_path: Path, fields: dict[str, str], sentence: str) -> None:

@@ -99,7 +99,7 @@ TAKEN = {OLD: {**ENDED, "superseded_by": FIRST}}
     ("entries", "old", "new", "sentence"),
     [
         ({OLD: {"status": "draft"}, NEW: {"status": "draft"}}, OLD, NEW, "a draft supersedes only current entries"),
-        ({FIRST: {"supersedes": OLD, "reason": "a"}}, OLD, NEW, f"{FIRST} says already that it supersedes {OLD}"),
+        ({FIRST: {"supersedes": OLD, "reason": "a"}}, OLD, NEW, f"{FIRST} already lists {OLD} in its `supersedes`"),
         (
             {**TAKEN, FIRST: {"supersedes": OLD, "reason": "a", **GONE}},
             OLD,
@@ -244,7 +244,7 @@ def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
     with pytest.raises(LostRaceError) as caught:
         composed(root)
     assert str(caught.value) == (
-        f"{NEW} says already that it supersedes {OLD}; nothing was written: replace that one with "
+        f"{NEW} already lists {OLD} in its `supersedes`; nothing was written: replace that one with "
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
     )
 

@@ -381,7 +381,7 @@ CLOSE = "A callback must not block its executor.\n\nRationale: the robot stops.\
 def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     ran = run_here(capsys, "new", kind, ADDRESS, "--title", "Callbacks never block", "--body", CLOSE, cwd=folder)
-    said = "much the same is said by nav/rules/callbacks (invariant, "
+    said = "similar entries: nav/rules/callbacks (invariant, "
     assert (ran.code, ran.err.startswith(said)) == (0, True)
     assert " %); `mdmem show nav/rules/callbacks` shows it\n" in ran.err
 

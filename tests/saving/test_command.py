@@ -157,7 +157,7 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     save_it = ("save", "decision", "--project", "nav", "--json", file)
     assert run_here(capsys, *save_it, cwd=root).code == 1
     (stopped,) = PendingWrites(root.parent / ".git/mdmem/state/memory").blocked_writes()
-    told = f"decision `worda`, since {stopped.at.date()}: nav/architecture/worda says much the same\n"
+    told = f"decision `worda`, since {stopped.at.date()}: nav/architecture/worda is similar\n"
     advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`\n"
     assert run_here(capsys, "save", "--waiting", cwd=root).out == f"{stopped.id[:12]}  {told}  {advice}"
     assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (

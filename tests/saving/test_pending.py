@@ -216,7 +216,7 @@ def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
     saves.save_decision(of_words(13), "nav")
     saves.save_decision(of_words(20), "nav")
     (blocked,) = ledger(tmp_path).blocked_writes()
-    with pytest.raises(UsageError, match="did not fail: nav/architecture/worda says much the same; save it again with"):
+    with pytest.raises(UsageError, match="did not fail: nav/architecture/worda is similar; save it again with"):
         saves.pending.retry(blocked.id[:8])
     assert saves.pending.drop(blocked.id[:8]) == blocked
     assert saves.get_save_status("nav").blocked == ()

@@ -47,7 +47,7 @@ def save(folder: Path, capsys: Capture, kind: str, record: dict[str, Any], *opti
         ("token list", "reader: reads nav, writes nothing, since 20"),
         ("pending", "af6306b98572  save_decision  Clocks show UTC  (1 attempt, since 20"),
         ("pending", "decision `worda`, since 20"),
-        ("pending", "nav/architecture/worda says much the same"),
+        ("pending", "nav/architecture/worda is similar"),
         ("audit", "owner  context: block a callback → 1 entry"),
         ("status", "hygiene  last on 2026-11-21"),
         ("status", "1 entry shown 1 time in 30 days (hook claude-code 1)"),
