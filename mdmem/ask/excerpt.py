@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from mdmem.ask.limits import PASSAGE, WHOLE
-from mdmem.markdown.headings import Section, deciding, sections_of, told
+from mdmem.markdown.headings import Section, decision_sections, sections_of, without_asides
 from mdmem.markdown.sentences import (
     Sentence,
     cut_at_word,
@@ -79,7 +79,7 @@ def rule_of(body: str) -> str:
 def _lead(body: str) -> list[Sentence]:
     """Return the sentences that state the decision, else the first prose that is no context and no alternative."""
     sections = sections_of(body)
-    for group in (deciding(sections), told(sections), sections):
+    for group in (decision_sections(sections), without_asides(sections), sections):
         for section in group:
             sentences = (one.bare for one in sentences_in(body, section.start, section.span[1]))
             if lead := list(takewhile(lambda one: not one.text.startswith("Rationale:"), sentences)):
@@ -108,7 +108,7 @@ def _passages(body: str, weights: tuple[tuple[str, float], ...]) -> list[Passage
     """Return the passages that hold a term: of what was decided, or of other sections where nothing else holds one."""
     sections, rarity = sections_of(body), dict(weights)
     hits = finder(rarity)(body) if rarity else []
-    main = [passage for one in told(sections) for passage in _passages_in(body, one, hits, rarity)]
+    main = [passage for one in without_asides(sections) for passage in _passages_in(body, one, hits, rarity)]
     return main or [
         passage._replace(text=f"under “{section.heading}”: {passage.text}")
         for section in sections

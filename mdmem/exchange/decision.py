@@ -27,7 +27,7 @@ from mdmem.exchange.record import (
 )
 from mdmem.exchange.relations import claims_of, kind_of_key
 from mdmem.exchange.status import StatusReading, banners_in, claims_in, is_status_word, read_status, unit_spans
-from mdmem.markdown.headings import Section, deciding, sections_of
+from mdmem.markdown.headings import Section, decision_sections, sections_of
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.kinds import Holder, Kind
@@ -375,7 +375,7 @@ def _status(
         return Status.ACTIVE, None, ()
     if source.is_in_records:
         return Status.ACTIVE, Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY), said
-    if unstated is Status.ACTIVE and not reading.is_unknown and (deciding(sections) or reading.claims):
+    if unstated is Status.ACTIVE and not reading.is_unknown and (decision_sections(sections) or reading.claims):
         return unstated, Guess(f"{why}; it says what was decided", Sureness.LIKELY), said
     return Status.DRAFT, Guess(why, Sureness.GUESS), said
 

@@ -1,4 +1,4 @@
-"""The sections of a body by its headings, Markdown's and underlined ones, and which of them tell what holds."""
+"""Split a body into sections at its Markdown and underlined headings, and find those that state the decision."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from mdmem.markdown.sentences import without_comments
 
-# Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as
-# long.
+# Each begins with a line break, since a search for the start of a line at each letter takes ten times as long.
 _LINE = re.compile(
     r"\n(?:#{1,6}(?=[ \t\r\n]|\Z)| {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
     r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?(?=\n|\Z)))"
@@ -25,20 +24,20 @@ _MARKS = "=-~^\"'*+#.:_`/"
 # Markdown takes any row of these, reStructuredText one that is as long as the title.
 _SHORT_UNDERLINE = 2
 _UNDERLINE = 4
-# Whoever leaves so many empty says nothing in the others either.
+# If so many sections of this kind are empty, the others are, too.
 _TRIED = 8
-# Some write `**Decision**` on a line by itself; only names that are known count, since a rule may be bold, too.
+# Some write `**Decision**` on a line by itself; only known names count as headings, since a rule may be bold, too.
 _BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
 _BOLD_LEVEL = 7
 
-# No name is longer, and what is none of it may be looked for from each of its letters.
+# No name is longer, and the pattern may start at each of its letters.
 _LONGEST_NAME = 200
 _NOT_NAME = re.compile(
     r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?i:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$"
 )
 
 
-# What headings call a decision, from the plainest: the decision, a rule, a summary, a proposal.
+# Headings of a decision, the plainest first: a decision, a rule, a summary, a proposal.
 _DECIDING = (
     re.compile(
         r"(?:what )?we decided|(?:the |final )?decisions?(?: outcomes?| made| taken| summary| statement)?"
@@ -54,7 +53,7 @@ _DECIDING = (
         r"|specification"
     ),
 )
-# Headings of what is no part of a decision: context, alternatives, reasons, matters of form.
+# Headings of asides, which are no part of a decision: context, alternatives, reasons, matters of form.
 _ASIDE_WHOLE = re.compile(
     r"(?:implementation |change |version |revision |document |post )?(?:history|log)|status(?: quo)?"
     r"|(?:notes and )?references?|(?:references and )?footnotes?|links?|relations|toc|metadata|see also|further reading"
@@ -76,9 +75,9 @@ _ASIDE_WITHIN = re.compile(
 
 
 class Section(Struct, frozen=True):
-    """A heading with what stands below it up to the next; what stands before the first has no heading and level 0.
+    """A heading with the text below it up to the next; the text before the first has no heading and level 0.
 
-    `span` is its place in the body, the heading included; `start` is where its text begins.
+    `span` is its place in the body, the heading included; `start` is the offset of its text.
     """
 
     heading: str
@@ -94,18 +93,18 @@ class Section(Struct, frozen=True):
 
     @property
     def decided(self) -> int:
-        """Return how plainly the heading says that this was decided, the plainest highest; 0 where it does not."""
+        """Return how plainly the heading announces a decision: 0 if it does not, the plainest highest."""
         return _meaning(self.heading)[0]
 
     @property
     def is_aside(self) -> bool:
-        """Say whether the heading is of alternatives, context, reasons or matters of form."""
+        """Say whether the heading announces alternatives, context, reasons or matters of form."""
         return _meaning(self.heading)[1]
 
 
 def _name_of(heading: str) -> str:
     words = heading[:_LONGEST_NAME].split()
-    # Most are words of letters, which that leaves as they are.
+    # Most headings are plain words, and the pattern is slow.
     name = " ".join(words) if "".join(words).isalpha() else _NOT_NAME.sub("", heading[:_LONGEST_NAME])
     return " ".join(name.casefold().split())
 
@@ -113,14 +112,14 @@ def _name_of(heading: str) -> str:
 # Records of one kind repeat their headings.
 @lru_cache(maxsize=4096)
 def _meaning(heading: str) -> tuple[int, bool]:
-    """Return how plainly a heading says that this was decided, 0 for not at all, and whether it is no part of it."""
+    """Return how plainly a heading announces a decision, 0 for not at all, and whether it announces an aside."""
     name = _name_of(heading)
     plainness = next((len(_DECIDING) - at for at, one in enumerate(_DECIDING) if one.fullmatch(name)), 0)
     is_aside = bool(name and (_ASIDE_WHOLE.fullmatch(name) or _ASIDE_BEGUN.match(name) or _ASIDE_WITHIN.search(name)))
     return plainness, is_aside
 
 
-# One answer asks several times what the few bodies that it is about are made of.
+# One answer needs the sections of its few bodies several times.
 @lru_cache(maxsize=32)
 def sections_of(body: str) -> tuple[Section, ...]:
     """Return the sections of a body in their order; headings in code and comments are none."""
@@ -134,8 +133,8 @@ def sections_of(body: str) -> tuple[Section, ...]:
     return (first, *found) if first.text.strip() or not found else tuple(found)
 
 
-def told(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections that tell what holds: neither alternatives, context and the like nor what is below such."""
+def without_asides(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections without alternatives, context and the like, and without the sections below those."""
     found, aside = [], _BOLD_LEVEL + 1
     for one in sections:
         if one.level <= aside:
@@ -145,9 +144,9 @@ def told(sections: Sequence[Section]) -> list[Section]:
     return found
 
 
-def deciding(sections: Sequence[Section]) -> list[Section]:
-    """Return the section that says what was decided, with those below it that tell what holds."""
-    candidates = told(sections)
+def decision_sections(sections: Sequence[Section]) -> list[Section]:
+    """Return the section that states the decision, with those below it that are no asides."""
+    candidates = without_asides(sections)
     ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
     for _, level, at in ranked[:_TRIED]:
         start = candidates[at].span[0]
@@ -159,7 +158,7 @@ def deciding(sections: Sequence[Section]) -> list[Section]:
 
 
 def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield where each heading and where its text begin, its level and what it says."""
+    """Yield the offset of each heading and of its text, its level and its words."""
     lines = f"\n{body}"
     marks = "=-" if _ANY_ATX.search(lines) else ""
     fence, past = "", 0
@@ -179,13 +178,17 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
         elif title:
             if line[0] not in marks:
                 marks += line[0]
-            yield _title_start(body, at, line), end, marks.index(line[0]) + 1, title
+            above = body.rfind("\n", 0, at - 1) + 1
+            over = body.rfind("\n", 0, above - 1) + 1 if above else 0
+            # The title may have a row of marks above it, too.
+            start = over if above and body[over:above].strip() == line else above
+            yield start, end, marks.index(line[0]) + 1, title
         elif line[:3] in ("```", "~~~"):
             run = line[: len(line) - len(line.lstrip(line[0]))]
             fence = "" if "`" in line.lstrip("`") and line[0] == "`" else run
         elif line[0] == "#" and (heading := _ATX.match(body, at)):
             yield at, end, len(heading[1]), _without_closing(body[heading.end() : end])
-        elif line.startswith("**") and (bold := _BOLD.match(body, at)) and _is_known(bold[1]):
+        elif line.startswith("**") and (bold := _BOLD.match(body, at)) and _meaning(bold[1]) != (0, False):
             yield at, end, _BOLD_LEVEL, bold[1]
 
 
@@ -230,13 +233,3 @@ def _is_no_title(line: str) -> bool:
         or len(line) > _LONGEST_TITLE
         or (line[0] == ":" and _FIELD.match(line) is not None)
     )
-
-
-def _title_start(body: str, at: int, line: str) -> int:
-    above = body.rfind("\n", 0, at - 1) + 1
-    over = body.rfind("\n", 0, above - 1) + 1 if above else 0
-    return over if above and body[over:above].strip() == line else above
-
-
-def _is_known(heading: str) -> bool:
-    return _meaning(heading) != (0, False)

@@ -1,6 +1,6 @@
 """Merge three versions of an entry, key by key.
 
-Nothing is joined that a person has to decide: two statuses, or two successors, stay side by side between git's marks.
+A merge decides nothing that a person has to decide: two statuses, or two successors, stay between git's marks.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Sides(Struct, Generic[Thing], frozen=True):
         return Sides(make(self.ancestor), make(self.ours), make(self.theirs))
 
     def agreed(self) -> tuple[Thing] | None:
-        """Return the merged version in a tuple where at most one side changed it; None where both did."""
+        """Return the merged version in a tuple if at most one side changed it; None if both did."""
         if self.ours == self.theirs or self.ancestor == self.theirs:
             return (self.ours,)
         return (self.theirs,) if self.ancestor == self.ours else None
@@ -170,7 +170,7 @@ class _Torn(Struct, frozen=True):
 
 
 def _merge_key(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _Torn | None:
-    """Return a key as both sides mean it, None where it is removed, or both versions where they contradict."""
+    """Return the merged key, None if it is removed, or both versions if they contradict each other."""
     one = sides.agreed()
     if one is not None:
         return one[0]
@@ -186,7 +186,7 @@ def _is_set(name: str, sides: Sides[_Part | None]) -> bool:
 
 
 def _choose(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _Torn:
-    """Return the one value that is right; torn where each side has its own."""
+    """Return the one value that both sides allow; torn if each side has its own."""
     ours, theirs = sides.ours, sides.theirs
     if ours is None or theirs is None:
         return _Torn(name, sides)
@@ -217,7 +217,7 @@ def _later(ours: _Part, theirs: _Part) -> tuple[Any] | None:
 
 
 def _join(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _Torn | None:
-    """Return a list with what each side added and without what either removed."""
+    """Return a list with the items that each side added and without those that either removed."""
     old, ours, theirs = (_listed(part) for part in (sides.ancestor, sides.ours, sides.theirs))
     if name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
         return _Torn(name, sides)
@@ -234,7 +234,7 @@ def _join(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> 
 
 
 def _from_items(name: str, sides: Sides[_Part | None], kept: list[Any], added: list[Any]) -> Iterator[_Part]:
-    """Yield our block list followed by the lines of their new items, with the comments of both."""
+    """Yield our block list and below it the lines of their new items, with the comments of both."""
     ours, theirs = sides.ours, sides.theirs
     if ours is None or theirs is None or ours.items is None or theirs.items is None:
         return

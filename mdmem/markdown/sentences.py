@@ -17,7 +17,7 @@ _CODE = re.compile(
 )
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
-# An abbreviation, an initial and a small letter after the full stop end no sentence.
+# No sentence ends at an abbreviation, at an initial, or before a small letter.
 _STOPPED = (
     r"(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"
     r"[.!?]*+(?:[\"')\]*_`]|[\u2019\u201d])*+(?=\s+[^\sa-z])"
@@ -40,7 +40,7 @@ _LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^
 _TARGET = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _WORD = re.compile(r"[^\W_]+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
-# So many words beside a link say no more than where it leads.
+# A line with a link and so few words only says where to look.
 _FEW = 3
 _CODE_INDENT = 4
 
@@ -99,7 +99,7 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
 
 
 def said(sentences: Iterable[Sentence]) -> str:
-    """Return sentences as text, paragraphs and items apart."""
+    """Return sentences as text, with a blank line between paragraphs and a line for each item."""
     text, block = "", -1
     for one in sentences:
         if text:
@@ -109,7 +109,7 @@ def said(sentences: Iterable[Sentence]) -> str:
 
 
 def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
-    """Return the first sentences that fit together in so many bytes."""
+    """Return the first sentences that together have at most so many bytes."""
     left, fit = limit, []
     for one in sentences:
         left -= one.size
@@ -140,7 +140,7 @@ def _blanked(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each block between blank lines starts and ends."""
+    """Yield the start and the end of each block between blank lines."""
     start = 0
     for gap in (*_BLANK_LINES.finditer(text), None):
         end = gap.start() if gap is not None else len(text)

@@ -10,7 +10,7 @@ from whoosh.columns import VarBytesColumn
 from whoosh.fields import FieldType, Schema
 from whoosh.formats import Existence, Positions
 
-from mdmem.markdown.headings import deciding, sections_of
+from mdmem.markdown.headings import decision_sections, sections_of
 from mdmem.model.fields import searched_as
 from mdmem.model.kinds import Searched
 from mdmem.store.index.analysis import VERSION, positions_of
@@ -132,7 +132,7 @@ def fields_of(document: IndexDocument) -> dict[str, Any]:
 
 def _decision_of(body: str) -> str:
     """Return the section that states the decision; nothing where no heading says so."""
-    return " ".join(one.text for one in deciding(sections_of(body)))[:_DECISION]
+    return " ".join(one.text for one in decision_sections(sections_of(body)))[:_DECISION]
 
 
 def fold_values(values: Iterable[str]) -> list[str]:
