@@ -13,9 +13,9 @@ from functools import lru_cache
 from lsprotocol import types
 from msgspec import Struct
 
-from mdmem.ask.brief import always_for, rules_for
+from mdmem.ask.brief import plain, rules_for
 from mdmem.ask.excerpt import summary_of
-from mdmem.ask.quotation import plain
+from mdmem.ask.retrieve import reading_of
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
 from mdmem.lsp.memory import START, Abilities, Document, OpenMemory
@@ -143,10 +143,10 @@ def rules_for_code(document: Document) -> CodeRules:
     """Return the rules that apply to a file of code as of the files on disk; none where it cannot be read."""
     workspace, path = document.memory.disk, document.code_path
     try:
-        rules = rules_for(workspace, (path,)) if path is not None else ()
-        return CodeRules(rules, len(always_for(workspace, (path,)))) if rules and path is not None else CodeRules()
+        found = rules_for(reading_of(workspace), (path,)) if path is not None else None
     except MdmemError:
         return CodeRules()
+    return CodeRules(found.rules, len(found.always)) if found is not None and found.rules else CodeRules()
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:

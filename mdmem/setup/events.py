@@ -12,11 +12,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.ask.brief import Brief, brief
+from mdmem.ask.brief import Brief, Quoted, brief, fenced_lines
 from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.context import Pack, compile_context, items_of, stance_marks
 from mdmem.ask.facets import Layer
-from mdmem.ask.quotation import Quoted, fenced_lines
 from mdmem.errors import GitError
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
