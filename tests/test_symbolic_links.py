@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import git, make_repository, memory, run_here, snapshot, write
 
-from mdmem.ask.fallback import fall_back
+from mdmem.ask.fallback import answer_elsewhere
 
 Capture = pytest.CaptureFixture[str]
 Laid = Callable[[Path, Path], object]
@@ -100,4 +100,4 @@ def test_document_behind_a_linked_folder_is_not_read(tmp_path: Path) -> None:
     write(tmp_path, "outside/architecture.md", "The secret.\n")
     (tmp_path / "top").mkdir()
     (tmp_path / "top/docs").symlink_to("../outside")
-    assert fall_back(tmp_path / "top", ["secret"], search_lines=lambda *_: []) == ("workspace", ())
+    assert answer_elsewhere(tmp_path / "top", None, "secret") == ("workspace", ())

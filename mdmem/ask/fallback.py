@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, islice
 from pathlib import Path
@@ -28,106 +28,26 @@ LIMIT = 20
 _OUTSIDE, _TOKENS, _SECONDS = 5, 300, 0.3
 # Seconds for the search of the workspace where the memory cannot be read: less than a client waits for.
 _PATIENCE = 3.0
-# The most lines of the workspace that are compared.
-_RANKED = 2000
-_DOCUMENTS = ("docs/architecture.md", "README.md")
+# The most lines of the workspace that are compared, and the most words that are searched for.
+_RANKED, _WORDS = 2000, 16
+_DOCUMENTS = {"docs/architecture.md": "docs", "README.md": "readme"}
+_TEXT_FILES = ("*.md", "*/*.md", "*.txt", "*.rst")
 _WIDTH = 240
-_LETTERS = 2
-# What is read where there is no memory.
-NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
-# Markdown that carries no statement: fences, rules, table borders.
+# Markdown without a statement: fences, rules, table borders.
 _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
-
 # Files in which `mdmem init` tells agents to ask it, and how those paragraphs mention it.
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
-_Line = tuple[str, int, str]
-# Returns path, line and text of workspace lines that hold any of the words; the number is the limit.
-SearchLines = Callable[[Sequence[str], int], list[_Line]]
-
-
-def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) -> tuple[str, tuple[Passage, ...]]:
-    """Return the passages of docs, README and workspace, in this order, and the first source that has any.
-
-    Without words a document answers with its first lines; the workspace is searched for words only.
-    """
-    held = _held(words)
-    lines = search_lines(words, _RANKED) if words else []
-    others = (one for one in lines if one[0] not in _DOCUMENTS and held(one[2]))
-    found = {
-        source: list(islice(_passages(base, path, words), LIMIT))
-        for source, path in zip(("docs", "readme"), _DOCUMENTS, strict=True)
-    }
-    found["workspace"] = [Passage(path, line, _short(text)) for path, line, text in islice(others, LIMIT)]
-    source = next((one for one, passages in found.items() if passages), "workspace")
-    return source, tuple(_shared_out(list(found.values())))
-
-
-def _shared_out(sources: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
-    """Yield passages up to the limit: each source has a third of it, and the first ones what the others leave."""
-    share = LIMIT // len(sources)
-    spare = LIMIT - sum(min(len(one), share) for one in sources)
-    for passages in sources:
-        more = min(spare, max(0, len(passages) - share))
-        spare -= more
-        yield from passages[: share + more]
-
-
-def _held(words: Iterable[str]) -> Callable[[str], int]:
-    """Return what counts the words that a text holds, also as parts of others but for those that are too short."""
-    folded = {word.casefold(): re.escape(word.casefold()) for word in words}
-    wanted = [
-        re.compile(rf"(?<!\w){escaped}(?!\w)" if _is_letters(word) else escaped) for word, escaped in folded.items()
-    ]
-    return lambda text: sum(one.search(text.casefold()) is not None for one in wanted)
-
-
-def _is_letters(word: str) -> bool:
-    """Say whether a word is so short that most other words hold it; signs of other scripts are words."""
-    return len(word) <= _LETTERS and word.isascii()
-
-
-def _passages(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
-    place = base / path
-    if leads_away(base, path):
-        return
-    try:
-        # A link may lead out of the repository.
-        text = read_regular(place, follow=False).decode("utf-8", "replace")
-    except OSError:
-        return
-    held = _held(words)
-    for number, line in enumerate(text.splitlines(), 1):
-        if _NO_TEXT.match(line):
-            continue
-        if not words or held(line):
-            yield Passage(path, number, _short(line))
-
-
-def search_files(base: Path, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
-    """Return matching lines of the Markdown and text files below a folder that is in no repository."""
-    found: list[tuple[str, int, str]] = []
-    for suffix in ("*.md", "*/*.md", "*.txt", "*.rst"):
-        for path in sorted(base.glob(suffix)):
-            name = path.relative_to(base).as_posix()
-            found += [(passage.path, passage.line, passage.text) for passage in _passages(base, name, words)]
-            if len(found) >= limit:
-                return found[:limit]
-    return found
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+# What is read where there is no memory.
+NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 
 
 def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Answer:
     """Return the answer of docs, README or workspace where there is no memory to ask."""
     limit = Settings().budget if budget is None else budget
-    return Answer(
-        scope=NO_SCOPE, question=question, budget=limit, basis=basis_without_root(cwd, question.words, why=why)
-    )
+    basis = basis_without_root(cwd, question.words, why=why)
+    return Answer(scope=NO_SCOPE, question=question, budget=limit, basis=basis)
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
@@ -142,44 +62,104 @@ def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
 
 
 def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
-    """Return the source outside the memory that has something to say about the words, and what it says."""
+    """Return lines of docs, README and workspace, in this order, and the first source that has any.
 
-    def search(wanted: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
-        if repository is None:
-            return search_files(base, wanted, limit)
-        try:
-            is_whole = all(map(_is_letters, wanted))
-            found = search_lines(repository, wanted, limit, whole=is_whole, seconds=_PATIENCE)
-        except GitError:
-            return search_files(base, wanted, limit)
-        return list(_of_others(base, found))
-
-    return fall_back(base, _searchable(words), search_lines=search)
+    Without words a document answers with its first lines; the workspace is searched for words only. Each source has a
+    third of the lines, and the first ones what the others leave.
+    """
+    wanted = _searchable(words)
+    found = {source: list(islice(_lines_of(base, path, wanted), LIMIT)) for path, source in _DOCUMENTS.items()}
+    found["workspace"] = list(islice(_workspace_lines(base, repository, wanted), LIMIT)) if wanted else []
+    source = next((one for one, lines in found.items() if lines), "workspace")
+    passages: list[Passage] = []
+    counts = [min(len(lines), LIMIT // len(found)) for lines in found.values()]
+    for at, lines in enumerate(found.values(), 1):
+        passages += lines[: LIMIT - len(passages) - sum(counts[at:])]
+    return source, tuple(passages)
 
 
 def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
     """Return a few lines outside the memory that hold most of the words: where nothing binding covers a question.
 
-    They are of the files at hand, take 300 tokens and a third of a second at most, and who may not see all gets none.
+    They are of the working tree, and take 300 tokens and a third of a second at most. A caller who may not see all gets
+    none.
     """
     wanted = _searchable(words)
     if not wanted or workspace.access.is_narrow or not workspace.snapshot.is_working_tree:
         return ()
-    location = workspace.location
-    found = [line for path in _DOCUMENTS for line in _passages(location.base, path, wanted)]
-    if location.repository is not None:
+    location, repository = workspace.location, workspace.location.repository
+    found = [line for path in _DOCUMENTS for line in _lines_of(location.base, path, wanted)]
+    if repository is not None:
         own = (location.under,) if location.under else tuple(workspace.catalog.wings)
         with suppress(GitError):
-            lines = search_lines(location.repository, wanted, _RANKED, without=own, seconds=_SECONDS)
-            imported = _imported(location.repository, location.under) if lines else frozenset()
-            own_lines = _of_others(location.base, lines)
-            others = (one for one in own_lines if one[0] not in _DOCUMENTS and one[0] not in imported)
-            found += (Passage(path, line, _short(text)) for path, line, text in others)
-    return _best_of(found, wanted)
+            lines = search_lines(repository, wanted, _RANKED, without=own, seconds=_SECONDS)
+            # The memory has its own version of an imported file.
+            origins = map(origin_in, matching_lines(repository, f"{KEY}: ", location.under)) if lines else ()
+            imported = {origin.path for origin in origins if origin is not None}
+            others = (one for one in _of_others(location.base, lines) if one.path not in imported)
+            found += others
+    count = _counter(wanted)
+    # One word of several is there by chance.
+    near = [one for one in found if count(one.text) >= min(2, len(wanted))]
+    best: list[Passage] = []
+    left = _TOKENS
+    for one in sorted(near, key=lambda one: count(one.text), reverse=True)[:_OUTSIDE]:
+        left -= tokens_of(len(f"{one.path}:{one.line}: {one.text}".encode("utf-8", "replace")))
+        if left < 0:
+            break
+        best.append(one)
+    return tuple(best)
 
 
-def _of_others(base: Path, lines: Iterable[_Line]) -> Iterator[_Line]:
-    """Yield the lines that do not tell agents about mdmem itself: those answer no question about the project."""
+def _searchable(words: str) -> list[str]:
+    """Return the words that the index would not leave out, as stems where they begin with these."""
+    found = ask(words).typed.items()
+    stems = (term if typed.casefold().startswith(term) else typed for term, typed in found)
+    return list(dict.fromkeys(stems))[:_WORDS]
+
+
+def _counter(words: Iterable[str]) -> Callable[[str], int]:
+    """Return a function that counts the words in a text, also as parts of others, but for short ones."""
+    folded = {word.casefold() for word in words}
+    wanted = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if _is_short(word) else re.escape(word)) for word in folded]
+    return lambda text: sum(one.search(text.casefold()) is not None for one in wanted)
+
+
+def _is_short(word: str) -> bool:
+    """Say whether a word is so short that most other words contain it; signs of other scripts are words."""
+    return len(word) <= 2 and word.isascii()
+
+
+def _lines_of(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
+    """Yield the lines of a file with any of the words, without words all lines; links are not followed."""
+    if leads_away(base, path):
+        return
+    try:
+        text = read_regular(base / path, follow=False).decode("utf-8", "replace")
+    except OSError:
+        return
+    count = _counter(words)
+    for number, line in enumerate(text.splitlines(), 1):
+        if not _NO_TEXT.match(line) and (not words or count(line)):
+            yield Passage(path, number, _short(line))
+
+
+def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[str]) -> Iterator[Passage]:
+    """Yield the tracked lines with any of the words; outside a repository those of its text files."""
+    count = _counter(words)
+    if repository is not None:
+        with suppress(GitError):
+            is_whole = all(map(_is_short, words))
+            found = search_lines(repository, words, _RANKED, whole=is_whole, seconds=_PATIENCE)
+            yield from (one for one in _of_others(base, found) if count(one.text))
+            return
+    for path in (path for pattern in _TEXT_FILES for path in sorted(base.glob(pattern))):
+        if (name := path.relative_to(base).as_posix()) not in _DOCUMENTS:
+            yield from _lines_of(base, name, words)
+
+
+def _of_others(base: Path, lines: Iterable[tuple[str, int, str]]) -> Iterator[Passage]:
+    """Yield lines but for those of the documents, and those that tell agents about mdmem itself."""
     known = dict[str, frozenset[int]]()
     for path, number, text in lines:
         if path.rpartition("/")[2] in _FOR_AGENTS:
@@ -187,7 +167,8 @@ def _of_others(base: Path, lines: Iterable[_Line]) -> Iterator[_Line]:
                 known[path] = frozenset(_about_mdmem(base / path))
             if number in known[path]:
                 continue
-        yield path, number, text
+        if path not in _DOCUMENTS:
+            yield Passage(path, number, _short(text))
 
 
 def _about_mdmem(path: Path) -> Iterator[int]:
@@ -202,28 +183,6 @@ def _about_mdmem(path: Path) -> Iterator[int]:
             yield from (number for number, _ in numbered)
 
 
-def _imported(repository: Repository, under: str) -> frozenset[str]:
-    """Return the files that were imported into the memory."""
-    stated = (origin_in(line) for line in matching_lines(repository, f"{KEY}: ", under))
-    return frozenset(one.path for one in stated if one is not None)
-
-
-def _best_of(found: Iterable[Passage], wanted: Sequence[str]) -> tuple[Passage, ...]:
-    """Return the lines with most of the words, while they are few and short; one word of several is an accident."""
-    of = _held(wanted)
-    near = [one for one in found if of(one.text) >= min(2, len(wanted))]
-    kept: list[Passage] = []
-    left = _TOKENS
-    for one in sorted(near, key=lambda one: of(one.text), reverse=True)[:_OUTSIDE]:
-        left -= tokens_of(len(f"{one.path}:{one.line}: {one.text}".encode("utf-8", "replace")))
-        if left < 0:
-            break
-        kept.append(one)
-    return tuple(kept)
-
-
-def _searchable(words: str) -> list[str]:
-    """Return the words worth looking for literally: those the index would not stop, as stems where these begin them."""
-    found: Mapping[str, str] = ask(words).typed
-    stems = (term if typed.casefold().startswith(term) else typed for term, typed in found.items())
-    return list(dict.fromkeys(stems))[:16]
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"

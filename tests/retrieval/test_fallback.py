@@ -11,7 +11,7 @@ import pytest
 from builders import commit_all, make_repository, open_root, run_here, run_mdmem, without_rights, write
 
 from mdmem.ask.answer import Passage
-from mdmem.ask.fallback import LIMIT, SearchLines, fall_back, outside, search_files
+from mdmem.ask.fallback import answer_elsewhere, outside
 
 from .builders import make_wings, put
 
@@ -198,46 +198,31 @@ def test_what_may_not_be_read_is_a_problem_and_never_nothing_binding(locked: str
         assert sources(answer) == ("docs", True, OF_A_QUEUE)
 
 
-# --- the order, by itself ---
+# --- the lines of each source ---
 
 
-def search(found: list[tuple[str, int, str]]) -> SearchLines:
-    return lambda words, limit: found
+def test_word_of_two_letters_is_no_part_of_another(repository: Path, capsys: Capture) -> None:
+    write(repository, "src/go.py", "go = 1\ncargo\n")
+    commit_all(repository)
+    assert sources(answered(capsys, repository, "go"))[2] == [("src/go.py", 1, "go = 1")]
 
 
-def test_fall_back_asks_for_the_workspace_only_with_words(tmp_path: Path) -> None:
-    # A word of one or two letters is no part of another.
-    found = search([("a.py", 1, "x = 1"), ("a.py", 2, "exit")])
-    assert fall_back(tmp_path, [], search_lines=found) == ("workspace", ())
-    assert fall_back(tmp_path, ["x"], search_lines=found) == ("workspace", (Passage("a.py", 1, "x = 1"),))
-
-
-def test_fall_back_gives_a_bounded_number_of_short_lines(tmp_path: Path) -> None:
-    write(tmp_path, "README.md", "queue " * 99 + "\n" + "queue\n" * 99)
-    _, passages = fall_back(tmp_path, ["Queue"], search_lines=search([]))
-    assert (LIMIT, len(passages)) == (20, 20)
+def test_sources_share_a_bounded_number_of_short_lines(tmp_path: Path) -> None:
+    for path in ("docs/architecture.md", "README.md"):
+        write(tmp_path, path, "queue " * 99 + "\n" + "queue\n" * 99)
+    write(tmp_path, "notes.md", "queue\nlock\n")
+    write(tmp_path, "sub/notes.md", "A Queue\n")
+    write(tmp_path, "code.py", "queue\n")
+    _, passages = answer_elsewhere(tmp_path, None, "Queue")
+    assert Counter(one.path for one in passages) == {
+        "docs/architecture.md": 12,
+        "README.md": 6,
+        "notes.md": 1,
+        "sub/notes.md": 1,
+    }
     assert (len(passages[0].text), passages[0].text[-8:]) == (240, "e queue…")
 
 
-def test_fall_back_shares_its_lines_among_the_sources(tmp_path: Path) -> None:
-    for path in ("docs/architecture.md", "README.md"):
-        write(tmp_path, path, "queue\n" * 99)
-    found = search([("a.py", 1, "queue"), ("a.py", 2, "queue")])
-    _, passages = fall_back(tmp_path, ["queue"], search_lines=found)
-    assert Counter(one.path for one in passages) == {"docs/architecture.md": 12, "README.md": 6, "a.py": 2}
-
-
-def test_fall_back_reads_a_document_that_is_not_utf8(tmp_path: Path) -> None:
+def test_document_that_is_not_utf8_is_read(tmp_path: Path) -> None:
     write(tmp_path, "README.md", b"caf\xe9 queue\n")
-    assert fall_back(tmp_path, ["queue"], search_lines=search([])) == (
-        "readme",
-        (Passage("README.md", 1, "caf\ufffd queue"),),
-    )
-
-
-def test_search_files_finds_lines_of_text_files(tmp_path: Path) -> None:
-    write(tmp_path, "a.md", "queue\nlock\n")
-    write(tmp_path, "b/c.md", "A Queue\n")
-    write(tmp_path, "d.py", "queue\n")
-    assert search_files(tmp_path, ["queue"], 9) == [("a.md", 1, "queue"), ("b/c.md", 1, "A Queue")]
-    assert search_files(tmp_path, ["queue"], 1) == [("a.md", 1, "queue")]
+    assert answer_elsewhere(tmp_path, None, "queue") == ("readme", (Passage("README.md", 1, "caf\ufffd queue"),))
