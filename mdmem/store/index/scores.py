@@ -34,16 +34,21 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         super().__init__(B=_B, K1=_K1)
         self._reader, self._masked = reader, masked
         self._idf: dict[str, float] = {}
-        live = [
-            (leaf, number)
+        leaves = [
+            (leaf, [number for number in leaf.all_doc_ids() if base + number not in masked])
             for leaf, base in reader.leaf_readers()
-            for number in leaf.all_doc_ids()
-            if base + number not in masked
         ]
-        self._count, self._has_dead = len(live), len(live) < reader.doc_count_all()
+        self._count = sum(len(numbers) for _, numbers in leaves)
+        self._has_dead = self._count < reader.doc_count_all()
         # Whoosh keeps each length in one byte, but sums exact lengths until it merges: these means never change.
         self._means = {
-            name: sum(leaf.doc_field_length(number, name) or 0 for leaf, number in live) / max(self._count, 1)
+            name: sum(
+                leaf.doc_field_length(number, name) or 0
+                for leaf, numbers in leaves
+                if leaf.field_length(name)
+                for number in numbers
+            )
+            / max(self._count, 1)
             for name in WEIGHTS
         }
 
