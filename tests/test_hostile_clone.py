@@ -20,7 +20,7 @@ from mdmem.store.git.history import history
 from mdmem.store.git.process import Repository, environment_for
 from mdmem.store.git.remote import fetch_tip, make_bare
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.state import journal, places
+from mdmem.store.state import local_records, places
 from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.location import located
 
@@ -379,9 +379,9 @@ def test_pipe_in_the_place_of_a_file_makes_nobody_wait(path: str, line: str, tmp
 
 @pytest.mark.usefixtures("hurried")
 def test_pipe_in_the_place_of_the_audit_log_is_said(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / journal.NAME)
-    asked = journal.Audit(verb="list", asked={}, returned=(), when=datetime.now(UTC))
-    assert (journal.record(tmp_path, asked) or "").startswith("this call is not in the audit log")
+    os.mkfifo(tmp_path / local_records.AUDIT_NAME)
+    fault = local_records.append_audit(tmp_path, "list", {}, (), when=datetime.now(UTC))
+    assert (fault or "").startswith("this call is not in the audit log")
 
 
 @pytest.mark.usefixtures("hurried")

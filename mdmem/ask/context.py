@@ -40,7 +40,7 @@ from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.files import WING
-from mdmem.store.state.journal import Audit, record
+from mdmem.store.state.local_records import append_audit
 from mdmem.store.workspace.own_memory import find_own_memory
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope, starting_shared
 from mdmem.store.workspace.visibility import project_scope
@@ -66,8 +66,8 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
             return None
         asked = {name: value for name, value in asdict(request).items() if value is not None}
         when, caller = datetime.now(UTC), workspace.access.name
-        line = Audit(verb="context", asked=asked, returned=returned, when=when, caller=caller, more=more)
-        return record(workspace.state_folder, line)
+        state = workspace.state_folder
+        return append_audit(state, "context", asked, returned, when=when, caller=caller, more=more)
 
     try:
         pack = read_steadily(workspace, lambda reading: _compile(reading, request, has_own=own))

@@ -130,7 +130,7 @@ def _fetch(workspace: Workspace, name: str, stated: WingSettings, *, pinned: boo
         commit = before if pinned and before is not None else fetch_tip(store, url, stated.ref)
         paths = (blob.path.rpartition("/") for blob in list_revision(store, commit, ""))
         roots = tuple(sorted(folder for folder, _, file in paths if file == SETTINGS_NAME))
-        keep_pin(cache, url, Pin(commit, roots, workspace.today))
+        keep_pin(cache, url, commit, Pin(roots, workspace.today))
     except (GitError, OSError) as error:
         return replace(found, fault=str(error) if isinstance(error, GitError) else (error.strerror or str(error)))
     fault = _not_here(workspace, name, replace(stated, commit=commit))

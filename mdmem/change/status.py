@@ -18,7 +18,7 @@ from mdmem.setup.merge_driver import DriverState, find_driver
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
-from mdmem.store.state.journal import Tally
+from mdmem.store.state.local_records import Tally
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.remarks import Borrowed, LastHygiene, borrowed_wings, last_hygiene, tally_of

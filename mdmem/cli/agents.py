@@ -38,7 +38,7 @@ from mdmem.render.agents import (
     token_json,
     token_text,
 )
-from mdmem.store.state.tokens import BearerToken, BearerTokens, digest_of_token
+from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
@@ -203,7 +203,7 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     access = Access(name, readable, readable if may_write else frozenset())
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
-    bearer = BearerToken(access, digest_of_token(text), now)
+    bearer = new_bearer(name, text, access, now)
     print_text(new_bearer_json(text, bearer) if form == "json" else new_bearer_text(text, bearer))
     return 0
 

@@ -39,7 +39,7 @@ from mdmem.setup.init import init
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
-from mdmem.store.state.journal import read_audit
+from mdmem.store.state.local_records import read_audit
 
 _CLIENTS = (
     *("claude-code", "cursor", "vscode", "codex", "gemini"),

@@ -132,8 +132,8 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
         found = await anyio.to_thread.run_sync(self._bearers.find, token)
         if found is None:
             return None
-        name = f"{found.name} {found.digest}"
-        return _CallerToken(token=found.digest, client_id=name, scopes=[], access=found.access)
+        name = f"{found.name} {found.sha256}"
+        return _CallerToken(token=found.sha256, client_id=name, scopes=[], access=found.access)
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
         """Return the caller; None for a caller without a good token."""

@@ -16,7 +16,7 @@ from mdmem.ask.question import read_request
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.context import pack_markdown, pack_text
 from mdmem.render.ink import Ink
-from mdmem.store.state.journal import read_audit
+from mdmem.store.state.local_records import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
 

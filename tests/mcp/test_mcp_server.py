@@ -38,7 +38,7 @@ from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.model.text import ACTING
 from mdmem.store.settings import Profile
-from mdmem.store.state.journal import read_audit
+from mdmem.store.state.local_records import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 

@@ -58,7 +58,7 @@ def test_disk_holds_the_hash_alone_for_its_owners_eyes(tmp_path: Path) -> None:
     assert re.fullmatch("[0-9a-f]{64}", path.name)
     assert path.stat().st_mode & 0o777 == 0o600
     assert token.text not in path.name + path.read_text()
-    assert path.read_text() == '{"expires_at":"2026-11-21T12:01:00+00:00"}'
+    assert path.read_text() == '{"expires_at":"2026-11-21T12:01:00Z"}'
 
 
 def test_hash_of_a_token_is_no_token(tmp_path: Path) -> None:

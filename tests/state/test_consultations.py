@@ -5,20 +5,20 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mdmem.store.state.journal import Consultation, Tally, note, told_lately
+from mdmem.store.state.local_records import Tally, record_shown, tally_shown
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def consult(state: Path, *addresses: str, way: str = "server", days: int = 0) -> None:
-    note(state, Consultation(when=NOW - timedelta(days=days), way=way, addresses=addresses))
+    record_shown(state, way, addresses, NOW - timedelta(days=days))
 
 
 def test_entries_and_ways_are_counted_of_the_last_thirty_days(tmp_path: Path) -> None:
     consult(tmp_path, "a/b/old", days=31)
     consult(tmp_path, "a/b/c", "a/b/d", days=2)
     consult(tmp_path, "a/b/c", way="hook codex", days=1)
-    told = told_lately(tmp_path, NOW)
+    told = tally_shown(tmp_path, NOW)
     assert (told.times, told.ways) == ({"a/b/c": 2, "a/b/d": 1}, {"server": 2, "hook codex": 1})
     assert told.last == NOW - timedelta(days=1)
 
@@ -29,13 +29,13 @@ def test_lines_that_are_none_of_ours_count_nothing(tmp_path: Path) -> None:
         log.write(
             b'{"when": 3, "way": "x", "told": ["y"]}\n[]\n{"when": "2026-11-22T10:00:00+00:00", "way": "x"}\n{"wh'
         )
-    assert told_lately(tmp_path, NOW).times == {"a/b/c": 1}
+    assert tally_shown(tmp_path, NOW).times == {"a/b/c": 1}
 
 
 def test_a_log_that_cannot_be_written_or_read_is_no_matter(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     consult(tmp_path / "file/state", "a/b/c")
-    assert told_lately(tmp_path / "file/state", NOW) == Tally()
+    assert tally_shown(tmp_path / "file/state", NOW) == Tally()
 
 
 def test_the_log_stays_small_and_its_owners(tmp_path: Path) -> None:

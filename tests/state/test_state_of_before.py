@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, run_here, write
 
-from mdmem.store.state.journal import read_audit
-from mdmem.store.state.local_records import read_times
+from mdmem.store.state.local_records import read_audit, read_times
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.state.tokens import BearerTokens, use_token
 

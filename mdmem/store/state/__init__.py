@@ -1,7 +1,6 @@
 """The folders of derived and local files, and the safe reading and writing of files.
 
-`journal`, `local_records`, `pending_writes`, `swap` and `tokens` are imported from their modules: only a few commands
-need them.
+`local_records`, `pending_writes`, `swap` and `tokens` are imported from their modules: only a few commands need them.
 """
 
 from mdmem.store.state.files import (

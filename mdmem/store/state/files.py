@@ -13,7 +13,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISREG
 from typing import Annotated, Any, TypeVar
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import Meta, Struct, convert, to_builtins
 
 from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
@@ -205,27 +205,18 @@ def default_mode() -> int:
     return 0o666 & ~mask
 
 
-def write_record(path: Path, content: Mapping[str, Any]) -> None:
+def write_record(path: Path, record: Struct) -> None:
     """Replace a record that only its owner may read; raises OSError."""
     make_folder(path.parent, mode=0o700)
-    write_whole(path, canonical(content))
+    write_whole(path, canonical(to_builtins(record, order="sorted")))
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
-    """Return a record; None for a torn file, a link, or another JSON value."""
+def read_record(path: Path, kind: type[_Kind]) -> _Kind | None:
+    """Return a record; None for a torn file, a link, or a value of another form."""
     try:
         # A link may lead anywhere.
-        found = json.loads(read_regular(path, follow=False))
+        return convert(json.loads(read_regular(path, follow=False)), kind)
     except (OSError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def read_struct(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """Return a record as a struct; None where it does not fit."""
-    try:
-        return convert(read_record(path), kind)
-    except ValidationError:
         return None
 
 

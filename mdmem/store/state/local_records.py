@@ -1,4 +1,4 @@
-"""Small local records: times of hygiene, sessions, and pins of fetched wings.
+"""Small local records: times of hygiene, sessions, pins of fetched wings, the audit log, and what agents were shown.
 
 A session that cannot be read or written counts as new: at worst an entry is shown twice.
 """
@@ -6,16 +6,23 @@ A session that cannot be read or written counts as new: at worst an entry is sho
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, ValidationError, convert, field, to_builtins
 from msgspec.structs import replace
 
+from mdmem.disk import make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state.files import (
+    BusyError,
+    Moment,
     list_names,
     read_json,
     read_record,
@@ -85,6 +92,11 @@ def briefed(session: str, agent: str = "") -> str:
     return f"brief\0{session}\0{agent}"
 
 
+class _Session(Struct, frozen=True):
+    at: Moment
+    given: Mapping[str, str]
+
+
 class Sessions:
     """The sessions of one root, one file each, named by a hash of the caller's name for it."""
 
@@ -92,12 +104,10 @@ class Sessions:
         """Take the state folder, which need not exist."""
         self._folder = state / _FOLDER
 
-    def given(self, name: str, now: datetime) -> dict[str, str]:
+    def given(self, name: str, now: datetime) -> Mapping[str, str]:
         """Return the entries that a session was shown, as digests by address."""
-        match read_record(self._path(name)):
-            case {"at": at, "given": dict(given)} if (moment := read_time(at)) is not None and now - moment < _LASTS:
-                return {address: digest for address, digest in given.items() if isinstance(digest, str)}
-        return {}
+        known = read_record(self._path(name), _Session)
+        return known.given if known is not None and now - known.at < _LASTS else {}
 
     def give(self, name: str, gave: Mapping[str, str], now: datetime) -> None:
         """Record more entries that a session was shown; failures do not matter."""
@@ -110,7 +120,7 @@ class Sessions:
             path = self._path(name)
             if not path.exists():
                 self._forget_old()
-            write_record(path, {"at": written_time(now), "given": dict(list(known.items())[-_ENTRIES:])})
+            write_record(path, _Session(now, dict(list(known.items())[-_ENTRIES:])))
 
     def forget(self, name: str) -> None:
         """Forget the entries that a session was shown; failures do not matter."""
@@ -135,7 +145,6 @@ class Sessions:
 class Pin(Struct, frozen=True):
     """A fetched commit of another repository: the folders of its memories, and the day of the last fetch."""
 
-    commit: str
     roots: tuple[str, ...]
     asked: date
 
@@ -147,18 +156,136 @@ def store_of(cache: Path, url: str) -> Path:
 
 def find_pin(cache: Path, url: str, commit: str) -> Pin | None:
     """Return the record of a fetched commit, or None."""
-    stated = read_json(_folder(cache, url) / f"{commit}.json", _VERSION)
     try:
-        return Pin(commit, tuple(map(str, stated["roots"])), date.fromisoformat(stated["asked"]))
-    except (KeyError, TypeError, ValueError):
+        return convert(read_json(_folder(cache, url) / f"{commit}.json", _VERSION), Pin)
+    except ValidationError:
         return None
 
 
-def keep_pin(cache: Path, url: str, pin: Pin) -> None:
+def keep_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:
     """Record a fetched commit."""
-    content = {"roots": list(pin.roots), "asked": pin.asked.isoformat()}
-    write_json(_folder(cache, url) / f"{pin.commit}.json", _VERSION, content)
+    write_json(_folder(cache, url) / f"{commit}.json", _VERSION, to_builtins(pin))
 
 
 def _folder(cache: Path, url: str) -> Path:
     return cache / "wings" / hashlib.sha256(url.encode()).hexdigest()[:20]
+
+
+class _Journal(Struct, frozen=True):
+    """One log of a state folder: `name.jsonl`, and `kept` older files, each of at most `largest` bytes."""
+
+    state: Path
+    name: str
+    kept: int
+    largest: int
+    wait: float
+
+    def append(self, content: Mapping[str, Any]) -> None:
+        """Write one line, after rotating a full file; raises BusyError and OSError."""
+        line = json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        folder, path = self.state / self.name, self._path(0)
+        make_folder(folder, mode=0o700)
+        # A lock of its own: a writer of entries may hold the other one for seconds.
+        with write_lock(folder, wait=self.wait):
+            if path.exists() and path.stat().st_size + len(line) > self.largest:
+                for number in range(self.kept, 0, -1):
+                    if self._path(number - 1).exists():
+                        self._path(number - 1).replace(self._path(number))
+            # A pipe that nobody reads refuses at once. Only the user may read the questions.
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            with os.fdopen(os.open(path, flags, 0o600), "a+b") as stream:
+                size = stream.seek(0, os.SEEK_END)
+                stream.seek(max(0, size - 1))
+                # A process that died in the middle of a line must not spoil this one.
+                stream.write(b"\n" + line if stream.read(1) not in (b"", b"\n") else line)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines, the oldest first, but for those that a crash tore."""
+        for number in range(self.kept, -1, -1):
+            lines: list[bytes] = []
+            with suppress(OSError):
+                lines = read_regular(self._path(number)).splitlines()
+            for line in lines:
+                with suppress(ValueError, RecursionError):
+                    found = json.loads(line)
+                    if isinstance(found, dict):
+                        yield found
+
+    def _path(self, number: int) -> Path:
+        return self.state / (f"{self.name}.{number}.jsonl" if number else f"{self.name}.jsonl")
+
+
+AUDIT_NAME, AUDIT_BYTES, AUDIT_WAIT = "audit.jsonl", 1024 * 1024, 2.0
+_LONGEST_TEXT = 2000
+
+
+def _audit_log(state: Path) -> _Journal:
+    return _Journal(state, "audit", kept=4, largest=AUDIT_BYTES, wait=AUDIT_WAIT)
+
+
+def append_audit(
+    state: Path,
+    verb: str,
+    asked: Mapping[str, Any],
+    returned: Iterable[str],
+    *,
+    when: datetime,
+    caller: str | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> str | None:
+    """Append a question and its answer to the audit log, and return why that failed, None where it did not.
+
+    `caller` is the name of the caller's token, None for the owner of the files.
+    """
+    texts = {name: one[:_LONGEST_TEXT] if isinstance(one, str) else one for name, one in asked.items()}
+    content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
+    try:
+        _audit_log(state).append(content | dict(more or {}))
+    except BusyError as error:
+        return f"this call is not in the audit log: {error}"
+    except OSError as error:
+        return f"this call is not in the audit log {state / AUDIT_NAME}: {(error.strerror or str(error)).lower()}"
+    return None
+
+
+def read_audit(state: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the audit log, the oldest first."""
+    return _audit_log(state).lines()
+
+
+_LATELY = timedelta(days=30)
+
+
+class Tally(Struct, frozen=True):
+    """How often agents got entries lately, by address and by way; `last` is the time of the last answer."""
+
+    times: Mapping[str, int] = {}
+    ways: Mapping[str, int] = {}
+    last: datetime | None = None
+
+
+def _shown_log(state: Path) -> _Journal:
+    # A line has some hundred bytes. No edit waits long for a count.
+    return _Journal(state, "consulted", kept=1, largest=512 * 1024, wait=0.1)
+
+
+def record_shown(state: Path, way: str, addresses: Iterable[str], when: datetime) -> None:
+    """Record the entries of one answer to an agent, in a way such as `hook codex`; failures do not matter."""
+    with suppress(OSError, EnvironmentFaultError):
+        _shown_log(state).append({"when": written_time(when), "way": way, "told": list(addresses)})
+
+
+def tally_shown(state: Path, now: datetime) -> Tally:
+    """Count the entries that agents got in the last thirty days."""
+    times: Counter[str] = Counter()
+    ways: Counter[str] = Counter()
+    last: datetime | None = None
+    for line in _shown_log(state).lines():
+        match line:
+            case {"when": when, "way": str(way), "told": list(told)} if (moment := read_time(when)) is not None:
+                if now - moment <= _LATELY:
+                    addresses = [one for one in told if isinstance(one, str)]
+                    times.update(addresses)
+                    ways[way] += len(addresses)
+                    last = moment if last is None else max(last, moment)
+    return Tally(times, ways, last)

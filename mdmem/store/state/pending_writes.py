@@ -14,18 +14,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from mdmem.store.state.files import (
     Moment,
     canonical,
     list_names,
-    read_struct,
+    read_record,
     refusal_named,
     try_lock,
     write_lock,
     write_record,
-    written_time,
 )
 
 _SUFFIX = ".json"
@@ -117,7 +116,7 @@ _Record = TypeVar("_Record", PendingWrite, Blocked)
 
 def _read(path: Path, kind: type[_Record]) -> _Record | None:
     """Return the record of a file; None where its content does not match its name."""
-    record = read_struct(path, kind)
+    record = read_record(path, kind)
     return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
 
 
@@ -200,7 +199,7 @@ class PendingWrites:
             known = self.blocked(stopped.key)
             lowest = min(stopped.confidence, known.confidence if known is not None else 1.0)
             record = replace(stopped, confidence=lowest)
-            write_record(self._path(_BLOCKED, record.id), asdict(record) | {"at": written_time(record.at)})
+            write_record(self._path(_BLOCKED, record.id), record)
         return record
 
     def blocked_writes(self) -> tuple[Blocked, ...]:
@@ -219,18 +218,18 @@ class PendingWrites:
 
     def receipt(self, id_: str) -> Receipt | None:
         """Return the receipt of a request."""
-        return read_struct(self._path(_RECEIPTS, id_), Receipt)
+        return read_record(self._path(_RECEIPTS, id_), Receipt)
 
     def keep_receipt(self, id_: str, receipt: Receipt) -> None:
         """Keep the receipt of a request, and forget those that are too old or too many."""
         with refusal_named(self.state):
             folder = self.state / _RECEIPTS
-            known = {folder / name: read_struct(folder / name, Receipt) for name in list_names(folder)}
+            known = {folder / name: read_record(folder / name, Receipt) for name in list_names(folder)}
             fresh = {path: one.at for path, one in known.items() if one is not None and receipt.at - one.at < _LASTS}
             newest = sorted(fresh, key=lambda path: fresh[path], reverse=True)[: _MOST - 1]
             for path in known.keys() - newest:
                 path.unlink(missing_ok=True)
-            write_record(self._path(_RECEIPTS, id_), asdict(receipt) | {"at": written_time(receipt.at)})
+            write_record(self._path(_RECEIPTS, id_), receipt)
 
     def _change(self, id_: str, changed: Callable[[PendingWrite], PendingWrite]) -> None:
         with self._changing():
@@ -240,8 +239,7 @@ class PendingWrites:
 
     def _write(self, record: PendingWrite, id_: str = "") -> None:
         arguments = {name: value for name, value in record.arguments.items() if name not in _SECRET}
-        content = asdict(record) | {"arguments": arguments, "created": written_time(record.created)}
-        write_record(self._path(_PENDING, id_ or record.id), content)
+        write_record(self._path(_PENDING, id_ or record.id), replace(record, arguments=arguments))
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:

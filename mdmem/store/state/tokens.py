@@ -9,19 +9,18 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
 from mdmem.store.state.files import (
+    Moment,
     list_names,
     read_record,
-    read_time,
     refusal_named,
     write_lock,
     write_record,
@@ -46,17 +45,23 @@ class ApprovalToken(Struct, frozen=True):
     expires_at: datetime
 
 
+class _Expiry(Struct, frozen=True):
+    """What is stored of a token, below its hash."""
+
+    expires_at: Moment
+
+
 def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
     """Return a new token, good for one write within so many seconds; raises EnvironmentFaultError."""
     token = ApprovalToken(secrets.token_urlsafe(_BITS // 8), now + timedelta(seconds=seconds))
     folder = state / _FOLDER
     with refusal_named(state):
         for name in filter(_APPROVAL_NAME.match, list_names(folder)):
-            expires_at = _expiry(folder / name)
-            if expires_at is not None and expires_at + _REMEMBERED < now:
+            known = read_record(folder / name, _Expiry)
+            if known is not None and known.expires_at + _REMEMBERED < now:
                 with contextlib.suppress(OSError):
                     (folder / name).unlink()
-        write_record(_path(state, token.text), {"expires_at": written_time(token.expires_at)})
+        write_record(_path(state, token.text), _Expiry(token.expires_at))
     return token
 
 
@@ -78,24 +83,21 @@ def check_token(state: Path, token: str, now: datetime) -> None:
     """Raise ApprovalTokenError for a token that is not valid, and EnvironmentFaultError; it is not used up."""
     path = _path(state, token)
     with refusal_named(state):
-        expires_at = _expiry(path)
-        if expires_at is None and _expiry(path.with_name(path.name + _USED)) is not None:
+        known = read_record(path, _Expiry)
+        if known is None and read_record(path.with_name(path.name + _USED), _Expiry) is not None:
             raise ApprovalTokenError(_WAS_USED)
-        if expires_at is None:
+        if known is None:
             raise ApprovalTokenError("the token is unknown; `mdmem token` gives one")
-        if now >= expires_at:
-            raise ApprovalTokenError(f"the token expired at {written_time(expires_at)}; `mdmem token` gives a new one")
+        if now >= known.expires_at:
+            at = written_time(known.expires_at)
+            raise ApprovalTokenError(f"the token expired at {at}; `mdmem token` gives a new one")
 
 
 _WAS_USED = "the token was already used for another write; `mdmem token` gives a new one"
 
 
 def _path(state: Path, token: str) -> Path:
-    return state / _FOLDER / hashlib.sha256(token.strip().encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _expiry(path: Path) -> datetime | None:
-    return read_time((read_record(path) or {}).get("expires_at"))
+    return state / _FOLDER / _digest(token.strip())
 
 
 _FILE, _VERSION = "bearers.json", 1
@@ -105,17 +107,30 @@ _BEARER_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
 
 
-class BearerToken(Struct, frozen=True):
-    """One token without its text: the holder's access, the SHA-256 of the text, and when it was made."""
+class BearerToken(Struct, frozen=True, kw_only=True):
+    """One token without its text: its name, the SHA-256 of the text, when it was made, and the holder's access."""
 
-    access: Access
-    digest: str
-    created: datetime | None = None
+    name: str
+    sha256: str
+    created: Moment | None
+    readable: frozenset[str] | None
+    writable: frozenset[str] | None
 
     @property
-    def name(self) -> str:
-        """Return the name that the token was given."""
-        return self.access.name or ""
+    def access(self) -> Access:
+        """Return the access of the holder."""
+        return Access(self.name, self.readable, self.writable)
+
+
+class _BearerFile(Struct, frozen=True):
+    bearers: Sequence[BearerToken]
+    version: int
+
+
+def new_bearer(name: str, text: str, access: Access, now: datetime) -> BearerToken:
+    """Return the record of a token."""
+    digest, readable, writable = _digest(text), access.readable, access.writable
+    return BearerToken(name=name, sha256=digest, created=now, readable=readable, writable=writable)
 
 
 class BearerTokens:
@@ -130,15 +145,11 @@ class BearerTokens:
         path = self._state / _FILE
         if not os.path.lexists(path):
             return ()
-        record = read_record(path)
-        try:
-            if record is None or record["version"] != _VERSION:
-                raise ValueError
-            found = [_bearer(one) for one in record["bearers"]]
-        except (KeyError, TypeError, ValueError, AttributeError):
+        record = read_record(path, _BearerFile)
+        if record is None or record.version != _VERSION:
             # No tokens at all would let everybody in.
-            raise EnvironmentFaultError(f"the tokens in {path} cannot be read; fix or remove that file") from None
-        return tuple(sorted(found, key=lambda one: one.name))
+            raise EnvironmentFaultError(f"the tokens in {path} cannot be read; fix or remove that file")
+        return tuple(sorted(record.bearers, key=lambda one: one.name))
 
     def add(self, name: str, access: Access, now: datetime) -> str:
         """Return the text of a new token, which is stored nowhere; raises UsageError for a bad or taken name."""
@@ -151,9 +162,7 @@ class BearerTokens:
             known = self.all()
             if any(one.name == name for one in known):
                 raise UsageError(f"there is a token `{name}` already; `mdmem token remove {name}` ends it")
-            self._write(
-                [*known, BearerToken(Access(name, access.readable, access.writable), digest_of_token(text), now)]
-            )
+            self._write([*known, new_bearer(name, text, access, now)])
         return text
 
     def remove(self, name: str) -> None:
@@ -169,39 +178,16 @@ class BearerTokens:
 
     def find(self, text: str) -> BearerToken | None:
         """Return the token of a text, or None, in a time that does not depend on any token."""
-        digest, found = digest_of_token(text), None
+        digest, found = _digest(text), None
         for one in self.all():
-            if hmac.compare_digest(one.digest, digest):
+            if hmac.compare_digest(one.sha256, digest):
                 found = one
         return found
 
-    def _write(self, tokens: Iterable[BearerToken]) -> None:
-        content = [
-            {
-                "name": token.name,
-                "sha256": token.digest,
-                "created": written_time(token.created) if token.created else None,
-                "readable": None if token.access.readable is None else sorted(token.access.readable),
-                "writable": None if token.access.writable is None else sorted(token.access.writable),
-            }
-            for token in sorted(tokens, key=lambda one: one.name)
-        ]
-        write_record(self._state / _FILE, {"version": _VERSION, "bearers": content})
+    def _write(self, tokens: Sequence[BearerToken]) -> None:
+        ordered = sorted(tokens, key=lambda one: one.name)
+        write_record(self._state / _FILE, _BearerFile(ordered, _VERSION))
 
 
-def digest_of_token(text: str) -> str:
-    """Return the stored form of a token's text."""
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _bearer(stated: dict[str, Any]) -> BearerToken:
-    access = Access(str(stated["name"]), _wings(stated["readable"]), _wings(stated["writable"]))
-    return BearerToken(access, str(stated["sha256"]), read_time(stated["created"]))
-
-
-def _wings(stated: object) -> frozenset[str] | None:
-    if stated is None:
-        return None
-    if not isinstance(stated, list):
-        raise TypeError
-    return frozenset(map(str, stated))

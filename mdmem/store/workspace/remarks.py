@@ -14,8 +14,7 @@ from mdmem.store.catalog import Catalog, is_entry_place
 from mdmem.store.catalog.load import place_of
 from mdmem.store.git.process import resolve
 from mdmem.store.git.status import list_uncommitted
-from mdmem.store.state.journal import Consultation, Tally, note, told_lately
-from mdmem.store.state.local_records import Times, find_pin, read_times
+from mdmem.store.state.local_records import Tally, Times, find_pin, read_times, record_shown, tally_shown
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
@@ -39,12 +38,12 @@ def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
 def note_told(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
     """Count entries that an agent got in some way; failures do not matter."""
     if addresses and _is_counted(workspace):
-        note(workspace.state_folder, Consultation(when=datetime.now(UTC), way=way, addresses=addresses))
+        record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 
 
 def tally_of(workspace: Workspace) -> Tally:
     """Return how often agents got entries lately; nothing where that is not counted."""
-    return told_lately(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
+    return tally_shown(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
 
 
 def _is_counted(workspace: Workspace) -> bool:
@@ -144,8 +143,8 @@ def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
     found = []
     for name, stated in workspace.settings.remote_wings.items() if fetched else ():
         pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
-        if pin is not None and name in fetched:
-            found.append(Borrowed(name, stated.git or "", pin.commit, pin.asked))
+        if pin is not None and name in workspace.catalog.fetched_wings:
+            found.append(Borrowed(name, stated.git or "", stated.commit or "", pin.asked))
     return tuple(found)
 
 
