@@ -19,107 +19,124 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state import write_new, write_whole
 
-# White space and comments between two tokens.
-_GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = r'"(?:[^"\\\x00-\x1f]|\\.)*"'
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_WORD = re.compile(r"[^\s,:\[\]{}\"/]+")
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|{_COMMENT.pattern}", re.DOTALL)
+# A comma after the last item, before which there is one.
+_STRING_OR_TRAILING = re.compile(rf"{_STRING}|(?<![\[{{,:\s])(?P<gap>\s*),(?=\s*[\]}}])")
+_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,\"]+")
+_VISIBLE = re.compile(r"\S")
 _INDENT = re.compile(r"[ \t]*")
-# Deeper than any configuration, and far from Python's own limit.
-_DEEPEST = 100
 _BOM = "\ufeff"
-
-
-class NotJsoncError(ValueError):
-    """The text is not JSON, not even with comments and trailing commas."""
 
 
 class MisfitError(ValueError):
     """The piece cannot be inserted. The message says why."""
 
 
-class Node(Struct, frozen=True):
-    """A value with the range of its characters.
+class _Container(Struct):
+    """The range of an object or an array in a text, that of its last item, and the place of a comma after it."""
 
-    An object has `members`, an array and an object the range of the `last` item or member and the place of a comma
-    after it.
-    """
-
-    value: Any
+    path: tuple[str, ...]
     start: int
-    end: int
-    members: Mapping[str, Node] | None = None
+    end: int = -1
+    item: int | None = None
     last: tuple[int, int] | None = None
     comma: int | None = None
 
 
-def parse(text: str) -> Node:
-    """Return the value of a text; raises NotJsoncError, also for a key that occurs twice in an object."""
-    node = _value(text, _skip(text, 0), 0)
-    if _skip(text, node.end) != len(text):
-        raise _wrong(text, node.end, "there is text after the end of the value")
-    return node
-
-
-def _skip(text: str, at: int) -> int:
-    found = _GAP.match(text, at)
-    return found.end() if found is not None else at
-
-
-def _wrong(text: str, at: int, why: str) -> NotJsoncError:
-    return NotJsoncError(f"line {text.count(chr(10), 0, at) + 1}: {why}")
-
-
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > _DEEPEST:
-        raise _wrong(text, at, "it is nested too deep")
-    first = text[at : at + 1]
-    return _container(text, at, depth) if first in ("{", "[") else _scalar(text, at)
-
-
-def _scalar(text: str, at: int) -> Node:
-    found = (_STRING if text.startswith('"', at) else _WORD).match(text, at)
+def _parsed(text: str) -> tuple[Any, str]:
+    """Return the value of a text, and the text with blanks for comments; raises MisfitError."""
+    plain = _STRING_OR_COMMENT.sub(lambda one: one[0] if one[0][0] == '"' else _VISIBLE.sub(" ", one[0]), text)
     try:
-        value = json.loads(found[0]) if found is not None else None
-    except ValueError:
-        found = None
-    if found is None:
-        raise _wrong(text, at, "no value can be read")
-    return Node(value, at, found.end())
+        strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
+        return json.loads(strict, object_pairs_hook=_object, parse_constant=_no_value), plain
+    except json.JSONDecodeError as error:
+        raise MisfitError(f"it cannot be read as JSON: line {error.lineno}: {error.msg.lower()}") from error
+    except RecursionError as error:
+        raise MisfitError("it cannot be read as JSON: it is nested too deep") from error
 
 
-def _container(text: str, start: int, depth: int) -> Node:
-    """Return an object or an array."""
-    is_object = text[start] == "{"
-    close = "}" if is_object else "]"
-    members: dict[str, Node] = {}
-    items: list[Any] = []
-    last, comma = None, None
-    at = _skip(text, start + 1)
-    while text[at : at + 1] != close:
-        if last is not None and comma is None:
-            raise _wrong(text, at, "a comma is missing")
-        begin = at
-        if is_object:
-            if not text.startswith('"', at):
-                raise _wrong(text, at, "a key in double quotes is missing")
-            key = _scalar(text, at)
-            colon = _skip(text, key.end)
-            if text[colon : colon + 1] != ":":
-                raise _wrong(text, colon, "a colon is missing")
-            if key.value in members:
-                raise _wrong(text, at, f"`{key.value}` occurs twice")
-            item = members[key.value] = _value(text, _skip(text, colon + 1), depth + 1)
-        else:
-            item = _value(text, at, depth + 1)
-            items.append(item.value)
-        last = (begin, item.end)
-        at, comma = _skip(text, item.end), None
-        if text[at : at + 1] == ",":
-            at, comma = _skip(text, at + 1), at
-    if is_object:
-        return Node({name: one.value for name, one in members.items()}, start, at + 1, members, last, comma)
-    return Node(items, start, at + 1, None, last, comma)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise MisfitError(f"it cannot be read as JSON: `{key}` occurs twice")
+        found[key] = value
+    return found
+
+
+def _no_value(name: str) -> Any:
+    raise MisfitError(f"it cannot be read as JSON: `{name}` is no value")
+
+
+def _containers(plain: str) -> dict[tuple[str, ...], _Container]:
+    """Return the objects and arrays of a valid text without comments, by the keys that lead there."""
+    found: dict[tuple[str, ...], _Container] = {}
+    outer: list[_Container] = []
+    key = ""
+    for token in _TOKEN.finditer(plain):
+        text, start, end = token[0], token.start(), token.end()
+        current = outer[-1] if outer else None
+        if text == ":":
+            continue
+        if text == "," and current is not None:
+            current.comma, current.item = start, None
+            continue
+        if text in ("}", "]"):
+            closed = outer.pop()
+            closed.end = end
+            found[closed.path] = closed
+            current = outer[-1] if outer else None
+        elif current is not None and current.item is None:
+            current.item, current.comma = start, None
+            key = json.loads(text) if plain[current.start] == "{" else ""
+        if text in ("{", "["):
+            outer.append(_Container((*current.path, key) if current is not None else (), start))
+        elif current is not None and current.item is not None:
+            current.last = (current.item, end)
+    return found
+
+
+def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> str:
+    """Return a text with one more member or item at the end of an object or array, after the comments there."""
+    one = _containers(_parsed(text)[1])[path]
+    label = "" if key is None else f"{json.dumps(key)}: "
+    brace = one.end - 1
+    if one.last is not None and "\n" not in text[one.start + 1 : brace]:
+        member, closing = f" {label}{json.dumps(value, ensure_ascii=False)}", ""
+    else:
+        is_first_in_line = not text[text.rfind("\n", 0, brace) + 1 : brace].strip()
+        outer = _indent_at(text, brace if is_first_in_line else one.start)
+        first_indent = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
+        unit = first_indent[1] if first_indent is not None else "  "
+        indent = _indent_at(text, one.last[0]) if one.last is not None else outer + unit
+        dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{indent}")
+        member = f"\n{indent}{label}{dumped}".replace("\n", _newline(text))
+        # A brace after the last member gets a line of its own.
+        closing = "" if is_first_in_line else f"{_newline(text)}{outer}"
+    if one.last is None:
+        at = _end_of_comments(text, one.start + 1, brace)
+        return f"{text[:at]}{member}{closing}{text[at:]}"
+    end = one.last[1]
+    at = _end_of_comments(text, one.comma + 1 if one.comma is not None else end, brace)
+    # If the last member has a comma after it, so has the new one.
+    comma, trailing = ("", ",") if one.comma is not None else (",", "")
+    return f"{text[:end]}{comma}{text[end:at]}{member}{trailing}{closing}{text[at:]}"
+
+
+def _end_of_comments(text: str, start: int, end: int) -> int:
+    return max((found.end() for found in _COMMENT.finditer(text, start, end)), default=start)
+
+
+def _indent_at(text: str, at: int) -> str:
+    """Return the indentation of the line of a place."""
+    found = _INDENT.match(text, text.rfind("\n", 0, at) + 1)
+    return found[0] if found is not None else ""
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
@@ -127,19 +144,19 @@ def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any])
 
     Raises MisfitError if the file is no object, or has something else there.
     """
-    bom, text = _split_bom(content)
-    if not text.strip():
-        return f"{bom}{text}{json.dumps({holder: {name: server}}, indent=2, ensure_ascii=False)}\n".encode()
-    node = _parsed(text)
-    held = _object_in(node, holder)
-    if held is None:
-        grown, wanted = _insert(text, node, holder, {name: server}), {**node.value, holder: {name: server}}
-    elif name in held.value:
+    before = read_object(content)
+    held = _held(before, holder)
+    if name in held:
         return None
+    bom, text = _split_bom(content)
+    wanted = {**before, holder: {**held, name: server}}
+    if not text.strip():
+        text += f"{json.dumps(wanted, indent=2, ensure_ascii=False)}\n"
+    elif holder in before:
+        text = _insert(text, (holder,), name, server)
     else:
-        grown = _insert(text, held, name, server)
-        wanted = {**node.value, holder: {**held.value, name: server}}
-    return _proved(bom, grown, wanted)
+        text = _insert(text, (), holder, {name: server})
+    return _proved(bom, text, wanted)
 
 
 def grow_lists(content: bytes, holder: str, wanted: Mapping[str, Any], *, seed: Mapping[str, Any]) -> bytes:
@@ -147,30 +164,28 @@ def grow_lists(content: bytes, holder: str, wanted: Mapping[str, Any], *, seed: 
 
     `seed` has the keys that the file needs, too. Raises MisfitError if the file has something else there.
     """
-    bom, text = _split_bom(content)
-    if not text.strip():
-        made = {**seed, holder: {name: [item] for name, item in wanted.items()}}
-        return f"{bom}{json.dumps(made, indent=2, ensure_ascii=False)}\n".encode()
-    before = _parsed(text)
-    held = _object_in(before, holder)
-    lists = held.value if held is not None else {}
+    before = read_object(content)
+    lists = _held(before, holder)
     for name in wanted:
         if not isinstance(lists.get(name, []), list):
             raise MisfitError(f"`{holder}.{name}` is no list")
+    grown = {**lists, **{name: [*lists.get(name, []), item] for name, item in wanted.items()}}
+    after = {**seed, **before, holder: grown}
+    bom, text = _split_bom(content)
+    if not text.strip():
+        return _proved(bom, f"{text}{json.dumps(after, indent=2, ensure_ascii=False)}\n", after)
     for key, value in seed.items():
-        if key not in before.value:
-            text = _insert(text, _parsed(text), key, value)
+        if key not in before:
+            text = _insert(text, (), key, value)
+    has_holder = holder in before
     for name, item in wanted.items():
-        node = _parsed(text)
-        held = _object_in(node, holder)
-        if held is None or held.members is None:
-            text = _insert(text, node, holder, {name: [item]})
-        elif name in held.members:
-            text = _insert(text, held.members[name], None, item)
+        if not has_holder:
+            text, has_holder = _insert(text, (), holder, {name: [item]}), True
+        elif name in lists:
+            text = _insert(text, (holder, name), None, item)
         else:
-            text = _insert(text, held, name, [item])
-    after = {**lists, **{name: [*lists.get(name, []), item] for name, item in wanted.items()}}
-    return _proved(bom, text, {**seed, **before.value, holder: after})
+            text = _insert(text, (holder,), name, [item])
+    return _proved(bom, text, after)
 
 
 def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
@@ -201,10 +216,10 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
 def read_object(content: bytes) -> dict[str, Any]:
     """Return the object of a JSON file, empty for an empty file; raises MisfitError."""
     _, text = _split_bom(content)
-    node = _parsed(text) if text.strip() else None
-    if node is not None and node.members is None:
+    value = _parsed(text)[0] if text.strip() else {}
+    if not isinstance(value, dict):
         raise MisfitError("it contains no object")
-    return dict(node.value) if node is not None else {}
+    return value
 
 
 def read_table(content: bytes) -> dict[str, Any]:
@@ -220,13 +235,6 @@ def _split_bom(content: bytes) -> tuple[str, str]:
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
-def _parsed(text: str) -> Node:
-    try:
-        return parse(text)
-    except NotJsoncError as error:
-        raise MisfitError(f"it cannot be read as JSON: {error}") from error
-
-
 def _parsed_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
@@ -234,60 +242,18 @@ def _parsed_toml(text: str) -> dict[str, Any]:
         raise MisfitError(f"it cannot be read as TOML: {error}") from error
 
 
-def _object_in(node: Node, holder: str) -> Node | None:
-    """Return the object under a key, None without the key; raises MisfitError."""
-    if node.members is None:
-        raise MisfitError("it contains no object")
-    found = node.members.get(holder)
-    if found is not None and found.members is None:
+def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
+    """Return the object under a key, empty without the key; raises MisfitError."""
+    held = value.get(holder, {})
+    if not isinstance(held, dict):
         raise MisfitError(f"`{holder}` is no object")
-    return found
+    return held
 
 
-def _proved(bom: str, grown: str, wanted: Mapping[str, Any]) -> bytes:
-    if _parsed(grown).value != wanted:
+def _proved(bom: str, text: str, wanted: Mapping[str, Any]) -> bytes:
+    if _parsed(text)[0] != wanted:
         raise MisfitError("the result does not read as it should")
-    return (bom + grown).encode()
-
-
-def _insert(text: str, node: Node, key: str | None, value: Any) -> str:
-    """Return a text with one more member or item at the end of an object or array, after the comments there."""
-    label = "" if key is None else f"{json.dumps(key)}: "
-    if node.last is not None and "\n" not in text[node.start + 1 : node.end - 1]:
-        member, closing = f" {label}{json.dumps(value, ensure_ascii=False)}", ""
-    else:
-        brace = node.end - 1
-        is_first_in_line = not text[text.rfind("\n", 0, brace) + 1 : brace].strip()
-        outer = _indent_at(text, brace if is_first_in_line else node.start)
-        first_indent = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
-        unit = first_indent[1] if first_indent is not None else "  "
-        indent = _indent_at(text, node.last[0]) if node.last is not None else outer + unit
-        dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{indent}")
-        member = f"\n{indent}{label}{dumped}".replace("\n", _newline(text))
-        # A brace after the last member gets a line of its own.
-        closing = "" if is_first_in_line else f"{_newline(text)}{outer}"
-    if node.last is None:
-        at = _end_of_comments(text, node.start + 1, node.end - 1)
-        return f"{text[:at]}{member}{closing}{text[at:]}"
-    end = node.last[1]
-    at = _end_of_comments(text, node.comma + 1 if node.comma is not None else end, node.end - 1)
-    # If the last member has a comma after it, so has the new one.
-    comma, trailing = ("", ",") if node.comma is not None else (",", "")
-    return f"{text[:end]}{comma}{text[end:at]}{member}{trailing}{closing}{text[at:]}"
-
-
-def _end_of_comments(text: str, start: int, end: int) -> int:
-    return max((found.end() for found in _COMMENT.finditer(text, start, end)), default=start)
-
-
-def _indent_at(text: str, at: int) -> str:
-    """Return the indentation of the line of a place."""
-    found = _INDENT.match(text, text.rfind("\n", 0, at) + 1)
-    return found[0] if found is not None else ""
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    return (bom + text).encode()
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:

@@ -12,7 +12,7 @@ from builders import make_repository, make_root, run_here, snapshot, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.setup.client_config import MisfitError, grow_lists, parse
+from mdmem.setup.client_config import MisfitError, grow_lists, read_object
 from mdmem.setup.clients import HOOKS
 from mdmem.setup.events import FORMS, read_event
 
@@ -61,7 +61,7 @@ def test_what_a_person_has_there_stays(folder: Path, capsys: Capture) -> None:
     assert "added the hooks of mdmem to .claude/settings.json" in joined(folder, capsys, "claude-code", "--hooks")
     grown = (folder / ".claude/settings.json").read_text()
     assert "// ours" in grown
-    hooks = parse(grown).value["hooks"]
+    hooks = read_object(grown.encode())["hooks"]
     line = {"type": "command", "command": "mdmem hook-event claude-code || true", "timeout": 5}
     assert hooks == {
         "PreToolUse": [own, {"matcher": "Edit|MultiEdit|Write|NotebookEdit", "hooks": [line]}],
@@ -105,8 +105,8 @@ def test_a_client_without_hooks_is_said_and_hooks_without_a_client_are_refused(f
     "before", ["", "{}", '{"A": 1}', '{"hooks": {}}', '{"hooks": {"A": []}}', '{"hooks": {"B": [1,]},}']
 )
 def test_items_are_added_and_nothing_else_changes(before: str) -> None:
-    after = parse(grow_lists(before.encode(), "hooks", WANTED, seed={"version": 1}).decode()).value
-    was = parse(before or "{}").value
+    after = read_object(grow_lists(before.encode(), "hooks", WANTED, seed={"version": 1}))
+    was = read_object(before.encode())
     lists = was.get("hooks", {})
     assert after.pop("hooks") == {**lists, **{name: [*lists.get(name, []), ITEM] for name in WANTED}}
     assert after == {"version": 1, **{name: value for name, value in was.items() if name != "hooks"}}
@@ -119,7 +119,7 @@ FILES = st.fixed_dictionaries({}, optional={"a": st.integers(), "hooks": LISTS, 
 @given(FILES, st.sampled_from([None, 2, "\t"]))
 def test_any_file_grows_by_these_items_alone(held: dict[str, Any], indent: int | str | None) -> None:
     text = json.dumps(held, indent=indent)
-    after = parse(grow_lists(text.encode(), "hooks", WANTED, seed={"version": 1}).decode()).value
+    after = read_object(grow_lists(text.encode(), "hooks", WANTED, seed={"version": 1}))
     lists = held.get("hooks", {})
     assert after == {"version": 1, **held, "hooks": {**lists, **{one: [*lists.get(one, []), ITEM] for one in WANTED}}}
 
