@@ -116,13 +116,6 @@ def test_no_step_takes_an_expression_into_its_script() -> None:
     assert all(step["shell"] == "bash" for step in CONTENT["runs"]["steps"] if "run" in step)
 
 
-def test_clean_branch_without_a_base_passes_and_leaves_a_summary(tmp_path: Path) -> None:
-    runner = checked_out(memory(tmp_path / "origin"), tmp_path / "job", branch="main")
-    done = runner.check()
-    assert (done.returncode, runner.outputs["fetch"]) == (0, {"base": ""}), done.stdout + done.stderr
-    assert "2 entries" in runner.summary
-
-
 def test_broken_branch_is_annotated_and_fails(tmp_path: Path) -> None:
     origin = memory(tmp_path / "origin")
     write_entry(origin / "memory", ENTRY, **DANGLES)
@@ -140,14 +133,6 @@ def test_pull_request_is_refused_for_what_its_merge_would_break(clone: list[str]
     done = runner.check()
     assert (done.returncode, runner.outputs["fetch"]["base"]) == (1, "origin/main"), done.stdout + done.stderr
     assert "dangling-link" in done.stdout
-
-
-def test_change_alone_is_checked_where_the_merge_is_not_asked_for(tmp_path: Path) -> None:
-    origin = origin_with_change(tmp_path / "origin")
-    runner = checked_out(origin, tmp_path / "job", base_ref="main")
-    runner.inputs = {"merge": "false"}
-    done = runner.check()
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_deletion_of_what_is_in_force_is_refused_by_comparison(tmp_path: Path) -> None:
@@ -223,12 +208,6 @@ def test_hostile_input_is_a_name_and_nothing_else(name: str, value: str, tmp_pat
     done = runner.check()
     assert (done.returncode != 0, list(tmp_path.rglob("hit"))) == (True, []), done.stdout + done.stderr
     assert runner.outputs["install"] == {"mdmem": str(runner.temp / "mdmem")}
-
-
-@pytest.mark.parametrize("value", ["$(touch hit)", "--upload-pack=touch hit"])
-def test_hostile_branch_of_the_event_is_a_name_and_nothing_else(value: str, tmp_path: Path) -> None:
-    runner = checked_out(_origin(), tmp_path / "job", branch="main", base_ref=value)
-    assert (runner.check().returncode != 0, list(tmp_path.rglob("hit"))) == (True, [])
 
 
 _ORIGINS: list[Path] = []

@@ -16,11 +16,6 @@ Capture = pytest.CaptureFixture[str]
 PROGRAMS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def commit(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["git", "commit", "-q", "-m", "change", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment(**PROGRAMS), capture_output=True, text=True, check=False)
-
-
 def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path / "navigation")
     ran = run_here(capsys, "init", cwd=folder)
@@ -38,14 +33,9 @@ def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys:
     assert "owners: [Ada <ada@example.org>]" in (folder / "memory/navigation/README.md").read_text()
     assert "mdmem retrieve --session TASK --path FILE" in (folder / "AGENTS.md").read_text()
     assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
-
-
-def test_memory_that_was_founded_passes_the_checks(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", cwd=folder)
     git(folder, "add", "-A")
-    ran = run_here(capsys, "check", "--strict", cwd=folder)
-    assert (ran.code, "empty so far" in ran.out) == (0, True)
+    checked = run_here(capsys, "check", "--strict", cwd=folder)
+    assert (checked.code, "empty so far" in checked.out) == (0, True)
 
 
 @pytest.mark.parametrize(("in_git", "beside"), [(True, None), (False, None), (True, "other"), (True, "apps/a/memory")])
@@ -190,19 +180,6 @@ def test_client_that_reads_a_file_of_its_own_is_named_with_the_line_to_add(
     assert said not in run_here(capsys, "init", cwd=folder).out
 
 
-def test_no_hook_leaves_gits_hooks_alone(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", "--no-hook", cwd=folder)
-    assert not (folder / ".git/hooks/pre-commit").exists()
-
-
-def test_hooks_go_where_git_looks_for_them(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    git(folder, "config", "core.hooksPath", ".githooks")
-    run_here(capsys, "init", cwd=folder)
-    assert (folder / ".githooks/pre-commit").exists()
-
-
 @pytest.mark.parametrize(
     ("folder", "wing"),
     [("My Project 2", "my_project_2"), ("lifecore_ros2", "lifecore_ros2"), ("--x--", "x"), ("日本", "project")],
@@ -213,7 +190,7 @@ def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path:
     assert (repository / "memory" / wing / "README.md").exists()
 
 
-@pytest.mark.parametrize("wing", ["Nav", "na-v", "../x", "a/b", "", " ", "_", "README.md"])
+@pytest.mark.parametrize("wing", ["Nav", "../x", "", "README.md"])
 def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     before = snapshot(folder)

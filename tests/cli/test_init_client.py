@@ -144,27 +144,6 @@ def test_second_run_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
     assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
 
 
-def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    before = '{\n\t// asked once\n\t"inputs": [],\n\t"servers": {\n\t\t"git": {"command": "x"}, // ours\n\t},\n}\n'
-    write(folder, ".vscode/mcp.json", before)
-    ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
-    after = (folder / ".vscode/mcp.json").read_text()
-    assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
-    start, _, end = before.partition(" // ours")
-    assert after.startswith(f'{start} // ours\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
-    assert after.endswith(f"\t\t}},{end}")
-
-
-def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    before = '# ours\nmodel = "x"\n'
-    write(folder, ".codex/config.toml", before)
-    run_here(capsys, "init", "--client", "codex", cwd=folder)
-    piece = '\n[mcp_servers.mdmem]\nrequired = true\nstartup_timeout_sec = 20\ncommand = "mdmem"\nargs = ["mcp"]\n'
-    assert (folder / ".codex/config.toml").read_text() == before + piece
-
-
 @pytest.mark.parametrize(
     ("client", "text"),
     [
@@ -274,14 +253,6 @@ def test_claude_file_that_hides_the_agents_file_is_named(
     said = "Claude Code reads CLAUDE.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"
     assert (said in ran.out) == advised
     assert (folder / "CLAUDE.md").read_text() == text
-
-
-def test_no_claude_file_is_made_and_one_that_is_a_link_is_fine(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", "--client", "claude-code", cwd=folder)
-    assert not (folder / "CLAUDE.md").exists()
-    (folder / "CLAUDE.md").symlink_to("AGENTS.md")
-    assert "in place of" not in run_here(capsys, "init", "--client", "claude-code", cwd=folder).out
 
 
 def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, capsys: Capture) -> None:

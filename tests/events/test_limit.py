@@ -16,10 +16,6 @@ def test_what_a_command_prints_comes_back_and_its_errors_do_not(capfd: pytest.Ca
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_command_that_is_not_there_is_silence(tmp_path: Path) -> None:
-    assert limited([str(tmp_path / "nothing")], seconds=60) == ""
-
-
 def test_what_was_printed_in_time_counts_and_every_process_of_the_command_is_ended(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 
-from mdmem.errors import RootNotFoundError
 from mdmem.setup.events import FORMS, answer_event
 from mdmem.store.workspace.remarks import tally_of
 
@@ -93,12 +92,6 @@ def test_the_memory_is_named_from_the_top_wherever_the_client_stands(top: Path) 
     commit_all(top)
     (top / "src").mkdir()
     assert RULE in told(top / "src", root="memory", path=str(top / "src/pay.py"))
-
-
-def test_a_client_that_is_none_and_no_memory_are_told_nothing(top: Path, tmp_path: Path) -> None:
-    assert told(top, "emacs", path="src/pay.py") == ""
-    with pytest.raises(RootNotFoundError):
-        told(make_repository(tmp_path / "empty"), path="src/pay.py")
 
 
 def test_what_was_told_is_counted_unless_a_setting_forbids_it(top: Path) -> None:

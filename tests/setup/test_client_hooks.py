@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from mdmem.setup.client_config import MisfitError, grow_lists, read_object
 from mdmem.setup.clients import HOOKS
-from mdmem.setup.events import FORMS, read_event
 
 Capture = pytest.CaptureFixture[str]
 ITEM = {"command": "mdmem"}
@@ -31,13 +30,6 @@ def joined(folder: Path, capsys: Capture, client: str, *more: str) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     """Return an empty repository."""
     return make_repository(tmp_path / "shop")
-
-
-def test_each_client_that_is_answered_has_a_file_and_each_event_is_known() -> None:
-    assert HOOKS.keys() == FORMS.keys()
-    for client in HOOKS.values():
-        for event in client.events:
-            assert read_event(json.dumps({"hook_event_name": event}).encode()) is not None
 
 
 @pytest.mark.parametrize("client", HOOKS)
@@ -99,17 +91,6 @@ def test_a_client_without_hooks_is_said_and_hooks_without_a_client_are_refused(f
     assert "generic has no hooks that mdmem could answer" in joined(folder, capsys, "generic", "--hooks")
     ran = run_here(capsys, "init", "--hooks", cwd=folder)
     assert (ran.code, "--client" in ran.err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "before", ["", "{}", '{"A": 1}', '{"hooks": {}}', '{"hooks": {"A": []}}', '{"hooks": {"B": [1,]},}']
-)
-def test_items_are_added_and_nothing_else_changes(before: str) -> None:
-    after = read_object(grow_lists(before.encode(), "hooks", WANTED, seed={"version": 1}))
-    was = read_object(before.encode())
-    lists = was.get("hooks", {})
-    assert after.pop("hooks") == {**lists, **{name: [*lists.get(name, []), ITEM] for name in WANTED}}
-    assert after == {"version": 1, **{name: value for name, value in was.items() if name != "hooks"}}
 
 
 LISTS = st.dictionaries(st.sampled_from("ABC"), st.lists(st.integers() | st.just({"x": [1]}), max_size=3))
