@@ -21,7 +21,7 @@ from builders import (
     without_rights,
     write,
 )
-from processes import python, run_text
+from processes import run_text
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.git.commit import commit_paths
@@ -399,38 +399,6 @@ def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
         (top / ".git").chmod(0o755)
     assert done.stderr == ""
     assert done.stdout.startswith(f"git refused: Unable to create '{top}/.git/index.lock': Permission denied; nothing")
-
-
-_WRITER = """
-import sys
-from pathlib import Path
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.commit import commit_paths
-
-top, name = Path(sys.argv[1]), sys.argv[2]
-for number in range(int(sys.argv[3])):
-    path = f"m/{name}-{number}.md"
-    (top / path).write_text(path)
-    print(commit_paths(find_repository(top), [path], f"Write {path}", wait=30), path)
-"""
-
-
-@pytest.mark.parametrize(("processes", "files"), [(4, 3), pytest.param(8, 5, marks=pytest.mark.long)])
-def test_many_processes_commit_many_files_each(top: Path, processes: int, files: int) -> None:
-    write(top, "m/two.md", "staged\n")
-    git(top, "add", "m/two.md")
-    command = [python(), "-c", _WRITER, str(top)]
-    writers = [
-        subprocess.Popen([*command, f"w{number}", str(files)], env=environment(), stdout=subprocess.PIPE, text=True)
-        for number in range(processes)
-    ]
-    printed = [line.split() for writer in writers for line in writer.communicate()[0].splitlines()]
-    assert [writer.returncode for writer in writers] == [0] * processes
-    assert len({made for made, _ in printed}) == processes * files
-    for made, path in printed:
-        assert git(top, "show", "--format=%s", "--name-status", made).split("\n") == [f"Write {path}", "", f"A\t{path}"]
-    assert git(top, "rev-list", "--count", "HEAD") == str(1 + processes * files)
-    assert status(top) == ["M  m/two.md"]
 
 
 @pytest.mark.parametrize(

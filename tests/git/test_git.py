@@ -10,15 +10,11 @@ from builders import commit_all, git, made_once, make_repository, write
 
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.history import list_deletions
 from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, staged_index
 from mdmem.store.git.status import (
     list_changed_in_index,
-    list_ignored,
-    list_left_out,
     list_revision,
     list_staged,
-    list_tracked,
     search_lines,
 )
 
@@ -212,19 +208,6 @@ def test_blobs_are_given_up_where_git_ends_again_and_again(
     assert len(processes) == 20
 
 
-def test_paths_that_a_sparse_checkout_leaves_out_are_listed(top: Path, processes: list[list[str]]) -> None:
-    write(top, "memory/v/r/größe.md", "x")
-    write(top, "other/e.md", "x")
-    commit_all(top)
-    repository = repository_of(top)
-    processes.clear()
-    assert list_left_out(repository, "memory") == frozenset()
-    assert processes == []
-    git(top, "sparse-checkout", "set", "memory/w")
-    assert list_left_out(repository, "memory") == {"memory/v/r/größe.md"}
-    assert list_left_out(repository, "") == {"memory/v/r/größe.md", "other/e.md"}
-
-
 def test_index_of_a_hook_is_read(top: Path) -> None:
     other = top / ".git" / "next-index-1.lock"
     write(top, "memory/w/r/new.md", "x")
@@ -256,33 +239,6 @@ def test_index_of_a_hook_is_not_ours_when_it_is_a_submodules_or_a_worktrees(top:
     asked = [staged_index(repository_of(top), {"GIT_INDEX_FILE": str(index)}, top) for index in indexes]
     assert asked == [None, None, top / ".git/index"]
     assert staged_index(repository_of(top / "sub"), {"GIT_INDEX_FILE": ".git/index"}, top) is None
-
-
-def test_tracked_and_ignored_files_are_those_of_the_index_that_is_given(top: Path) -> None:
-    write(top, ".gitignore", "*.log\n")
-    write(top, "a.log", "x")
-    commit_all(top)
-    other = top / ".git" / "next-index-1.lock"
-    said = os.environ | {"GIT_INDEX_FILE": str(other)}
-    subprocess.run(["git", "add", "-f", "a.log"], cwd=top, env=said, check=True)
-    found = repository_of(top)
-    assert list_tracked(found, index=other) == {"a.log"}
-    assert list_ignored(found, ["a.log"]) == {"a.log"}
-    assert list_ignored(found, ["a.log"], index=other) == frozenset()
-
-
-def test_deletions_name_the_newest_commit_and_where_a_file_went(top: Path) -> None:
-    write(top, "memory/w/r/größe.md", "another text\n" * 5)
-    commit_all(top)
-    git(top, "rm", "-q", "memory/w/r/e.md")
-    deleted = commit_all(top, "delete")
-    git(top, "mv", "memory/w/r/größe.md", "memory/w/r/a\nb.md")
-    moved = commit_all(top, "move")
-    gone = list_deletions(repository_of(top), "memory")
-    assert {path: (commit, new) for path, (commit, new) in gone.items()} == {
-        "memory/w/r/e.md": (deleted[:7], None),
-        "memory/w/r/größe.md": (moved[:7], "memory/w/r/a\nb.md"),
-    }
 
 
 def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(top: Path) -> None:

@@ -25,7 +25,7 @@ from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError
 from mdmem.store.catalog import EntryCache, load
 from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.merge import PathConflict, merge, merge_base, parents_at_hand
+from mdmem.store.git.merge import PathConflict, merge, merge_base
 from mdmem.store.git.process import Repository, ShallowHistoryError, read_blobs
 from mdmem.store.git.status import list_revision
 from mdmem.store.tree import GitTree, Unreadable, read_one
@@ -126,12 +126,6 @@ CONFLICTS = [
 def test_conflict_is_told_with_the_word_of_git(top: Path, ours: str | None, theirs: str | None, kind: str) -> None:
     both(top, "memory/w/r/lines.md", ours, theirs)
     assert [(one.path, one.kind) for one in merging(top).conflicts] == [("w/r/lines.md", kind)]
-
-
-def test_conflicts_outside_the_root_and_in_dot_names_are_left_out(top: Path) -> None:
-    for path in ("src.md", "memory2/x.md", "memory/.x/e.md", "memory/w/r/new.md"):
-        both(top, path, "ours\n", "theirs\n")
-    assert [one.path for one in merging(top).conflicts] == ["w/r/new.md"]
 
 
 def test_conflicts_at_the_top_are_those_of_wings(tmp_path: Path) -> None:
@@ -287,30 +281,6 @@ def test_merge_base_of_a_shallow_history_says_how_to_deepen_it(top: Path, tmp_pa
         merge(shallow, "origin/main", "HEAD")
     git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
     assert merge(shallow, "origin/main", "HEAD").ancestor == git(top, "rev-parse", "topic~1")
-
-
-def test_parents_at_hand_are_those_of_the_merge_being_made(top: Path, tmp_path: Path) -> None:
-    assert parents_at_hand(repository_of(top)) == ()
-    git(top, "merge", "-q", "--no-commit", "main")
-    assert parents_at_hand(repository_of(top)) == (git(top, "rev-parse", "main"),)
-    git(top, "worktree", "add", "-q", str(tmp_path / "linked"), "topic~1")
-    assert parents_at_hand(repository_of(tmp_path / "linked")) == ()
-
-
-def test_sides_of_a_merge_are_the_change_the_branch_and_their_base(top: Path) -> None:
-    ours, theirs, ancestor = merging(top).sides
-    base = {"w/r/base"}
-    assert [set(side.whole_catalog.entries) for side in (ours, theirs, ancestor)] == [
-        base | {"w/r/theirs"},
-        base | {"w/r/mine"},
-        base,
-    ]
-    commits = [git(top, "rev-parse", name)[:10] for name in ("topic", "main", "topic~1")]
-    assert [side.tree.name for side in (ours, theirs, ancestor)] == [
-        f"HEAD ({commits[0]})",
-        f"main ({commits[1]})",
-        f"the merge base {commits[2]}",
-    ]
 
 
 def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top: Path) -> None:

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-from builders import commit_all, memory, open_root, write_entry
+from builders import memory, open_root, write_entry
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.tree import TreeView
-from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 NEW = "nav/rules/new"
@@ -16,13 +14,6 @@ NEW = "nav/rules/new"
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     return open_root(memory(tmp_path) / "memory")
-
-
-def test_files_are_read_once_until_they_are_reread(workspace: Workspace) -> None:
-    given = workspace.over(TreeView(workspace.tree, changed={})).with_catalog(workspace.catalog)
-    write_entry(workspace.location.root, NEW)
-    assert NEW not in given.catalog.entries
-    assert NEW in given.reread().catalog.entries
 
 
 def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_loaded(
@@ -37,8 +28,3 @@ def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_lo
     after = workspace.reread()
     found = index.search("quaggas", live=after.catalog.digests, read=after.texts)
     assert [match.key for match in found.matches] == [NEW]
-
-
-def test_another_snapshot_has_an_index_of_its_own(tmp_path: Path, workspace: Workspace) -> None:
-    commit_all(tmp_path, "one")
-    assert workspace.at(Snapshot("HEAD")).index is not workspace.index
