@@ -6,8 +6,8 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import uniform
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from mdmem.disk import acquire, read_regular
+from mdmem.disk import locked, read_regular
 from mdmem.errors import GitError
 from mdmem.store.git.process import (
     GitLockedError,
@@ -53,59 +53,34 @@ class LockHeldError(Exception):
 
 
 def in_turn(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
-    """Return the result of an attempt once no other process holds a lock; raises GitLockedError after `wait` seconds.
-
-    The wait starts again whenever another process takes a lock, up to twelve times as long in all.
-    """
-    own_lock = repository.git_dir / "mdmem" / "commit.lock"
-    end = time.monotonic() + 12 * wait
-    until, seen, pause = end, object(), 0.01
-    while True:
-        try:
-            with _turn(own_lock):
-                return attempt()
-        except LockHeldError as error:
-            lock, now = error.lock, time.monotonic()
-        holder: list[tuple[int, int]] = []
-        for path in (repository.git_dir / "index.lock", own_lock):
-            with suppress(OSError):
-                stat = path.stat()
-                holder.append((stat.st_ino, stat.st_mtime_ns))
-        if holder != seen:
-            seen, until = holder, now + wait
-        if now > min(until, end):
-            doing = f"holds `{lock}`; if none runs any more, remove that file" if lock else "keeps committing"
-            raise GitLockedError(f"another git process {doing}")
-        time.sleep(uniform(pause / 2, pause))
-        pause = min(pause * 1.5, 0.2)
-
-
-@contextmanager
-def _turn(lock: Path) -> Iterator[None]:
-    """Hold the lock of our commits in a work tree; raises LockHeldError.
+    """Return the result of an attempt that runs alone among our processes, tried again while git holds a lock.
 
     `git commit --only` reads the index before it locks it: of two at once, the second writes back an old index in which
-    the first commit looks undone.
+    the first commit looks undone. Raises GitLockedError where another git's lock stays for `wait` seconds, or our own
+    processes keep committing for six times as long.
     """
-    try:
-        lock.parent.mkdir(exist_ok=True)
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError:
-        # Where we cannot write, git cannot either, and says why.
-        yield
-        return
-    try:
+    own_lock = repository.git_dir / "mdmem" / "commit.lock"
+    with ExitStack() as stack:
         try:
-            acquire(handle)
-        except OSError as error:
-            raise LockHeldError(None) from error
-        yield
-        # Tells those that wait that another process had its turn. The disk may be full.
-        with suppress(OSError):
-            os.ftruncate(handle, 0)
-            os.write(handle, str(os.getpid()).encode())
-    finally:
-        os.close(handle)
+            own_lock.parent.mkdir(exist_ok=True)
+            stack.enter_context(locked(own_lock, wait=6 * wait))
+        except BlockingIOError as error:
+            raise GitLockedError("another git process keeps committing") from error
+        except OSError:
+            # Where we cannot write, git cannot either, and says why.
+            pass
+        end, pause = time.monotonic() + wait, 0.01
+        while True:
+            try:
+                return attempt()
+            except LockHeldError as error:
+                if time.monotonic() > end:
+                    stays = f"holds `{error.lock}`; if none runs any more, remove that file"
+                    raise GitLockedError(
+                        f"another git process {stays if error.lock else 'keeps committing'}"
+                    ) from error
+            time.sleep(uniform(pause / 2, pause))
+            pause = min(pause * 1.5, 0.2)
 
 
 def commit_paths(
