@@ -76,9 +76,8 @@ def in_turn(repository: Repository, attempt: Callable[[], _Result], *, wait: flo
             except LockHeldError as error:
                 if time.monotonic() > end:
                     stays = f"holds `{error.lock}`; if none runs any more, remove that file"
-                    raise GitLockedError(
-                        f"another git process {stays if error.lock else 'keeps committing'}"
-                    ) from error
+                    doing = stays if error.lock else "keeps committing"
+                    raise GitLockedError(f"another git process {doing}") from error
             time.sleep(uniform(pause / 2, pause))
             pause = min(pause * 1.5, 0.2)
 
@@ -93,15 +92,15 @@ def commit_paths(
 ) -> str | None:
     """Commit exactly these files as they are on disk and return the new commit; None where HEAD has them so already.
 
-    Everything else stays staged or not as it is. Raises NotCommittedError, of which GitLockedError is one; the index is
-    then as before, and the files stay.
+    Everything else stays staged or not as it is. Raises NotCommittedError, also as GitLockedError; then the index is as
+    before, and the files stay.
 
     Args:
         repository: the repository.
         paths: the files, from the top; one that is gone is committed as deleted.
         message: the message of the commit.
         before: the content of each file before it was written, None for no file: only that may be staged.
-        wait: in seconds, for as long as one process holds git's lock.
+        wait: the seconds to wait while another git holds a lock.
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:
@@ -109,7 +108,7 @@ def commit_paths(
     except OSError as error:
         raise NotCommittedError(f"git could not be run: {error.strerror or error}") from error
     finally:
-        # An error that is on its way matters more than one of tidying up.
+        # The first error matters more than one of the clean-up.
         with suppress(GitError, OSError):
             if commit.intended:
                 in_turn(repository, commit.forget_intended, wait=wait)
@@ -166,7 +165,7 @@ class _Commit(Struct, frozen=True):
             _start(self.repository, "update-index", "--force-remove", "-z", "--stdin", text_in=gone)
 
     def _refuse_unseen(self, statuses: Sequence[FileStatus]) -> None:
-        """Refuse files that git ignores, that are in conflict, that a person staged, or that git does not look at."""
+        """Refuse files that git ignores, that are in conflict, that a person staged, or that git cannot see."""
         for one in statuses:
             if one.code == "!":
                 raise NotCommittedError(f"git ignores `{one.path}`")
