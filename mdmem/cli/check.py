@@ -21,7 +21,7 @@ from mdmem.cli.common import (
     workspace_at,
 )
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
-from mdmem.render.findings.formats import FORMATS, get_format
+from mdmem.render.findings import FORMATS, get_format
 from mdmem.render.ink import sent
 from mdmem.render.text import count
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check

@@ -27,6 +27,7 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_conflict, complete_revision, complete_wing
+from mdmem.render.answers import Style
 from mdmem.render.history import (
     blame_json,
     blame_text,
@@ -40,7 +41,7 @@ from mdmem.render.json import dump, why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.review import review_json, review_text
 from mdmem.render.review_markdown import diff_page, file_links, review_markdown
-from mdmem.render.upkeep import hygiene_json, hygiene_markdown, hygiene_text
+from mdmem.render.upkeep import hygiene_json, hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
 from mdmem.store.workspace.addresses import resolve_names
 from mdmem.store.workspace.scope import get_wing
@@ -172,12 +173,12 @@ def hygiene_command(
     of shared rules, references to superseded entries, decisions and patterns not verified for long, empty rooms.
     """
     report = run(open_workspace(given), wing, scope, pending_only=pending_only, record=record, commit=commit)
-    if form == "text":
-        print_text(hygiene_text(report, given.ink(), limit=limit))
-        for remark in report.remarks:
-            given.remark(remark)
-    else:
-        print_text(hygiene_json(report) if form == "json" else hygiene_markdown(report, limit=limit))
+    if form == "json":
+        print_text(hygiene_json(report))
+        return 0
+    print_text(hygiene_text(report, Style(is_markdown=form == "markdown", ink=given.ink()), limit=limit))
+    for remark in report.remarks if form == "text" else ():
+        given.remark(remark)
     return 0
 
 

@@ -26,8 +26,6 @@ from mdmem.change.review_model import (
     ReviewReport,
     Rewording,
     Span,
-    Transition,
-    Unread,
     Wording,
 )
 from mdmem.model.finding import Finding
@@ -151,9 +149,7 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
     frozen = [one for one in review.rewordings if one.is_frozen]
     others = [one for one in review.rewordings if not one.is_frozen]
     is_merge = review.merging is None or review.merging.is_merge
-    beliefs = ReviewSection(
-        "What we believed → what we will believe", _flat(map(writer.belief, review.beliefs)), "", review.wordings
-    )
+    beliefs = ReviewSection("Rules before → after", _flat(map(writer.belief, review.beliefs)), "", review.wordings)
     if not review.beliefs and review.wordings:
         beliefs = replace(beliefs, title="Proposed, without effect yet")
     found = [
@@ -210,25 +206,24 @@ class _Writer(Struct, frozen=True):
         return ReviewSection(title, tuple(found))
 
     def unread(self) -> Iterator[Line]:
-        """Yield what only one side cannot read, and how many files neither side can."""
+        """Yield the files that only one side cannot read, and how many files neither side can."""
 
         def faults(which: str) -> set[tuple[str, str, str]]:
             return {(one.path, one.code, one.message) for one in self.review.unread if one.which == which}
 
         same = faults("before") & faults("after")
         for one in self.review.unread:
-            if (one.path, one.code, one.message) not in same:
-                yield 0, self._unread(one)
+            if (one.path, one.code, one.message) in same:
+                continue
+            is_before = one.which == "before"
+            side = self.review.before if is_before else self.review.after
+            text = f"{self.code(one.path)} in {self.code(side)}: {self.mark('strong', one.message)}"
+            if one.other is not None:
+                other = f"{one.other.status} {one.other.type} {self.quoted(one.other.title)}"
+                text += f"; {'after' if is_before else 'before'} it is the {other}"
+            yield 0, text
         if same:
             yield 0, self.mark("dim", f"{count(len(same), 'file')} on both sides; `mdmem check` shows why")
-
-    def _unread(self, one: Unread) -> str:
-        name = self.review.before if one.which == "before" else self.review.after
-        text = f"{self.code(one.path)} in {self.code(name)}: {self.mark('strong', one.message)}"
-        if one.other is None:
-            return text
-        there = "after" if one.which == "before" else "before"
-        return f"{text}; {there} it is the {one.other.status} {one.other.type} {self.quoted(one.other.title)}"
 
     def belief(self, one: Belief) -> Iterator[Line]:
         reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
@@ -300,12 +295,10 @@ class _Writer(Struct, frozen=True):
         found = self.review.merging.findings if self.review.merging is not None else ()
         shown = {(one.address, one.message) for one in found}
         for one in self.review.transitions:
-            yield self._transition(one, [fault for fault in one.faults if (one.entry.address, fault) not in shown])
-
-    def _transition(self, one: Transition, faults: Sequence[str]) -> str:
-        illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
-        reasons = "".join(f" — {self.quoted(fault)}" for fault in faults)
-        return f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
+            faults = [fault for fault in one.faults if (one.entry.address, fault) not in shown]
+            illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
+            reasons = "".join(f" — {self.quoted(fault)}" for fault in faults)
+            yield f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
 
     def bearing(self, one: RelationChange) -> str:
         says = one.says if one.is_new else f"no longer {one.says}"
@@ -337,23 +330,23 @@ class _Writer(Struct, frozen=True):
                 todo.append((start, None, 0))
             while todo:
                 node, edge, level = todo.pop()
-                is_shown = node.entry.address in seen
-                yield level, self._chained(node, edge, is_shown=is_shown)
-                if not is_shown:
-                    seen.add(node.entry.address)
-                    following = [one for one in graph.edges if one.old == node.entry.address]
-                    todo += [(nodes[one.new], one, level + 1) for one in reversed(following)]
+                state = (
+                    "file deleted" if node.is_gone else f"{node.entry.status}{', current' if node.is_current else ''}"
+                )
+                text = f"{'→ ' if edge is not None else ''}{self.code(node.entry.address)} {state}"
+                if edge is not None:
+                    text += self.mark("strong", _LINK_NOTES.get(edge.change, "")) + (
+                        f" ({edge.kind})" if edge.kind else ""
+                    )
+                if node.entry.address in seen:
+                    yield level, text + self.mark("dim", ", shown above")
+                    continue
+                yield level, f"{text}: {self.quoted(node.entry.title)}"
+                seen.add(node.entry.address)
+                following = [one for one in graph.edges if one.old == node.entry.address]
+                todo += [(nodes[one.new], one, level + 1) for one in reversed(following)]
         if graph.left_out:
             yield 0, self.mark("dim", f"{entries(graph.left_out)} of these chains not shown")
-
-    def _chained(self, node: GraphNode, edge: GraphEdge | None, *, is_shown: bool) -> str:
-        state = "file deleted" if node.is_gone else f"{node.entry.status}{', current' if node.is_current else ''}"
-        text = f"{'→ ' if edge is not None else ''}{self.code(node.entry.address)} {state}"
-        if edge is not None and edge.change in _LINK_NOTES:
-            text += self.mark("strong", _LINK_NOTES[edge.change])
-        if edge is not None and edge.kind:
-            text += f" ({edge.kind})"
-        return text + (self.mark("dim", ", shown above") if is_shown else f": {self.quoted(node.entry.title)}")
 
     def dependent(self, one: Dependent) -> str:
         owners = f"owned by {self.quoted(', '.join(one.entry.owners))}" if one.entry.owners else "owned by nobody"
@@ -434,11 +427,9 @@ class _Writer(Struct, frozen=True):
 
 def _near_change(words: list[str], *, is_first: bool, is_last: bool) -> list[str]:
     """Return the unchanged words next to a change."""
-    if is_first:
-        return ["…", *words[-_AROUND:]] if len(words) > _AROUND else words
-    if is_last:
-        return [*words[:_AROUND], "…"] if len(words) > _AROUND else words
-    return [*words[:_AROUND], "…", *words[-_AROUND:]] if len(words) > 2 * _AROUND + 1 else words
+    before = [] if is_first else words[:_AROUND]
+    after = [] if is_last and not is_first else words[-_AROUND:]
+    return words if len(words) <= len(before) + len(after) + (1 if before and after else 0) else [*before, "…", *after]
 
 
 def mermaid(graph: Graph) -> str:

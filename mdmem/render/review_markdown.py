@@ -85,8 +85,9 @@ def review_markdown(
     found = sections(review, _mark)
     blocks = [[f"### {section.title}\n", *map(_line, section.lines)] for section in found]
     room = LIMIT - sum(len(one) + 2 for one in head)
-    shares = _share_out([_size(block) for block in blocks], room)
-    parts = [_fit(block, share) for block, share in zip(blocks, shares, strict=True)]
+    # If they do not all fit, each section has an equal share.
+    share = LIMIT if sum(map(_size, blocks)) <= room else room // len(blocks)
+    parts = [_fit(block, share) for block in blocks]
     left = room - sum(len(part) + 2 for part in parts)
     for number, section in enumerate(found):
         for fold in _folds(section, links):
@@ -117,16 +118,6 @@ def _line(line: Line) -> str:
 
 def _size(block: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in block) + 2
-
-
-def _share_out(sizes: Sequence[int], room: int) -> list[int]:
-    """Return the room for each part: as much as it needs, or an equal share of the rest."""
-    found = [0] * len(sizes)
-    order = sorted(range(len(sizes)), key=lambda number: sizes[number])
-    for rank, number in enumerate(order):
-        found[number] = min(sizes[number], room // (len(order) - rank))
-        room -= found[number]
-    return found
 
 
 def _fit(block: Sequence[str], room: int) -> str:

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.change.examine import Groups, HygieneReport
-from mdmem.change.fetch_wings import FetchedWing, FetchWingsResult
+from mdmem.change.fetch_wings import FetchWingsResult
 from mdmem.change.hygiene import hygiene_fields
-from mdmem.change.near_duplicates import NearPair
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import SyncResult
-from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
+from mdmem.render.answers import Style
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
 from mdmem.render.text import code, count, entries, prose
 from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
-from mdmem.store.state.pending_writes import Blocked, PendingWrite
+from mdmem.store.state.pending_writes import PendingWrite
 
 # So many rules that were never shown are listed; JSON has all.
 _NAMED = 3
@@ -37,18 +32,25 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
         active = " (active)" if wing.name == report.active_wing else ""
         broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
-        held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
-        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
+        content = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
+        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {content}")
     lines += [
         f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last fetched on {one.asked}"
         for one in report.borrowed
     ]
+    found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
+    # Only a verbose run shows findings of the lowest severity.
+    check = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
+    known = f"; {report.known} in the baseline" if report.known else ""
+    last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never"
+    due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
+    merged = f"{count(len(report.merged), 'decision')} of agents, not approved"
     lines += [
         f"index    {_index(report)}",
-        f"findings {_findings(report)}",
-        f"hygiene  {_hygiene(report)}",
+        f"findings {f'{found}; `{check}` shows them' if found else 'none'}{known}",
+        f"hygiene  {last}{due}",
         *([f"agents   {_agents(report)}"] if report.shown.times else []),
-        *([f"merged   {_merged(report)}"] if report.merged else []),
+        *([f"merged   {merged}; `mdmem approve --merged --dry-run` shows what would change"] if report.merged else []),
         *(f"note     {remark}" for remark in report.remarks),
     ]
     return "\n".join(lines)
@@ -64,55 +66,37 @@ def _index(report: StatusReport) -> str:
     if not index.stale:
         return f"complete: {entries(total)}, {size}"
     # A few changed files are not worth a write of the index.
-    held, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
-    return f"{held} of {entries(total)}, {size}; a question adds {rest} from the files"
-
-
-def _findings(report: StatusReport) -> str:
-    found = [count(number, level) for level, number in report.findings.items() if number]
-    # Only a verbose run shows findings of the lowest severity.
-    how = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
-    known = f"; {report.known} in the baseline" if report.known else ""
-    return (f"{', '.join(found)}; `{how}` shows them" if found else "none") + known
+    indexed, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
+    return f"{indexed} of {entries(total)}, {size}; a question adds {rest} from the files"
 
 
 def _agents(report: StatusReport) -> str:
     """Return how often entries were shown to agents lately, and which rules were not."""
-    shown, never_shown = report.shown, report.never_shown
+    shown, never = report.shown, report.never_shown
     times = count(sum(shown.times.values()), "time")
     ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
-    said = f"{entries(len(shown.times))} shown {times} in 30 days ({ways}), last on {shown.last:%Y-%m-%d}"
-    if not never_shown:
-        return f"{said}; every rule among them"
-    more = f" and {len(never_shown) - _NAMED} more" if len(never_shown) > _NAMED else ""
-    return f"{said}; never shown: {', '.join(never_shown[:_NAMED])}{more}"
-
-
-def _merged(report: StatusReport) -> str:
-    number = count(len(report.merged), "decision")
-    return f"{number} of agents, not approved; `mdmem approve --merged --dry-run` shows what would change"
-
-
-def _hygiene(report: StatusReport) -> str:
-    last = report.hygiene
-    said = f"last on {last.day}" if last.day is not None else "never"
-    return f"{said} (due); `mdmem hygiene` shows what needs maintenance" if last.is_due else said
+    text = f"{entries(len(shown.times))} shown {times} in 30 days ({ways}), last on {shown.last:%Y-%m-%d}"
+    if not never:
+        return f"{text}; every rule among them"
+    more = f" and {len(never) - _NAMED} more" if len(never) > _NAMED else ""
+    return f"{text}; never shown: {', '.join(never[:_NAMED])}{more}"
 
 
 def steps_text(steps: Sequence[HookStep]) -> str:
     """Return a line for each hook: what was done, or why nothing was."""
-    return "\n".join(_step(step) for step in steps)
+    lines = []
+    for step in steps:
+        hook = step.hook
+        if step.done == "removed legacy":
+            lines += [f"removed {hook.shown}.legacy", f"{hook.shown} stays as it is: {_framework(hook)}"]
+        elif step.done == "kept":
+            lines.append(f"{hook.shown} stays as it is: {hook_state(hook)}")
+        else:
+            lines.append(f"{step.done} {hook.shown}")
+    return "\n".join(lines)
 
 
-def _step(step: HookStep) -> str:
-    if step.done == "removed legacy":
-        return f"removed {step.hook.shown}.legacy\n{step.hook.shown} stays as it is: {_framework(step.hook)}"
-    if step.done != "kept":
-        return f"{step.done} {step.hook.shown}"
-    return f"{step.hook.shown} stays as it is: {standing(step.hook)}"
-
-
-def standing(hook: Hook) -> str:
+def hook_state(hook: Hook) -> str:
     """Return the state of a hook in a few words."""
     aside = "" if hook.legacy is None else f"; it moved the hook of mdmem to {hook.legacy.name}"
     return _framework(hook) + aside if hook.framework else hook.state.value
@@ -136,7 +120,7 @@ def driver_text(driver: Driver, done: str) -> str:
 
 def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
     """Return a line for each hook, and one for the merge driver: stage, state and file."""
-    rows = [(hook.stage, standing(hook), hook.shown) for hook in hooks]
+    rows = [(hook.stage, hook_state(hook), hook.shown) for hook in hooks]
     rows += [("merge-driver", driver.state.value, driver.shown)] if driver else []
     width = max(len(name) for name, _, _ in rows)
     return "\n".join(f"{name:<{width}}  {state}  ({shown})" for name, state, shown in rows)
@@ -196,8 +180,22 @@ def synced_json(synced: SyncResult) -> str:
 
 def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
     """Return the result for each wing, and the new findings."""
-    lines = [line for wing in fetched.wings for line in _lines(wing, ink)]
-    lines += [_finding(one) for one in fetched.faults[:_SHOWN]]
+    lines = []
+    for wing in fetched.wings:
+        head = f"{ink.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
+        commit, counts = (wing.commit or "")[:10], wing.counts
+        if wing.fault is not None:
+            lines.append(f"{head}: {visible(wing.fault)}")
+            lines += [f"  still {commit}, last fetched on {wing.asked}"] if wing.asked is not None and commit else []
+        elif wing.commit == wing.before:
+            lines.append(f"{head}: at {commit}")
+        else:
+            lines.append(f"{head}: {wing.before[:10] if wing.before else 'not fetched'} → {commit}")
+            changed = f"{count(counts.new, 'new entry', 'new entries')}, {counts.changed} changed, {counts.gone} gone"
+            lines.append(f"  {changed}; current entries {counts.in_force_before} → {counts.in_force}")
+    for one in fetched.faults[:_SHOWN]:
+        place = f"{visible(one.place.path)}:{one.place.line}"
+        lines.append(f"  {place}: {one.severity} {one.code} {visible(one.message)}")
     if len(fetched.faults) > _SHOWN:
         lines.append(f"... and {len(fetched.faults) - _SHOWN} more; `mdmem check` shows them")
     if fetched.commit is not None:
@@ -205,35 +203,18 @@ def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
     return "\n".join(lines)
 
 
-def _lines(wing: FetchedWing, ink: Ink) -> Iterator[str]:
-    head = f"{ink.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
-    if wing.fault is not None:
-        yield f"{head}: {visible(wing.fault)}"
-        if wing.asked is not None and wing.commit is not None:
-            yield f"  still {wing.commit[:10]}, last fetched on {wing.asked}"
-    elif wing.commit == wing.before:
-        yield f"{head}: at {(wing.commit or '')[:10]}"
-    else:
-        yield f"{head}: {wing.before[:10] if wing.before else 'not fetched'} → {(wing.commit or '')[:10]}"
-        yield f"  {_counted(wing)}"
-
-
-def _counted(wing: FetchedWing) -> str:
-    counts = wing.counts
-    entries = f"{count(counts.new, 'new entry', 'new entries')}, {counts.changed} changed, {counts.gone} gone"
-    return f"{entries}; current entries {counts.in_force_before} → {counts.in_force}"
-
-
-def _finding(finding: Finding) -> str:
-    place = finding.place
-    return f"  {visible(place.path)}:{place.line}: {finding.severity} {finding.code} {visible(finding.message)}"
-
-
 def wings_json(fetched: FetchWingsResult) -> str:
     """Return the results for the wings as JSON."""
     return dump(
         {
-            "wings": [_wing_json(wing) for wing in fetched.wings],
+            "wings": [
+                {
+                    **record_json(wing, "name", "git", "ref", "before", "commit"),
+                    **record_json(wing.counts, "new", "changed", "gone", "in_force_before", "in_force"),
+                    **record_json(wing, "asked", "fault"),
+                }
+                for wing in fetched.wings
+            ],
             "faults": [
                 {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message}
                 for one in fetched.faults
@@ -241,14 +222,6 @@ def wings_json(fetched: FetchWingsResult) -> str:
             "commit": fetched.commit,
         }
     )
-
-
-def _wing_json(wing: FetchedWing) -> dict[str, Any]:
-    return {
-        **record_json(wing, "name", "git", "ref", "before", "commit"),
-        **record_json(wing.counts, "new", "changed", "gone", "in_force_before", "in_force"),
-        **record_json(wing, "asked", "fault"),
-    }
 
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
@@ -268,52 +241,31 @@ _MOST_SHOWN = 20
 _WIDEST = 60
 
 
-class _Section(Struct, frozen=True):
-    """A kind of maintenance: each case with a text, and what to type next."""
-
-    heading: str
-    items: tuple[tuple[str, str], ...]
-    advice: str
-
-    def cut(self, limit: int) -> _Section:
-        """Return the section cut to a number of items; 0 means all."""
-        rest = len(self.items) - limit
-        if not limit or rest <= 0:
-            return self
-        return replace(self, items=(*self.items[:limit], (f"and {rest} more", "--limit 0 shows all")))
-
-
-def hygiene_text(report: HygieneReport, ink: Ink, *, limit: int = _MOST_SHOWN) -> str:
-    """Return what needs maintenance by kind, the most urgent first, with what to type next."""
-    blocks = [_text_of(section, ink, limit=limit) for section in _sections(report)]
+def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOWN) -> str:
+    """Return what needs maintenance by kind, the most urgent first, with what to type next; a limit of 0 shows all."""
+    blocks = []
+    if style.is_markdown:
+        about = f" of {code(report.project_id)}" if report.project_id else ""
+        blocks.append(f"## Hygiene{about} on {report.checked_at}")
+    for heading, items, advice in _kinds(report):
+        shown = items
+        if limit and len(items) > limit:
+            shown = [*items[:limit], (f"and {len(items) - limit} more", "--limit 0 shows all")]
+        if style.is_markdown:
+            lines = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in shown)
+            blocks.append(f"### {prose(heading)} ({len(items)})\n\n{lines}\n\nNext: {prose(advice)}.")
+        else:
+            width = min(_WIDEST, max(len(name) for name, _ in shown))
+            lines = "\n".join(f"  {name:<{width}}  {said}" for name, said in shown)
+            blocks.append(f"{style.ink.bold(f'{heading} ({len(items)})')}\n{lines}\n  next: {advice}")
+    nothing = "no write is pending" if report.pending_only else "nothing needs maintenance"
+    if style.is_markdown:
+        blocks += [f"{nothing.capitalize()}."] if report.is_clean else []
+        return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in report.remarks)])
     if report.recorded:
         commit = f", committed as {report.commit[:10]}" if report.commit else ""
         blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")
-    return "\n\n".join(blocks or [_nothing(report)])
-
-
-def _nothing(report: HygieneReport) -> str:
-    return "no write is pending" if report.pending_only else "nothing needs maintenance"
-
-
-def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
-    shown = section.cut(limit).items
-    width = min(_WIDEST, max(len(name) for name, _ in shown))
-    lines = [ink.bold(f"{section.heading} ({len(section.items)})")]
-    lines += [f"  {name:<{width}}  {said}" for name, said in shown]
-    return "\n".join([*lines, f"  next: {section.advice}"])
-
-
-def hygiene_markdown(report: HygieneReport, *, limit: int = _MOST_SHOWN) -> str:
-    """Return what needs maintenance as Markdown."""
-    about = f" of {code(report.project_id)}" if report.project_id else ""
-    blocks = [f"## Hygiene{about} on {report.checked_at}"]
-    for section in _sections(report):
-        items = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in section.cut(limit).items)
-        heading = f"### {prose(section.heading)} ({len(section.items)})"
-        blocks.append(f"{heading}\n\n{items}\n\nNext: {prose(section.advice)}.")
-    blocks += [f"{_nothing(report).capitalize()}."] if report.is_clean else []
-    return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in report.remarks)])
+    return "\n\n".join(blocks or [nothing])
 
 
 def hygiene_json(report: HygieneReport) -> str:
@@ -321,58 +273,51 @@ def hygiene_json(report: HygieneReport) -> str:
     return dump(hygiene_fields(report))
 
 
-def _sections(hygiene: HygieneReport) -> Iterator[_Section]:
-    """Yield the kinds that have a case: possible losses and errors first, old entries last."""
+def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
+    """Yield each kind of maintenance with its cases: possible losses and errors first, old entries last."""
     by_code: dict[str, list[tuple[str, str]]] = {}
     for one in hygiene.findings:
         by_code.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
+    waiting = [(one.id[:ID_LENGTH], _waiting(one)) for one in hygiene.unresolved]
+    stopped = [(one.id[:ID_LENGTH], visible(stopped_save(one))) for one in hygiene.blocked]
+    near = [(one.a, f"has {one.share:.0%} of its words in common with {one.b}") for one in hygiene.near]
+    empty_room = "type `mdmem new TYPE ROOM`, or remove the folder"
     kinds = (
-        ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem save --retry`"),
-        ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
-        ("not verified since the code they apply to changed", by_code.get("unverified-since-change", ()), _READING),
+        ("writes that did not complete", waiting, "type `mdmem save --retry`"),
+        ("saves that a similar entry stopped", stopped, RESOLVING),
+        ("not verified since the code they apply to changed", by_code.get("unverified-since-change"), _READING),
         ("near-duplicates", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
-        ("rules that may say the same, or contradict each other", map(_alike, hygiene.near), _LINKING),
+        ("rules that may say the same, or contradict each other", near, _LINKING),
         ("entities with one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
-        ("copies of a shared rule", by_code.get("copy-of-shared", ()), _COPIED),
-        ("references to superseded entries", by_code.get("link-to-superseded", ()), _RELINKING),
-        ("past their `expires_at`", by_code.get("expired", ()), _LATER),
+        ("copies of a shared rule", by_code.get("copy-of-shared"), _COPIED),
+        ("references to superseded entries", by_code.get("link-to-superseded"), _RELINKING),
+        ("past their `expires_at`", by_code.get("expired"), _LATER),
         ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _STILL_TRUE),
         ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _STILL_TRUE),
-        ("not verified for longer than `review_after_days`", by_code.get("review-overdue", ()), _STILL_TRUE),
-        ("rooms without an entry", by_code.get("empty-room", ()), "type `mdmem new TYPE ROOM`, or remove the folder"),
+        ("not verified for longer than `review_after_days`", by_code.get("review-overdue"), _STILL_TRUE),
+        ("rooms without an entry", by_code.get("empty-room"), empty_room),
     )
-    for heading, found, advice in kinds:
-        if items := tuple(found):
-            yield _Section(heading, items, advice)
+    yield from ((heading, items, advice) for heading, items, advice in kinds if items)
 
 
-def _grouped(hygiene: HygieneReport, groups: Groups) -> tuple[tuple[str, str], ...]:
+def _grouped(hygiene: HygieneReport, groups: Groups) -> list[tuple[str, str]]:
     several = len(groups) > 1
-    return tuple(
+    return [
         (address, f"{f'{number}: ' if several else ''}{visible(hygiene.titles[address])}")
         for number, group in enumerate(groups, 1)
         for address in group
-    )
+    ]
 
 
-def _aged(hygiene: HygieneReport, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def _aged(hygiene: HygieneReport, addresses: Iterable[str]) -> list[tuple[str, str]]:
     """Return the items of some addresses, the oldest first."""
-    meant = frozenset(addresses)
-    found = (item for item in hygiene.stale_items if item.id in meant)
-    return tuple((one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found)
+    asked = frozenset(addresses)
+    found = (item for item in hygiene.stale_items if item.id in asked)
+    return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found]
 
 
-def _alike(pair: NearPair) -> tuple[str, str]:
-    return pair.a, f"has {pair.share:.0%} of its words in common with {pair.b}"
-
-
-def _stopped(blocked: Blocked) -> tuple[str, str]:
-    return blocked.id[:ID_LENGTH], visible(stopped_save(blocked))
-
-
-def _waiting(write: PendingWrite) -> tuple[str, str]:
+def _waiting(write: PendingWrite) -> str:
     tries = f"{count(write.attempts, 'attempt')} since {write.created.date()}"
     why = f": {write.error}" if write.error else ""
     title = title_of_write(write)
-    named = write.verb if title == write.verb else f"{write.verb} `{title}`"
-    return write.id[:ID_LENGTH], visible(f"{named}, {tries}{why}")
+    return visible(f"{write.verb if title == write.verb else f'{write.verb} `{title}`'}, {tries}{why}")

@@ -71,7 +71,7 @@ def test_supersession_in_a_branch(top: Path, run: Run) -> None:
     assert said.code == 0
     assert "1 added, 1 changed; current entries 2 → 2\n" in said.out
     assert (
-        "What we believed → what we will believe\n"
+        "Rules before → after\n"
         f"  decision {CHOICE} “Use two threads”\n"
         "    → decision nav/architecture/three “Use three threads”\n"
         "    because two were too few\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, entry_text, memory, run_here, write
 
-from mdmem.render.findings.formats import FORMATS
+from mdmem.render.findings import FORMATS
 
 Capture = pytest.CaptureFixture[str]
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

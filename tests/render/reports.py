@@ -7,7 +7,7 @@ from typing import Any
 
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity
-from mdmem.render.findings.formats import get_format
+from mdmem.render.findings import get_format
 from mdmem.render.findings.report import CheckedRoot, Look
 
 RULE = "nav/rules/a.md"

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mdmem.model.finding import Edit, Fix, Place, Severity
-from mdmem.render.findings.formats import FORMATS
+from mdmem.render.findings import FORMATS
 from mdmem.render.findings.report import CheckedRoot
 from render.reports import RULE, TEXT, checked, edit, finding, fix, rendered
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.render.findings.formats import FORMATS, get_format
+from mdmem.render.findings import FORMATS, get_format
 from mdmem.render.findings.report import Look
 from render.reports import RULE, checked, edit, finding, fix, rendered
 

@@ -32,7 +32,7 @@ def test_text_of_a_supersession() -> None:
         "old → new\n"
         "1 added, 1 changed; current entries 1 → 1\n"
         "\n"
-        "What we believed → what we will believe\n"
+        "Rules before → after\n"
         "  decision app/rules/a “Old rule”\n"
         "    → decision app/rules/b “New rule”\n"
         "    because it was slow\n"
@@ -330,6 +330,6 @@ def test_new_findings_come_second() -> None:
     one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
     shown = text(replace(reviewed(OLD, NEW), merging=Merging("merging b into main", True, (one,))))
     assert [section.splitlines()[0] for section in shown.split("\n\n")][1:3] == [
-        "What we believed → what we will believe",
+        "Rules before → after",
         "Findings after the merge",
     ]

@@ -1,1 +1,31 @@
-"""What `mdmem check` prints: one file a format, and the table of them in `formats`."""
+"""Render the findings of `mdmem check` in ten formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from mdmem.render.findings.report import CheckedRoot, Look
+
+# Names of module and function, so that a list of the formats imports none of them.
+FORMATS = {
+    "text": ("text", "text"),
+    "concise": ("text", "concise"),
+    "json": ("json", "document"),
+    "jsonl": ("json", "lines"),
+    "sarif": ("sarif", "sarif"),
+    "github": ("ci", "github"),
+    "gitlab": ("ci", "gitlab"),
+    "junit": ("ci", "junit"),
+    "markdown": ("ci", "markdown"),
+    "rdjson": ("sarif", "rdjson"),
+}
+
+
+def get_format(name: str) -> Callable[[Sequence[CheckedRoot], Look], str]:
+    """Return the function that renders the reports of all roots as one text, without its last newline."""
+    module, function = FORMATS[name]
+    made = getattr(import_module(f"mdmem.render.findings.{module}"), function)
+    return cast("Callable[[Sequence[CheckedRoot], Look], str]", made)
