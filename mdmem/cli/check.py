@@ -22,13 +22,13 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.render.findings import FORMATS, get_format
+from mdmem.render.findings.report import CheckedRoot, Look, old_line, summary
 from mdmem.render.ink import sent
 from mdmem.render.text import count
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
-    from mdmem.render.findings.report import CheckedRoot
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 )
 @global_options
 def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
-    """Check every file and every link of the memory; PATHs narrow what is reported, never what is read.
+    """Check every file and every link of the memory, and report the findings, or only those of PATHs.
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
@@ -95,22 +95,36 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         runs = [_run(given, workspace, request, options) for workspace in workspaces]
     finally:
         progress.clear()
+    is_for_people = form in (None, "text", "concise")
     if options["diff"]:
-        _remark_sums(given, runs)
-    elif staged and form in (None, "text", "concise") and not any(one.report.reported for one in runs):
-        _remark_old(given, runs)
+        given.remark(summary(runs))
+    elif staged and is_for_people and not any(one.report.reported for one in runs):
+        for one in runs:
+            # Old findings are only worth a line if they would fail the commit that brought them.
+            if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
+                given.remark(old_line(one.report))
     else:
-        usual = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
-        is_whole = options["verbose"] or bool(options["select"])
-        _print(runs, form or usual, given, is_whole=is_whole, is_narrowed=bool(paths))
+        look = Look(given.ink(), __version__, options["verbose"] or bool(options["select"]), given.root)
+        _print(given, runs, look, form)
     code = max((_exit_code(one, options) for one in runs), default=0)
     if code and staged:
         _remark_on_the_commit(given, workspaces, runs)
     return code
 
 
+def _print(given: Globals, runs: list[CheckedRoot], look: Look, form: str | None) -> None:
+    in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
+    print_text(get_format(form or ("github" if in_actions else "text"))(runs, look))
+    if form == "concise":
+        given.remark(summary(runs))
+    step_summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if step_summary and in_actions:
+        with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(sent(get_format("markdown")(runs, look)) + "\n")
+
+
 def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: list[CheckedRoot]) -> None:
-    """Say which decisions are not staged, and how to go on if git is about to commit and waits for the answer."""
+    """Print which resolved conflicts are not staged, and how to go on if a hook of git waits for the answer."""
     from mdmem.change.conflicts import left_to_stage
 
     for step in filter(None, map(left_to_stage, workspaces)):
@@ -118,13 +132,10 @@ def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: lis
     # git names its index to a hook.
     if "GIT_INDEX_FILE" in os.environ:
         # A fault that the commit did not bring may have to wait.
-        skip = ", or type `git commit --no-verify`" if any(map(_fails_by_old_faults, runs)) else ""
+        reports = [one.report for one in runs]
+        is_old = any(one.incomplete or any(one.is_old(it) and one.fails(it) for it in one.findings) for one in reports)
+        skip = ", or type `git commit --no-verify`" if is_old else ""
         given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
-
-
-def _fails_by_old_faults(checked: CheckedRoot) -> bool:
-    report = checked.report
-    return bool(report.incomplete) or any(report.is_old(one) and report.fails(one) for one in report.findings)
 
 
 def _at(workspace: Workspace, given: Globals) -> Workspace:
@@ -160,7 +171,6 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress
 
 def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: dict[str, Any]) -> CheckedRoot:
     from mdmem.checks.run import check
-    from mdmem.render.findings.report import CheckedRoot
     from mdmem.store.workspace.addresses import from_here
 
     remarks: list[str] = []
@@ -192,34 +202,6 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
 def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:
     report = checked.report
     return 3 if report.incomplete else int(report.is_failing or bool(options["diff"] and report.fixed))
-
-
-def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool, is_narrowed: bool) -> None:
-    from mdmem.render.findings.report import Look
-
-    look = Look(given.ink(), __version__, is_whole, is_narrowed, given.root)
-    print_text(get_format(form)(runs, look))
-    if form == "concise":
-        _remark_sums(given, runs)
-    step_summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if step_summary and os.environ.get("GITHUB_ACTIONS") == "true":
-        with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(sent(get_format("markdown")(runs, look)) + "\n")
-
-
-def _remark_old(given: Globals, runs: list[CheckedRoot]) -> None:
-    """Say which old findings there are that would fail a commit that brought them."""
-    from mdmem.render.findings.report import old_line
-
-    for one in runs:
-        if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
-            given.remark(old_line(one.report))
-
-
-def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
-    from mdmem.render.findings.report import summary
-
-    given.remark(summary(runs))
 
 
 def _update_baseline(

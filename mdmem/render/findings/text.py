@@ -1,4 +1,4 @@
-"""Findings as people read them, with the source line and the help or one line each, and the checks behind them."""
+"""Render findings for people: with the source line and the help, or in one line each; and explain checks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_lin
 from mdmem.render.ink import Ink
 from mdmem.render.text import count
 
-# More findings than this nobody reads one by one.
-_READABLE = 50
-# From so many warnings of one check on, one line tells of all.
+# More findings are a table with the first errors.
+_READABLE = 25
+_FIRST = 20
+# From so many warnings of one check on, one line stands for all.
 _FOLDED = 10
-# So many errors are shown whole, or as many as fit into so many bytes where nothing says which are new.
-_FIRST, _FIRST_SIGHT, _LEAST = 20, 4_000, 3
 # The number of wings listed after a check.
 _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
@@ -27,49 +26,25 @@ _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check
 def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
 
-    Many warnings of one check are one line. If there are more than fifty findings, or more than fit on a first page,
-    only the first errors are shown, below a table of all by check and wing.
+    Many warnings of one check are one line. More than 25 findings are a table by check and wing, with the first
+    errors in full.
     """
-    found = reported(roots)
+    found, sums = reported(roots), summary(roots)
     if look.is_whole:
-        return "\n\n".join([*(_block(one, look) for one in found), summary(roots)])
-    has_room = look.is_narrowed or any(one.report.base is not None for one in roots)
-    folded = _many_alike(found)
-    single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
-    if len(single) <= _READABLE:
-        lines = "\n".join(_folded_line(some, look.ink) for some in folded.values())
-        page = "\n\n".join(filter(None, [*(_block(one, look) for one in single), lines, summary(roots)]))
-        if has_room or _size(page) <= _FIRST_SIGHT:
-            return page
-    return _overview(found, summary(roots), look, most=None if has_room else _FIRST_SIGHT)
-
-
-def _overview(found: Sequence[RootFinding], sums: str, look: Look, *, most: int | None) -> str:
-    """Return a table of all findings and the first errors, in as many bytes as are given, but three at least."""
-    table = _table(found, look.ink)
-    errors = [one for one in found if one.severity is Severity.ERROR]
-    room = most - _size(f"{table}{sums}{_WAYS}") - 60 if most is not None else None
-    shown: list[str] = []
-    for one in errors[:_FIRST]:
-        block = _block(one, look)
-        if room is not None and len(shown) >= _LEAST and sum(_size(some) + 2 for some in (*shown, block)) > room:
-            break
-        shown.append(block)
-    part = f"of {len(errors)} errors {len(shown)} are shown; " if len(errors) > len(shown) else ""
-    return "\n\n".join([table, *shown, f"{sums}\n{part}{_WAYS}"])
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
-def _many_alike(found: Sequence[RootFinding]) -> dict[str, list[RootFinding]]:
-    """Return the warnings by check, of each check that has too many to be shown one by one."""
+        return "\n\n".join([*(_block(one, look) for one in found), sums])
     warnings: dict[str, list[RootFinding]] = {}
     for one in found:
         if one.severity is Severity.WARNING:
             warnings.setdefault(one.finding.code, []).append(one)
-    return {code: some for code, some in warnings.items() if sum(one.finding.count for one in some) >= _FOLDED}
+    folded = {code: some for code, some in warnings.items() if sum(one.finding.count for one in some) >= _FOLDED}
+    single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
+    if len(single) <= _READABLE:
+        lines = "\n".join(_folded_line(some, look.ink) for some in folded.values())
+        return "\n\n".join(filter(None, [*(_block(one, look) for one in single), lines, sums]))
+    errors = [one for one in found if one.severity is Severity.ERROR]
+    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
+    blocks = [_block(one, look) for one in errors[:_FIRST]]
+    return "\n\n".join([_table(found, look.ink), *blocks, f"{sums}\n{part}{_WAYS}"])
 
 
 def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
@@ -80,29 +55,21 @@ def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
 
 
 def _table(found: Sequence[RootFinding], ink: Ink) -> str:
-    """Return one line a check, the gravest and most frequent first: how many it found, and in which wings."""
+    """Return a line for each check with its findings in each wing, the most severe and frequent checks first."""
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
-        checks.setdefault((one.severity, one.finding.code), Counter())[_wing(one)] += one.finding.count
+        wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
+        checks.setdefault((one.severity, one.finding.code), Counter())[wing] += one.finding.count
     wings = {wing for counted in checks.values() for wing in counted}
     ordered = sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1]))
     width = max(len(code) for _, code in checks)
     lines = []
     for (severity, code), counted in ordered:
-        level = ink.severity(severity, f"{severity:<7}")
-        listed = f"  {_in_wings(counted)}" if len(wings) > 1 else ""
-        lines.append(f"{level}  {code:<{width}}  {counted.total():>5}{listed}")
+        most = ", ".join(f"{wing} {number}" for wing, number in counted.most_common(_WINGS))
+        more = f" and {count(len(counted) - _WINGS, 'more wing')}" if len(counted) > _WINGS else ""
+        listed = f"  {most}{more}" if len(wings) > 1 else ""
+        lines.append(f"{ink.severity(severity, f'{severity:<7}')}  {code:<{width}}  {counted.total():>5}{listed}")
     return "\n".join(lines)
-
-
-def _wing(found: RootFinding) -> str:
-    return visible(found.checked.from_top(found.finding.place.path.partition("/")[0]))
-
-
-def _in_wings(counted: Counter[str]) -> str:
-    most = [f"{wing} {number}" for wing, number in counted.most_common(_WINGS)]
-    more = f" and {count(len(counted) - _WINGS, 'more wing')}" if len(counted) > _WINGS else ""
-    return ", ".join(most) + more
 
 
 def _block(found: RootFinding, look: Look) -> str:
