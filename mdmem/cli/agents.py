@@ -61,18 +61,16 @@ _ALL = "all"
 @click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
 @click.option("--token", "governance_token", metavar="TOKEN", help="The output of `mdmem token`, for a shared wing.")
-@click.option("--agent", metavar="NAME", help="Who saves it; written into the entry.")
-@click.option(
-    "--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that stays current beside this one."
-)
+@click.option("--agent", metavar="NAME", help="The agent that saves it; the entry states it.")
+@click.option("--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that stays current.")
 @click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
-@click.option("--waiting", is_flag=True, help="List the saves that failed on the way or that a similar entry stopped.")
+@click.option("--waiting", is_flag=True, help="List the saves that failed, or that a similar entry stopped.")
 @click.option(
-    "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one of them again, or all of them."
+    "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one of them again, or all."
 )
-@click.option("--drop", "dropped", metavar="ID", help="Give up one of them for good.")
+@click.option("--drop", "dropped", metavar="ID", help="Give up one of them.")
 @click.option("--yes", "is_sure", is_flag=True, help="With --drop: do not ask.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), help="The form of --waiting and --retry.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="The format of --waiting and --retry.")
 @global_options
 def save_command(
     given: Globals,
@@ -87,10 +85,10 @@ def save_command(
     form: str | None,
     **options: str | None,
 ) -> int:
-    """Save a decision, pattern, context, session or entity from JSON, compared with the entries there.
+    """Save a decision, pattern, context, session or entity from JSON, after a search for similar entries.
 
-    The JSON is the record, or an object with the record under KIND and the other arguments beside it. The answer is
-    JSON, too. A save that fails on the way is kept and tried again by the next one; --waiting lists such saves.
+    The JSON is the record, or an object with the record under KIND and the other arguments next to it. The answer is
+    JSON, too. A save that fails is kept, and the next save tries it again; --waiting lists such saves.
     """
     if kind is None or source is None:
         if waiting:
@@ -157,13 +155,13 @@ def _exit_code(result: SaveResult | BatchSaveResult) -> int:
 
 
 @click.group("token", invoke_without_command=True)
-@click.option("--preview", metavar="TEXT", help="What is going to be written, shown with the token.")
+@click.option("--preview", metavar="TEXT", help="The text to be written, shown with the token.")
 @format_option("text", "json")
 @global_options
 def token_command(given: Globals, form: str, preview: str | None) -> int:
     """Get a token for one write to a shared wing; it is shown once and expires after a minute (a setting).
 
-    `add`, `list` and `remove` are about the tokens that let clients in over HTTP.
+    `add`, `list` and `remove` manage the tokens of clients that connect over HTTP.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return 0
@@ -185,14 +183,14 @@ def token_command(given: Globals, form: str, preview: str | None) -> int:
 @token_command.command("add")
 @click.argument("name")
 @click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="A wing that it reads.")
-@click.option("--all-wings", is_flag=True, help="It reads every wing, those to come as well.")
-@click.option("--write", "may_write", is_flag=True, help="It writes what it reads.")
+@click.option("--all-wings", is_flag=True, help="It reads every wing, also future ones.")
+@click.option("--write", "may_write", is_flag=True, help="It may also write these wings.")
 @format_option("text", "json")
 @global_options
 def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> int:
     """Make a bearer token for the HTTP server and print it, this once."""
     if bool(wings) == all_wings:
-        raise click.UsageError("say what the token reads: --wing WING, as often as need be, or --all-wings")
+        raise click.UsageError("name what the token reads: --wing WING, repeatable, or --all-wings")
     workspace = open_workspace(given)
     named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
     for wing in named:

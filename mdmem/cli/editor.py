@@ -1,4 +1,4 @@
-"""Edit a text in the user's editor, and never lose what was typed."""
+"""Edit a text in the user's editor, and never lose a typed text."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
 
 
 def give_up_empty() -> NoReturn:
-    """End the command: an empty text means that the user changed their mind."""
+    """End the command, since an empty text means that the user changed their mind."""
     say("the text is empty; nothing is written")
     raise click.Abort
 
 
 def _decoded(content: bytes) -> str:
-    # Bytes that are not UTF-8 are refused where the entry is written, in one sentence.
+    # Writing the entry refuses bytes that are not UTF-8.
     return content.decode("utf-8", "surrogateescape")
 
 

@@ -49,18 +49,24 @@ from mdmem.store.workspace.scope import get_wing
 
 @click.command("diff")
 @click.argument("span", required=False, metavar="[A..B]", shell_complete=complete_revision)
-@click.option("--staged", is_flag=True, help="Use git's index instead of the working tree.")
+@click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
 @click.option(
     "--base",
     metavar="REV",
     shell_complete=complete_revision,
     help="Compare with the commit where the tree left REV, as CI does.",
 )
-@click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show the answers of both sides to a question.")
+@click.option(
+    "--query",
+    "queries",
+    multiple=True,
+    metavar="TEXT",
+    help="Show both answers to a question; repeatable.",
+)
 @click.option(
     "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="The wings to ask."
 )
-@click.option("--no-check", is_flag=True, help="Do not run the checks, which take the longest.")
+@click.option("--no-check", is_flag=True, help="Skip the checks, which take the longest.")
 @click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
 @format_option("text", "markdown", "json")
 @global_options
@@ -76,10 +82,10 @@ def diff_command(
     no_check: bool,
     exit_code: bool,
 ) -> int:
-    """Show what changed in meaning: current entries, what they supersede and why, references to that, new findings.
+    """Show what a change does to the rules: which are new, replaced, reworded or deprecated, and the new findings.
 
-    A..B compares two commits, A...B the commit where B left A with B, and A alone compares A with the working tree.
-    The default is HEAD.
+    A..B compares two commits. A...B compares B with the commit where it left A. A alone compares A with the working
+    tree; the default is HEAD.
     """
     request = ReviewRequest(
         span=span,

@@ -49,7 +49,7 @@ _CLIENTS = (
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--wing", "-w", help="The first wing; default: the name of the repository.")
+@click.option("--wing", "-w", help="The first wing.  [default: the name of the repository]")
 @click.option("--no-hook", is_flag=True, help="Do not change git hooks.")
 @click.option(
     "--client",
@@ -113,7 +113,7 @@ def init_command(
 def status_command(
     given: Globals, limit: int, form: str, revision: str | None, *, is_audit: bool, rebuild: bool
 ) -> int:
-    """Show the root and how it was found, the wings, the index and the findings."""
+    """Show the root and how it was found, the wings, the index, the findings, and what is due."""
     if is_audit and rebuild:
         raise click.UsageError("give --audit or --rebuild, not both")
     if revision is not None and (is_audit or rebuild):
@@ -186,8 +186,8 @@ def sync_command(
 ) -> int:
     """Pull with rebase, check the result, and push it if it has no new errors.
 
-    Nothing here changes before git has merged and the checks have passed; uncommitted files stay as they are. If others
-    push first, the sync is tried again.
+    No file changes before git has merged and the checks have passed; uncommitted files stay as they are. If others push
+    first, the sync is tried again.
 
     With --wings nothing is pulled or pushed: the wings of other repositories, or those given as WING, are fetched and
     pinned to their newest commits. No other command fetches anything.
@@ -219,7 +219,7 @@ def _sync(given: Globals, form: str) -> int:
 
 def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only these hooks; else all three."
+        "--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only these hooks.  [default: all three]"
     )(command)
 
 

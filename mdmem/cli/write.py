@@ -49,7 +49,7 @@ _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in
 
 
 class _TypeName(click.Choice[str]):
-    """The name of a type; a word of another format is answered with the type it means."""
+    """The name of a type; for a word of another format the error names the type."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         meant = meant_value(value, _TYPES)
@@ -58,19 +58,19 @@ class _TypeName(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def _proposed(given: Globals, addresses: Sequence[str]) -> list[str]:
-    """Return the entries, as they were just written, that only apply once the default branch has them."""
+def _find_proposed(given: Globals, addresses: Sequence[str]) -> list[str]:
+    """Return the written entries that only apply once the default branch has them."""
     catalog = view_of(open_workspace(given)).checkout.catalog
     stances = ((one, catalog.stance(one)) for one in addresses)
     return [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
 
 
 def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None:
-    """Remark that approved entries, or else the first changed one, wait for a commit of the default branch."""
+    """Print which approved entries, or else whether the first changed one, wait for a commit of the default branch."""
     if not written.changes or written.is_dry or form == "json":
         return
     changed = [one.to.removesuffix(".md") for one in written.changes]
-    waiting = _proposed(given, [one for one in changed if one in written.approved] or changed[:1])
+    waiting = _find_proposed(given, [one for one in changed if one in written.approved] or changed[:1])
     if waiting:
         verb, them = ("is", "it") if len(waiting) == 1 else ("are", "them")
         named = f"{', '.join(waiting[:-1])} and {waiting[-1]}" if len(waiting) > 1 else waiting[0]
@@ -85,7 +85,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None
 @click.option(
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
 )
-@click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
+@click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
 @new_wing_options
 @write_options
@@ -93,10 +93,9 @@ def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None
 def new_command(given: Globals, form: str, **options: Any) -> int:
     """Write a new entry; an existing one is never overwritten.
 
-    TYPE is invariant, decision, pattern or note. Without a place it goes to the default wing and the room of its type;
-    a wing alone, or a room of the default wing, will do. Without --body on a terminal the template opens in your
-    editor, as git chooses it.
-    Entries that say nearly the same, or are about the same subject, are listed.
+    TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
+    type; a wing alone, or a room of the default wing, is enough. On a terminal without --body, git's editor opens with
+    the template. The output lists similar entries and entries on the same subject.
     """
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     piped = piped_text(options["body"])
@@ -115,7 +114,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         on_subject = find_on_subject(workspace, address, left, near)
         return create_entry(workspace, address, left, wanted, wing=wing)
 
-    # A dry run would throw away what somebody types.
+    # A dry run would discard a typed text.
     is_typed = piped is None and not wanted.is_dry
     written = edited(workspace, address, with_hints(text), write) if is_typed else write(text)
     if form == "json":
@@ -131,7 +130,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:
         after = f", `mdmem approve {address}` makes it active" if draft.status == "draft" else ""
-        if draft.status == "active" and _proposed(given, [address]):
+        if draft.status == "active" and _find_proposed(given, [address]):
             after = "; it is only proposed until a commit of the default branch has it"
         given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
     return 0
@@ -158,7 +157,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete_active)
 @click.option(
-    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its own reason will do."
+    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its reason is the default."
 )
 @click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
@@ -171,7 +170,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
 )
 @click.option("--type", "entry_type", type=click.Choice(_TYPES), help="Its type.  [default: that of OLD]")
 @click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
-@click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
+@click.option("--body", "-b", help="Its text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
 @new_wing_options
 @write_options
@@ -204,7 +203,7 @@ def _with_new(
     wanted: WriteOptions,
     wing: WingKind | None,
 ) -> WriteResult:
-    """Write a new entry that replaces an old one, from the options or as the editor leaves it."""
+    """Write a new entry that replaces an old one, from the options or from the editor."""
     if stated["title"] is None and stated["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(stated["body"])
@@ -232,7 +231,7 @@ def _with_new(
 
 @click.command("approve")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_draft)
-@click.option("--merged", is_flag=True, help="The agents' decisions that were merged without an approval.")
+@click.option("--merged", is_flag=True, help="Approve agents' decisions that were merged without approval.")
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
 @write_options
 @global_options
@@ -241,11 +240,11 @@ def approve_command(
 ) -> int:
     """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
-    Each entry keeps the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing. With
-    --merged these are the agents' decisions on the default branch that nobody approved: all of them, or those named.
+    Each entry gets the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing. --merged
+    approves the agents' decisions on the default branch that nobody approved: all of them, or the given ones.
     """
     if not (addresses or merged):
-        raise click.UsageError("name a draft, or write --merged")
+        raise click.UsageError("name a draft, or use --merged")
     workspace = open_workspace(given)
     written = approve(workspace, addresses, by=by, options=write_options_from(options), merged=merged)
     code = print_written(given, workspace, written, form)
@@ -255,14 +254,14 @@ def approve_command(
 
 @click.command("doubt")
 @click.argument("address", shell_complete=complete_active)
-@click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry keeps it while the review lasts.")
-@click.option("--done", is_flag=True, help="The entry is right: end its review.")
+@click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry states it during the review.")
+@click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
 @global_options
 def doubt_command(
     given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None
 ) -> int:
-    """Put an entry under review: it still applies, shown as uncertain, until somebody confirms or deprecates it."""
+    """Put an entry under review; it still applies, shown as uncertain, until it is confirmed or deprecated."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     workspace, wanted = open_workspace(given), write_options_from(options)
@@ -295,7 +294,7 @@ def verify_command(
 @write_options
 @global_options
 def deprecate_command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:
-    """Deprecate an entry that nothing replaces; it keeps the reason. To replace one: `mdmem supersede`."""
+    """Deprecate an entry that nothing replaces, with a reason. To replace one: `mdmem supersede`."""
     workspace = open_workspace(given)
     written = deprecate(workspace, address, reason=reason, options=write_options_from(options))
     return print_written(given, workspace, written, form)
@@ -310,7 +309,7 @@ def deprecate_command(given: Globals, address: str, reason: str, form: str, **op
 def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) -> int:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
-    TO is of the same kind. For an entry it may be short, or a room with its slash to keep the entry-id.
+    TO is of the same kind. For an entry it may be short; a room with its slash keeps the entry-id.
     """
     workspace, wing = open_workspace(given), new_wing_from(options)
     written = move(workspace, old, new, options=write_options_from(options), wing=wing)
@@ -324,9 +323,9 @@ def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) ->
     "globs",
     metavar="GLOB",
     multiple=True,
-    help="No editor: set `applies_to` of all the ADDRESSes; `likely` takes the files that each text mentions.",
+    help="Set `applies_to` of every ADDRESS, without an editor; `likely` means the files that the text mentions.",
 )
-@click.option("--editorial", is_flag=True, help="Say in `editorial_at` that the words change and the rule does not.")
+@click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options
 @global_options
 def edit_command(
@@ -336,10 +335,10 @@ def edit_command(
     form: str,
     **options: bool | None,
 ) -> int:
-    """Change an entry in your editor, as git chooses it; it opens again until the text has no new error.
+    """Change an entry in git's editor, which opens again until the text has no new error.
 
-    What you typed is never thrown away: where it cannot be written, it is kept in a file that is named. With
-    --applies-to several entries can be changed at once; `wing/room/` means all entries of a room.
+    A text that cannot be written is kept in a file, and the output names the file. --applies-to changes several entries
+    at once; `wing/room/` means all entries of a room.
     """
     workspace, wanted = open_workspace(given), write_options_from(options)
     if globs:
@@ -351,7 +350,7 @@ def edit_command(
         help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
     with typing(workspace, opening.address, opening.content) as typed:
-        content = _ask(workspace, opening, typed)
+        content = _edit(workspace, opening, typed)
         try:
             written = save_edit(workspace, opening, content, is_editorial=bool(options["editorial"]), options=wanted)
         except LostRaceError as error:
@@ -363,15 +362,14 @@ def edit_command(
         return print_written(given, workspace, written, form)
 
 
-def _ask(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
-    """Return the text without a new error; raises UsageError where the user leaves one with errors as it is."""
+def _edit(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
+    """Return the text without a new error; raises UsageError if the user closes a text with errors unchanged."""
     content = typed.ask(opening.content)
     while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
         left = typed.ask(content, notes_on(faults, content))
         if left == content:
-            first = faults[0]
-            place = f"{opening.path}:{first.place.line}"
-            raise UsageError(f"nothing was written: {place}: {first.message}; {first.help}")
+            place = f"{opening.path}:{faults[0].place.line}"
+            raise UsageError(f"nothing was written: {place}: {faults[0].message}; {faults[0].help}")
         content = left
     if not content.strip():
         give_up_empty()
