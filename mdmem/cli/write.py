@@ -41,8 +41,8 @@ from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, save_
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, near_remarks, subject_remarks
-from mdmem.write.supersede import compose_successor, supersede, supersede_with
-from mdmem.write.write import WriteOptions, WriteResult
+from mdmem.write.supersede import successor_text, supersede, supersede_with
+from mdmem.write.write import WriteOptions, WriteResult, catalog_after
 
 _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
@@ -217,7 +217,8 @@ def _with_new(
         applies_to=stated["applies_to"],
     )
     made = require_wing(workspace, address_of(draft), wing)
-    new, start = compose_successor(workspace, entry.address, draft, reason=reason, beside=made)
+    catalog = catalog_after(workspace, made)
+    new, start = successor_text(catalog, entry.address, draft, reason=reason, today=workspace.today)
 
     def write(left: str) -> WriteResult:
         text = with_own_approval(workspace, new, left)

@@ -22,7 +22,7 @@ from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, create_en
 from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
 from mdmem.write.similar import SimilarEntry, Subject, find_near, find_on_subject
-from mdmem.write.supersede import compose_successor, supersede_with
+from mdmem.write.supersede import successor_text, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult, new_fault
 
 _ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call with it"
@@ -87,28 +87,42 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     Raises UsageError for a wrong argument or a missing token, and what `write` raises.
     """
     workspace.location.require_root()
-    old = _superseded(workspace, proposal)
+    catalog, reason = workspace.catalog, proposal.reason or ""
+    old = None
+    if proposal.supersedes is not None:
+        old = catalog.entries[resolve_full(workspace, proposal.supersedes, field="supersedes")]
+        if not reason.strip():
+            raise UsageError("`reason` is missing: say why the new entry replaces the old one")
     type_ = EntryType(proposal.type) if proposal.type is not None else old.type if old else EntryType.DECISION
     place = _place(workspace, proposal, type_, old)
-    known = _same(workspace, proposal, type_, place)
+    known = _find_equal(workspace, proposal, type_, place)
     if known is not None:
         return ProposeResult(address=known)
-    address, text = _composed(workspace, proposal, type_, old, place, now=now)
-    wing, catalog = address.split("/")[0], workspace.catalog
+    if not proposal.body.strip():
+        raise UsageError("`body` is empty: say what is proposed, and why")
+    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body)
+    moment = moment_on(workspace.today, now)
+    if old is not None:
+        address, text = successor_text(catalog, old.address, draft, reason=reason, today=moment)
+    else:
+        address, text = address_of(draft), compose(draft, today=moment)
+        refuse_taken(workspace, address)
+    document = parse_document(f"{address}.md", text.encode())
+    content = apply_edits(document.data, set_fields(document, proposal.fields))
+    fault = new_fault(Change(document.path, document.path, None, content), workspace.settings, today=workspace.today)
+    wing, text = address.split("/")[0], content.decode()
     is_guarded = needs_token(catalog, wing)
     if is_guarded:
         require_token(workspace, wing, proposal.governance_token, now, advice=_ADVICE)
-    near = find_near(workspace, address, text)
-    on_subject = find_on_subject(workspace, address, text, near)
-    change = Change(f"{address}.md", f"{address}.md", None, text.encode())
-    fault = new_fault(change, workspace.settings, today=workspace.today)
     if fault is not None:
         raise UsageError(f"nothing is written: {fault}")
+    near = find_near(workspace, address, text)
+    on_subject = find_on_subject(workspace, address, text, near)
 
     def write(options: WriteOptions) -> WriteResult:
         if old is None:
             return create_entry(workspace, address, text, options=options)
-        return supersede_with(workspace, old.address, address, text, reason=proposal.reason or "", options=options)
+        return supersede_with(workspace, old.address, address, text, reason=reason, options=options)
 
     if is_guarded:
         write(WriteOptions(is_dry=True))
@@ -122,15 +136,6 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     )
 
 
-def _superseded(workspace: Workspace, proposal: ProposeRequest) -> Entry | None:
-    if proposal.supersedes is None:
-        return None
-    found = resolve_full(workspace, proposal.supersedes, field="supersedes")
-    if not (proposal.reason or "").strip():
-        raise UsageError("`reason` is missing: say why the new entry replaces the old one")
-    return workspace.catalog.entries[found]
-
-
 def _place(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old: Entry | None) -> str:
     wing, room = (old.wing, old.room) if old is not None else (None, None)
     if proposal.wing is not None:
@@ -142,7 +147,7 @@ def _place(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old
     return f"{wing}/{proposal.room or room or workspace.settings.rooms[ROOM_KINDS[type_]]}"
 
 
-def _same(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, place: str) -> str | None:
+def _find_equal(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, place: str) -> str | None:
     """Return the address of an entry of that room which says the proposal word for word and did not end."""
     wanted = Subject(proposal.title, proposal.body).fingerprint
     titles = {
@@ -152,20 +157,3 @@ def _same(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, plac
     }
     bodies = workspace.catalog.plain_bodies(tuple(titles))
     return min((one for one, body in bodies if Subject(titles[one], body).fingerprint == wanted), default=None)
-
-
-def _composed(
-    workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old: Entry | None, place: str, *, now: datetime
-) -> tuple[str, str]:
-    """Return the address and the text of the draft; raises UsageError."""
-    if not proposal.body.strip():
-        raise UsageError("`body` is empty: say what is proposed, and why")
-    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body)
-    if old is not None:
-        address, text = compose_successor(workspace, old.address, draft, reason=proposal.reason or "")
-    else:
-        address = address_of(draft)
-        refuse_taken(workspace, address)
-        text = compose(draft, today=moment_on(workspace.today, now))
-    document = parse_document(f"{address}.md", text.encode())
-    return address, apply_edits(document.data, set_fields(document, proposal.fields)).decode()

@@ -306,21 +306,6 @@ def _linked(catalog: Catalog, document: Document, old: str, reason: str) -> byte
     return apply_edits(document.data, set_fields(document, values))
 
 
-def compose_successor(
-    workspace: Workspace, name: str, draft: Draft, *, reason: str, beside: tuple[Change, ...] = ()
-) -> tuple[str, str]:
-    """Return address and text of a new entry that is to supersede another; nothing is written.
-
-    `beside` are changes that will be written with it, such as the manifest of its wing.
-    """
-    old = resolve_name(workspace, name)
-    return successor_text(_with(workspace, beside), old, draft, reason=reason, today=workspace.today)
-
-
-def _with(workspace: Workspace, changes: tuple[Change, ...]) -> Catalog:
-    return catalog_after(workspace, changes) if changes else workspace.catalog
-
-
 def supersede_with(
     workspace: Workspace,
     name: str,
@@ -336,7 +321,7 @@ def supersede_with(
     def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)
         made = require_wing(one, new, wing) if wing is not None else ()
-        change_set = plan_succession(_with(one, made), old, new=new, text=text, reason=reason, today=one.today)
+        change_set = plan_succession(catalog_after(one, made), old, new=new, text=text, reason=reason, today=one.today)
         return replace(change_set, changes=(*made, *change_set.changes))
 
     return write(workspace, plan, options)

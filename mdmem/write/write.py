@@ -131,6 +131,8 @@ def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]
 
 def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
     """Return the entries as they would be with changes made."""
+    if not changes:
+        return workspace.catalog
     contents = {change.path: change.after for change in changes if change.after is not None}
     renames = [(change.path, change.to) for change in changes if change.path != change.to]
     gone = frozenset(change.path for change in changes if change.after is None)

@@ -18,7 +18,7 @@ from mdmem.write.create import Draft, create_entry
 from mdmem.write.fix import fix
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move as move_in
-from mdmem.write.supersede import compose_successor, supersede_with
+from mdmem.write.supersede import successor_text, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
@@ -32,7 +32,7 @@ def move(root: Workspace) -> WriteResult:
 
 def add_draft(root: Workspace) -> WriteResult:
     draft = Draft(type=EntryType.DECISION, title="Next", place=DRAFT, body=TEXT)
-    address, text = compose_successor(root, OLD, draft, reason="Better.")
+    address, text = successor_text(root.catalog, OLD, draft, reason="Better.", today=root.today)
     return supersede_with(root, OLD, address, text, reason="Better.", options=PLAIN)
 
 
