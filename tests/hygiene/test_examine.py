@@ -180,20 +180,6 @@ def test_rule_whose_code_changed_no_later_is_left_alone(root: Path, day: date) -
     assert examined(root, changes={"src/net/a.py": day}).findings == ()
 
 
-def test_changes_are_asked_for_once_from_the_oldest_day_on(root: Path) -> None:
-    write_entry(root, "app/rules/a", applies_to=["src/net/**", "src/net/x/*.py"], created_at="2026-10-01")
-    write_entry(root, "app/rules/b", applies_to=["docs/*.md", "../outside"], created_at="2026-09-01")
-    asked: list[tuple[list[str], date]] = []
-
-    def changes(places: Sequence[str], since: date) -> Mapping[str, date]:
-        asked.append((list(places), since))
-        return {}
-
-    catalog = open_root(root).whole_catalog
-    examine(catalog, TODAY, wings={"app"}, text={}, changes=changes)
-    assert asked == [(["docs", "src/net"], date(2026, 9, 1))]
-
-
 def shared(root: Path) -> None:
     write(root, "base/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "base/rules/deadline", LONG, title="Deadlines")
@@ -239,21 +225,6 @@ def test_room_with_a_readme_alone_is_empty(root: Path) -> None:
     ]
 
 
-def test_reach_narrows_everything(root: Path) -> None:
-    for wing in ("app", "web"):
-        write_entry(root, f"{wing}/rules/a", LONG, created_at="2020-01-01")
-        write_entry(root, f"{wing}/rules/b", LONG, created_at="2020-01-01", focus="net")
-        write(root, f"{wing}/ideas/README.md")
-    told = [
-        Finding("expired", "expired", Place(f"{wing}/rules/a.md"), "", f"{wing}/rules/a") for wing in ("app", "web")
-    ]
-    hygiene = examined(root, "web", found=told)
-    assert hygiene.duplicates == (("web/rules/a", "web/rules/b"),)
-    assert hygiene.outdated == ("web/rules/a", "web/rules/b")
-    assert [one.place.path for one in hygiene.findings] == ["web/ideas", "web/rules/a.md"]
-    assert examined(root, "web", is_focused=True).outdated == ("web/rules/b",)
-
-
 def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
     write_entry(root, "app/rules/clock", "Clocks run on UTC.", type="invariant", created_at="2020-01-01")
@@ -262,8 +233,3 @@ def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
         for one in ("app/rules/clock", "app/rules/retry")
     ]
     assert [one.address for one in examined(root, found=told).findings] == ["app/rules/clock"]
-
-
-def test_memory_without_entries_is_clean(root: Path) -> None:
-    assert examined(root) == HygieneReport(checked_at=TODAY)
-    assert examined(root).is_clean

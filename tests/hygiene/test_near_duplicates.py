@@ -41,9 +41,3 @@ def test_near_pairs_are_those_of_every_pair(sets: list[frozenset[str]], share: f
         pair: near for pair, near in wanted.items() if near >= share
     }
     assert found == sorted(found, key=lambda one: (-one.share, one.a, one.b))
-
-
-def test_groups_need_more_than_the_share() -> None:
-    texts = [("one", frozenset("abcdefghij")), ("two", frozenset("abcdefghi"))]
-    assert near_groups(texts, above=0.9) == []
-    assert near_groups(texts, above=0.89) == [("one", "two")]

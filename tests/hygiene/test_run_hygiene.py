@@ -17,10 +17,6 @@ from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)
-CONTRACT = [
-    *("project_id", "scope", "duplicates_found", "outdated_decisions", "obsolete_patterns", "entity_drift_count"),
-    *("unresolved_saves", "stale_items", "candidate_ids", "checked_at"),
-]
 KINDS = ["duplicate_decisions", "outdated_decisions", "obsolete_patterns", "entity_drift", "unresolved_saves"]
 
 
@@ -43,13 +39,6 @@ def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = No
     return PendingWrites(workspace.state_folder).keep(
         PendingWrite(verb="save_decision", arguments=arguments, created=created)
     )
-
-
-def test_answer_begins_with_the_keys_of_the_contract(workspace: Workspace) -> None:
-    answer = run_hygiene(workspace)
-    assert list(answer)[: len(CONTRACT)] == CONTRACT
-    assert list(answer["candidate_ids"]) == KINDS
-    assert list(answer["stale_items"][0]) == ["id", "label", "title", "age_days", "freshness"]
 
 
 @pytest.mark.parametrize(
@@ -77,23 +66,6 @@ def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
     for project in (None, "app", "new"):
         with pytest.raises(UsageError, match="there is no scope `team`; write one of global, project, focus"):
             run_hygiene(workspace, project, "team")
-
-
-def test_full_run_over_a_project_counts_for_it_alone(workspace: Workspace) -> None:
-    assert [is_hygiene_due(workspace, name) for name in ("The-App", "app", "web")] == [True, True, True]
-    run_hygiene(workspace, "The-App")
-    assert [is_hygiene_due(workspace, name) for name in ("The-App", "app", "web")] == [False, False, True]
-    assert read_times(workspace.state_folder) == Times(None, {"app": TODAY})
-    run_hygiene(workspace)
-    assert not is_hygiene_due(workspace, "web")
-
-
-def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
-    id_ = keep(workspace, "The-App")
-    answer = run_hygiene(workspace, "The-App", check_pending_only=True)
-    assert (answer["unresolved_saves"], answer["outdated_decisions"]) == (1, 0)
-    assert answer["candidate_ids"]["unresolved_saves"] == [id_]
-    assert is_hygiene_due(workspace, "The-App")
 
 
 def test_manifest_and_state_decide_together(workspace: Workspace) -> None:

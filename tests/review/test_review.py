@@ -7,10 +7,9 @@ from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.change.review import compare_trees
 from mdmem.change.review_model import AMENDS, CLAIMS, Counts, Move, ReviewReport, Span, WingChangeCount
 from mdmem.model.entry import Status
-from review.sides import ARTICLE, TODAY, reviewed, side, successor, superseded
+from review.sides import ARTICLE, reviewed, successor, superseded
 
 OLD = entry_text("The old words.\n", title="Old rule")
 RULE = entry_text(ARTICLE, type="invariant", title="Times are UTC")
@@ -91,10 +90,6 @@ def test_new_rule_tells_the_rationale_of_its_body_with_its_code() -> None:
     text = entry_text("Use UTC.\n\nRationale: `now()` lies.\n\n# More\n\nNothing.\n")
     belief = reviewed({}, {"a": text}).beliefs[0]
     assert (belief.before, belief.reason) == (None, "`now()` lies.")
-
-
-def test_new_rule_without_reasons_has_none() -> None:
-    assert reviewed({}, {"a": entry_text("Use UTC.\n")}).beliefs[0].reason is None
 
 
 def test_draft_successor_changes_no_belief_and_shows_in_the_chains() -> None:
@@ -191,11 +186,6 @@ def test_changed_glob_is_a_change_of_what_binds() -> None:
     assert found.edits == ()
 
 
-def test_draft_that_says_something_else_is_not_frozen() -> None:
-    before, after = (entry_text(words, status="draft") for words in ("One.\n", "Two.\n"))
-    assert [one.is_frozen for one in reviewed({"a": before}, {"a": after}).rewordings] == [False]
-
-
 def test_edit_of_other_fields_is_told_apart() -> None:
     found = reviewed({"a": entry_text(owner="Ada", tags=["x"])}, {"a": entry_text(tags=["x", "y"])})
     assert found.rewordings == ()
@@ -235,22 +225,10 @@ def test_reference_in_code_is_no_dependence() -> None:
     assert reviewed({"a": OLD, "b": example}, {"b": example}).dependents == ()
 
 
-def test_entry_that_ended_depends_on_nothing() -> None:
-    ended = entry_text("Gone.\n\n[see: app/rules/a]\n", status="deprecated", deprecated_reason="done")
-    assert reviewed({"a": OLD, "b": ended}, {"b": ended}).dependents == ()
-
-
 def test_files_that_a_changed_rule_covers_are_counted_and_some_are_named() -> None:
     files = [f"src/{number}.py" for number in range(8)]
     found = reviewed({}, {"a": entry_text(applies_to=["src/*.py"])}, files=[*files, "docs/x.md"]).covered[0]
     assert (found.count, found.files) == (8, tuple(files[:5]))
-
-
-def test_files_are_not_asked_for_where_no_rule_has_globs() -> None:
-    def never() -> tuple[str, ...]:
-        raise AssertionError
-
-    assert compare_trees(side("old", {}), side("new", {"a": OLD}), today=TODAY, files=never).covered == ()
 
 
 def test_copy_is_near_and_a_link_between_the_two_ends_it() -> None:
@@ -260,12 +238,6 @@ def test_copy_is_near_and_a_link_between_the_two_ends_it() -> None:
     assert [(short(one.entry.address), short(one.other.address)) for one in copy] == [("b", "a")]
     linked = entry_text(long, title="A b", see=["app/rules/a"])
     assert reviewed(before, {**before, "b": linked}).near == ()
-
-
-def test_two_new_copies_are_one_pair() -> None:
-    long = "One word after another tells what a rule is about, and these are many words.\n"
-    found = reviewed({}, {"a": entry_text(long, title="A"), "b": entry_text(long, title="A")}).near
-    assert [(short(one.entry.address), short(one.other.address)) for one in found] == [("a", "b")]
 
 
 def test_contradiction_is_new_with_the_link_and_ended_without() -> None:
