@@ -41,9 +41,8 @@ from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.files import WING
 from mdmem.store.state.local_records import append_audit
-from mdmem.store.workspace.own_memory import find_own_memory
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope, starting_shared
-from mdmem.store.workspace.visibility import project_scope
+from mdmem.store.workspace.visibility import find_own_memory, project_scope
 from mdmem.store.workspace.workspace import Workspace
 
 Pack = dict[str, Any]

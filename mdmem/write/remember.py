@@ -18,9 +18,8 @@ from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog import full_address
 from mdmem.store.state.files import WING, write_lock
-from mdmem.store.workspace.own_memory import make_own_memory
 from mdmem.store.workspace.scope import Filters, find_wing, resolve_scope, scope_state
-from mdmem.store.workspace.visibility import may_write_to, require_writable
+from mdmem.store.workspace.visibility import make_own_memory, may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import free_address, room_for

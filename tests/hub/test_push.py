@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from pushes import pushed, rows, state
 
 from mdmem.hub.push import PushResult, Succession
-from mdmem.store.workspace.own_memory import make_own_memory
+from mdmem.store.workspace.visibility import make_own_memory
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:

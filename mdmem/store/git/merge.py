@@ -26,13 +26,13 @@ from mdmem.store.git.process import (
 
 
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
-    """Return whether a commit is another one or led to it; one that is not here led to nothing."""
+    """Return whether a commit is another one or an ancestor of it; a commit that is not here is no ancestor."""
     asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
     return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
 
 def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
-    """Return those of some commits that are a commit or led to it; one that is not here led to nothing."""
+    """Return those of some commits that are a commit or an ancestor of it; one that is not here is no ancestor."""
     wanted = frozenset(olds)
     if not wanted:
         return wanted
@@ -41,7 +41,7 @@ def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozens
 
 
 def led_to_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
-    """Return whether a commit is one of others or led to one; those that are not here are passed over."""
+    """Return whether a commit is one of others or an ancestor of one; commits that are not here are ignored."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
     counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
     return not run(repository.top, *counted, text_in=asked, variables=repository.variables).strip()
@@ -119,10 +119,10 @@ def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: s
 
 
 _MERGE_FILE = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
-# Whatever else has a say in a merge is set to git's default.
+# All other settings that change a merge are set to git's default.
 _SETTINGS = tuple(
     part
-    for said in (
+    for setting in (
         f"core.attributesFile={os.devnull}",
         "merge.default=text",
         "merge.conflictStyle=merge",
@@ -130,7 +130,7 @@ _SETTINGS = tuple(
         "merge.renames=true",
         "merge.renormalize=false",
     )
-    for part in ("-c", said)
+    for part in ("-c", setting)
 )
 
 

@@ -22,7 +22,7 @@ UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's check
 
 
 class UnknownRevisionError(UsageError):
-    """A revision names no commit of this repository."""
+    """A revision is no commit of this repository."""
 
 
 class NoCommonAncestorError(GitError):
@@ -34,17 +34,17 @@ class ShallowHistoryError(GitError):
 
 
 class NotCommittedError(GitError):
-    """git did not commit what was written; `output` is that of git and the hooks."""
+    """git did not commit the files that were written; `output` is that of git and the hooks."""
 
     def __init__(self, why: str, *, output: str = "") -> None:
-        """Say why, that the files stay, and what git printed."""
+        """Set the message: the reason, that the files stay, and the output."""
         printed = f"\n{output}" if output else ""
         super().__init__(f"{why}; nothing was committed, the files are written{printed}")
         self.output = output
 
 
 class GitLockedError(NotCommittedError):
-    """Another process holds a lock of git's for longer than we wait; a later try may pass."""
+    """Another process held a lock of git for longer than we wait; a later try may succeed."""
 
 
 class ObjectStore:
@@ -110,7 +110,7 @@ SETTINGS = (
     "log.showRoot=true",
     "log.showSignature=false",
 )
-SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
+SAFE = (*(part for setting in SETTINGS for part in ("-c", setting)), "--no-pager")
 
 
 class Repository(Struct, frozen=True):
@@ -299,7 +299,7 @@ def editor(folder: Path) -> str:
 
 
 def pathspec(under: str) -> str:
-    """Return what names a folder, from the top, and nothing else, whatever characters its name holds."""
+    """Return the pathspec of a folder, from the top, that matches nothing else, whatever characters its name has."""
     return f":(top,literal){under}" if under else ":(top)"
 
 
@@ -314,7 +314,7 @@ def identity(repository: Repository) -> str | None:
         printed = run(repository.top, "var", "GIT_COMMITTER_IDENT")
     except GitError:
         return None
-    # The time follows the address, which holds no angle bracket.
+    # The time follows the address, which contains no angle bracket.
     return printed.decode("utf-8", "replace").rpartition(">")[0] + ">"
 
 

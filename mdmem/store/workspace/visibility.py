@@ -1,23 +1,29 @@
-"""The parts of a root that a caller may see: findings, commits, pending writes, and the wings of a project."""
+"""The parts of a memory that a caller may see, the projects they may write, and a memory of their own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.errors import UsageError
+from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.markdown.parse import without_code
-from mdmem.model.access import AccessDeniedError
+from mdmem.model.access import Access, AccessDeniedError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog import Catalog, EntryCache
 from mdmem.store.catalog.links import references_in
 from mdmem.store.git.history import Commit, paths_of_commits
 from mdmem.store.settings import Settings
+from mdmem.store.state import write_new
+from mdmem.store.state.files import WING, private_root
 from mdmem.store.state.pending_writes import PendingWrite
+from mdmem.store.tree import SETTINGS_NAME
+from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import (
     AmbiguousWingError,
     Filters,
@@ -181,3 +187,50 @@ def project_scope(workspace: Workspace, settings: Settings, project: str | None,
         return resolve_scope(workspace.catalog, settings, named, tracked=workspace.tracked_files)
     shared = tuple(name for name, wing in workspace.catalog.wings.items() if wing.is_shared)
     return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
+
+
+# The caller's own memory is a root in the user's data folder that only the context of this caller reads.
+_SETTINGS = """\
+# The private memory of one caller; `mdmem --root` with this folder reads and changes it.
+[check]
+ignore = ["wing-without-owner"]
+"""
+_MANIFEST = "---\nkind: project\n---\n\n# private\n"
+
+
+def find_own_memory(workspace: Workspace) -> Workspace | None:
+    """Return the caller's own memory as it is now, None where there is none yet."""
+    root = _own_root(workspace)
+    return _open_own(workspace, root) if (root / SETTINGS_NAME).is_file() else None
+
+
+def make_own_memory(workspace: Workspace) -> Workspace:
+    """Return the caller's own memory, made where there is none; raises EnvironmentFaultError."""
+    root = _own_root(workspace)
+    try:
+        # Nobody else may read it, not even its names.
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (root / WING).mkdir(exist_ok=True)
+        for path, text in ((root / WING / "README.md", _MANIFEST), (root / SETTINGS_NAME, _SETTINGS)):
+            # It may exist from before, or another process was first.
+            with suppress(FileExistsError):
+                write_new(path, text.encode())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise EnvironmentFaultError(f"the caller's own memory {root} cannot be made: {reason}") from error
+    return _open_own(workspace, root)
+
+
+def _own_root(workspace: Workspace) -> Path:
+    access = workspace.access
+    caller = access.name
+    if caller is None and access.readable is not None:
+        # A caller without a name who sees only some wings is not the user. No token's name has a NUL.
+        caller = "\0".join(("", *sorted(access.readable)))
+    return private_root(workspace.environment, workspace.location.root, caller)
+
+
+def _open_own(workspace: Workspace, root: Path) -> Workspace:
+    """Return a root outside git, even if a repository surrounds the data folder."""
+    location = Location(root.resolve(), "the caller's own memory")
+    return replace(workspace, location=location, access=Access(), cache=EntryCache()).at(Snapshot())
