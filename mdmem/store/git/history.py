@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -260,12 +262,6 @@ def _cut_commits(repository: Repository) -> frozenset[str]:
         return frozenset()
 
 
-_FORM = "--format=%x01%H%x02%an%x02%ae%x02%cI%x02%s"
-# Blob before and after, state, path, and the path before.
-_Raw = tuple[str, str, str, str, str]
-_RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-
-
 class FileRevision(Struct, frozen=True):
     """One commit's change of a file: the blobs before and after, None for no file.
 
@@ -297,72 +293,75 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
     the file came from; a merge is listed only where it differs from all that it merges.
     """
     try:
-        start: str | None = resolve(repository, until or "HEAD")
+        start = resolve(repository, until or "HEAD")
     except UnknownRevisionError:
         return ()
     found: list[FileRevision] = []
     seen: set[str] = set()
-    while start is not None and path not in seen:
+    while path not in seen:
         seen.add(path)
         found += _changes_at(repository, path, start)
-        # A file that a commit added may have been moved there.
-        made = found[-1] if found and found[-1].before is None and found[-1].after is not None else None
-        move = _find_rename(repository, made.commit, to=made.path) if made is not None else None
-        if made is None or move is None:
+        if not found or found[-1].before is not None or found[-1].after is None:
             break
-        before, after, _, _, old = move
-        found[-1] = replace(made, before=before, after=after, moved_from=old)
-        start, path = _parent_of(repository, made.commit), old
+        # A file that a commit added may have been moved there. `git log --follow` also finds copies.
+        added = found[-1]
+        move = next((one for one in _renames_of(repository, added.commit) if one.path == path), None)
+        if move is None:
+            break
+        start, path = f"{added.commit}^1", move.old
+        found[-1] = replace(added, before=move.before, moved_from=path)
     if found and found[0].after is None:
-        move = _find_rename(repository, found[0].commit, old=found[0].path)
-        found[0] = replace(found[0], moved_to=move[3] if move is not None else None)
+        moves = _renames_of(repository, found[0].commit)
+        found[0] = replace(found[0], moved_to=next((one.path for one in moves if one.old == found[0].path), None))
     return tuple(found)
+
+
+_RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+
+
+class _Change(NamedTuple):
+    """A file in git's raw format: the blobs before and after, None for no file, its path, and that before a rename."""
+
+    before: str | None
+    after: str | None
+    path: str
+    old: str
 
 
 def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
     """Yield the changes of one path, back to where the file was added."""
-    options = (*_RAW, "--no-renames", "--no-show-signature", "--diff-merges=combined", _FORM)
-    parts = records(_ask(repository, "log", *options, start, "--", pathspec(path)))
-    starts = [number for number, part in enumerate(parts) if part.lstrip("\n").startswith("\x01")]
-    for first, last in zip(starts, [*starts, len(parts)][1:], strict=True):
-        commit = parts[first].strip("\n").removeprefix("\x01").split("\x02", 4)
-        for before, after, state, name, _ in _raw_changes(parts[first + 1 : last]):
-            if name == path:
-                digest, author, email, when, subject = commit
-                blobs = None if state == "A" else before, None if state == "D" else after
-                yield FileRevision(digest, author, email, when, subject, path, *blobs)
-                if state == "A":
-                    return
+    form = "--format=%x01%H%x02%an%x02%ae%x02%cI%x02%s"
+    options = (*_RAW, "--no-renames", "--no-show-signature", "--diff-merges=combined", form)
+    parts = iter(records(_ask(repository, "log", *options, start, "--", pathspec(path))))
+    commit: list[str] = []
+    for part in parts:
+        if part.lstrip("\n").startswith("\x01"):
+            commit = part.strip("\n").removeprefix("\x01").split("\x02", 4)
+            continue
+        change = _raw_change(part, parts)
+        if change.path == path:
+            digest, author, email, when, subject = commit
+            yield FileRevision(digest, author, email, when, subject, path, change.before, change.after)
+            if change.before is None:
+                return
 
 
-def _raw_changes(parts: Sequence[str]) -> Iterator[_Raw]:
-    rest = iter(parts)
-    for part in rest:
-        words = part.lstrip("\n").lstrip(":").split(" ")
-        # A mode and a blob for each parent and for the result, and a letter for each parent.
-        parents = len(words) // 2 - 1
-        *before, after = words[parents + 1 : -1]
-        first, old = next(rest), next((blob for blob in before if blob.strip("0")), None)
-        state = words[-1][0]
-        if parents > 1:
-            # A merge that differs from all that it merges.
-            state = "D" if not after.strip("0") else "M" if old is not None else "A"
-        yield old or before[0], after, state, next(rest) if state in "RC" else first, first if state in "RC" else ""
+def _raw_change(head: str, rest: Iterator[str]) -> _Change:
+    words = head.lstrip("\n").lstrip(":").split(" ")
+    # A mode and a blob for each parent and for the result, and a letter for each parent.
+    parents = len(words) // 2 - 1
+    *before, after = (blob if blob.strip("0") else None for blob in words[parents + 1 : -1])
+    old = path = next(rest)
+    if words[-1][0] in "RC":
+        path = next(rest)
+    return _Change(next(filter(None, before), None), after, path, old)
 
 
-def _find_rename(repository: Repository, commit: str, *, old: str = "", to: str = "") -> _Raw | None:
-    """Return the rename of a path, or to a path, that a commit made."""
-    parent = _parent_of(repository, commit)
-    if parent is None:
-        return None
-    # An entry is short, and a move rewrites its links: more than half of it may differ.
-    printed = _ask(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit)
-    renames = (one for one in _raw_changes(records(printed)) if one[2] == "R")
-    return next((one for one in renames if to in ("", one[3]) and old in ("", one[4])), None)
-
-
-def _parent_of(repository: Repository, commit: str) -> str | None:
-    try:
-        return resolve(repository, f"{commit}^1")
-    except UnknownRevisionError:
-        return None
+def _renames_of(repository: Repository, commit: str) -> Iterator[_Change]:
+    """Yield the renames that a commit made; none for one without a parent here."""
+    with suppress(GitError):
+        # An entry is short, and a move rewrites its links: more than half of it may differ.
+        printed = _ask(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, f"{commit}^1", commit)
+        parts = iter(records(printed))
+        changes = [_raw_change(head, parts) for head in parts]
+        yield from (one for one in changes if one.old != one.path and one.before is not None)
