@@ -104,7 +104,7 @@ def _facts_of(case: Case, fresh: Mapping[str, str]) -> _Known:
             findings.setdefault(one.place.path, []).append(one)
     made = {}
     for path, digest in fresh.items():
-        own = findings.get(path, []) if is_entry_place(path) else []
+        own = findings[path] if path in findings and is_entry_place(path) else []
         is_same = case.catalog.digest_of(path, case.catalog.document(path).data) == digest
         if is_same and all(one.fix is None or one.fix.paths == (path,) for one in own):
             made[path] = replace(case.file_facts(path), findings=tuple(own))

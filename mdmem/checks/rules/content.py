@@ -19,8 +19,8 @@ from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.templates import PLACEHOLDERS
 
 _TEMPLATE_HELP = "replace it by your own words, or remove it"
-_NAMES = ("label", "owner", "topic", "focus", "agent", "approved_by")
-_SENTENCES = ("title", "trigger", "objective", "reason", "deprecated_reason", REVIEW_REASON)
+_NAMES = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by"})
+_SENTENCES = frozenset({"title", "trigger", "objective", "reason", "deprecated_reason", REVIEW_REASON})
 _CHOICES = re.compile(r"[\w-]+(?:\s*\|\s*[\w-]+){2,}")
 _BRACKETED = re.compile(r"<[^<>]+>")
 _PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))) + ")>")
@@ -44,9 +44,8 @@ def template_leftover(case: Case) -> Iterator[Finding]:
     """
     yield from case.loaded("template-leftover")
     for address, document in case.documents:
-        for name in (*_NAMES, *_SENTENCES):
-            value = document.fields.get(name) if document.fields else None
-            if not isinstance(value, str):
+        for name, value in (document.fields or {}).items():
+            if not isinstance(value, str) or (name not in _NAMES and name not in _SENTENCES):
                 continue
             if (_BRACKETED if name in _NAMES else _PLACEHOLDER).fullmatch(value):
                 message = f"`{name}` is still `{value}`"

@@ -15,7 +15,7 @@ from mdmem.checks.fixes.base import is_slip, with_fix
 from mdmem.checks.prose import AmendmentSentence
 from mdmem.markdown.patch import add_items, replace_item
 from mdmem.markdown.similarity import undeclared_overlaps
-from mdmem.model.entry import Entry, Status, Wing
+from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.catalog.derived import is_lower, may_speak_for
@@ -284,12 +284,15 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
     """
     seen: set[tuple[str, str]] = set()
     for link in case.all_links:
-        is_other = link.field in _SUPERSESSION if isinstance(link, Link) else link.path is not None
         target = link.target
-        if is_other or target is None or case.catalog.hides(target) or _wing_of(target) in case.catalog.missing_wings:
+        if target is None or _wing_of(target) == _wing_of(link.address):
+            continue
+        is_other = link.field in _SUPERSESSION if isinstance(link, Link) else link.path is not None
+        if is_other or case.catalog.hides(target) or _wing_of(target) in case.catalog.missing_wings:
             continue
         here, there = (case.catalog.wings[_wing_of(one)] for one in (link.address, target))
-        if (link.address, there.name) in seen or _reads(here, there):
+        is_read = there.is_shared and (here.shared_wings is None or there.name in here.shared_wings)
+        if is_read or (link.address, there.name) in seen:
             continue
         seen.add((link.address, there.name))
         message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
@@ -302,12 +305,6 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
 
 def _wing_of(path: str) -> str:
     return path.split("/", 1)[0]
-
-
-def _reads(here: Wing, there: Wing) -> bool:
-    if here.name == there.name:
-        return True
-    return there.is_shared and (here.shared_wings is None or there.name in here.shared_wings)
 
 
 @check("applies-to-nothing", Severity.WARNING, asks_git=True)
