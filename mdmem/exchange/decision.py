@@ -293,7 +293,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
     reading = _read_all(stated, facts, heading, section, banners, own)
     claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections))))
-    status, guess, said = _status(source, sections, reading, claims, unstated)
+    status, guess, messages = _status(source, sections, reading, claims, unstated)
     created, date_guess, odd = _dated(front, facts, reading)
     guesses = {"status": guess, "created_at": date_guess}
     # Our status may lose a part of what the front matter says.
@@ -310,7 +310,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         claims=claims,
         cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
         guesses={name: one for name, one in guesses.items() if one is not None},
-        said=(*said, *odd),
+        messages=(*messages, *odd),
         states_status=reading.status is not None,
         stated=" and ".join(f"`{one}`" for one in reading.words),
         number=own,
@@ -369,15 +369,15 @@ def _status(
     if reading.status is not None:
         return reading.status, reading.guess, ()
     why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
-    said = (why,) if reading.is_unknown else ()
+    messages = (why,) if reading.is_unknown else ()
     if source.is_in_records and reading.claims and not reading.is_unknown:
         # The status is about a part; the rest is active.
         return Status.ACTIVE, None, ()
     if source.is_in_records:
-        return Status.ACTIVE, Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY), said
+        return Status.ACTIVE, Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY), messages
     if unstated is Status.ACTIVE and not reading.is_unknown and (decision_sections(sections) or reading.claims):
-        return unstated, Guess(f"{why}; it says what was decided", Sureness.LIKELY), said
-    return Status.DRAFT, Guess(why, Sureness.GUESS), said
+        return unstated, Guess(f"{why}; it says what was decided", Sureness.LIKELY), messages
+    return Status.DRAFT, Guess(why, Sureness.GUESS), messages
 
 
 def _dated(

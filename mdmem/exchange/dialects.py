@@ -182,9 +182,9 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a draft note for each section that is not mdmem's own text and does more than include other files."""
     body = _INCLUDE.sub("", without_own(source.body))
     folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
-    globs, said = _globs_of_code(source, folder)
+    globs, messages = _globs_of_code(source, folder)
     included = (name for name in _INCLUDE.findall(source.body) if _INSTRUCTIONS.match(name) is None)
-    said = (*said, *(f"`@{name}` includes a file, which is not imported with it" for name in included))
+    messages = (*messages, *(f"`@{name}` includes a file, which is not imported with it" for name in included))
     keys = read_keys(source.fields.items(), without=(*_GLOB_KEYS, "alwaysApply", "description"))
     description = " ".join(str(source.fields.get("description") or "").split())
     words = (*folder.split("/"), _SUFFIX.sub("", source.stem).lower())
@@ -203,10 +203,10 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
             name="-".join(filter(None, (stem, part if part != stem else ""))),
             body=text,
             fields={**keys.fields, "applies_to": globs, "x-description": description if description != title else ""},
-            said=said,
+            messages=messages,
             part=part or "top",
         )
-        said = ()
+        messages = ()
 
 
 def without_own(text: str) -> str:
@@ -254,18 +254,20 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     if any(one in _EVERYTHING for one in written):
         return ((f"{below}/**",) if below else ()), ()
     kept: dict[str, None] = {}
-    said = []
+    messages = []
     for one in filter(None, written):
         if one.startswith("!") or one.count("{") > 3:
-            said.append(f"`applies_to` cannot express the pattern `{one}`")
+            messages.append(f"`applies_to` cannot express the pattern `{one}`")
             continue
         # Each pair of braces multiplies the number of globs.
         for glob in islice(_expand(one.removeprefix("./").lstrip("/")), _MOST_GLOBS + 1):
             plain = f"**/{glob}" if anywhere and "/" not in glob else glob
             kept[f"{below}/{plain}" if below else plain] = None
     if len(kept) > _MOST_GLOBS:
-        said.append(f"it has more than {_MOST_GLOBS} patterns; those after `{[*kept][_MOST_GLOBS - 1]}` are omitted")
-    return tuple(kept)[:_MOST_GLOBS], tuple(said)
+        messages.append(
+            f"it has more than {_MOST_GLOBS} patterns; those after `{[*kept][_MOST_GLOBS - 1]}` are omitted"
+        )
+    return tuple(kept)[:_MOST_GLOBS], tuple(messages)
 
 
 def _expand(glob: str) -> Iterator[str]:

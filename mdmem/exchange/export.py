@@ -233,10 +233,10 @@ def _client_globs(globs: _Globs) -> str:
 
 
 def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
-    said = " ".join(summary_of(entry, body).split())
+    summary = " ".join(summary_of(entry, body).split())
     title = " ".join(entry.title.split()).rstrip(".")
     # A region must not contain a marker or a comment.
-    text = cut_at_word(said, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
+    text = cut_at_word(summary, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
     amended = "".join(f"; amended by `{one}`" for one in amended_by)
     return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")
 

@@ -74,7 +74,7 @@ class ImportRow(Struct, frozen=True, kw_only=True):
     title: str = ""
     stated: str = ""
     guesses: Mapping[str, Guess] = field(default_factory=dict)
-    said: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
 
     @property
     def is_new_rule(self) -> bool:
@@ -182,7 +182,7 @@ class Intake:
         return tuple(remarks)
 
     def _skip(self, path: str, error: UnfitError) -> None:
-        self.rows.append(ImportRow(path=path, outcome=Outcome.SKIPPED, said=(str(error),)))
+        self.rows.append(ImportRow(path=path, outcome=Outcome.SKIPPED, messages=(str(error),)))
 
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the Markdown files, and take in the documents of whole memories."""
@@ -218,7 +218,7 @@ class Intake:
         address = file.path.removesuffix(".md")
         row = ImportRow(path=source, part=address, outcome=Outcome.SKIPPED, dialect=WHOLE)
         if file.fault is not None:
-            return replace(row, said=(file.fault,))
+            return replace(row, messages=(file.fault,))
         if not (self._workspace.location.root / file.path).exists():
             self.files[file.path] = file.content
             entry = interpret(parse_document(file.path, file.content)).entry if address.count("/") == 2 else None
@@ -227,7 +227,7 @@ class Intake:
             return replace(row, outcome=Outcome.IMPORTED, address=address)
         if self._workspace.bytes_of(file.path) == file.content:
             return replace(row, outcome=Outcome.UNCHANGED, address=address)
-        return replace(row, said=(f"`{address}` is there already with other content; nothing is overwritten",))
+        return replace(row, messages=(f"`{address}` is there already with other content; nothing is overwritten",))
 
     def _take_record(self, record: ForeignRecord) -> bool:
         """Take in a record, or add a row that says why not; return whether the memory has it or will have it."""
@@ -245,7 +245,7 @@ class Intake:
         try:
             self.records[self._places.address(record)] = record
         except UnfitError as error:
-            self.rows.append(replace(row, said=(str(error),)))
+            self.rows.append(replace(row, messages=(str(error),)))
             return False
         return True
 

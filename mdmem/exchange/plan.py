@@ -83,7 +83,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
             title=record.title or title_of(address),
             stated=record.stated,
             guesses={**record.guesses, **{name: guess for name, guess in guesses.items() if guess is not None}},
-            said=(*record.said, *own.said, *messages),
+            messages=(*record.messages, *own.messages, *messages),
         )
         rows.append(row)
     order = {one.path: number for number, one in enumerate(intake.found)}
@@ -118,7 +118,7 @@ class Settled(Struct, frozen=True):
     links: dict[str, list[str]] = field(default_factory=dict)
     lost: list[Claim] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     @property
     def successors(self) -> list[str]:
@@ -184,7 +184,7 @@ def _settle_claim(
         if not claim.is_in_text:
             why = f"may be {' or '.join(meant)}" if meant else "is not an imported record"
             why = "is the record itself" if meant == (address,) else why
-            own.said.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
+            own.messages.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
         return
     (other,) = meant
     if claim.kind not in _PASSIVE:
@@ -196,7 +196,7 @@ def _settle_claim(
         settled[other].add(_PASSIVE[claim.kind], address, claim.qualifier)
     elif claim.kind is ClaimKind.AMENDED_BY and (other not in entries or address not in entries[other].amends):
         own.lost.append(claim)
-        own.said.append(f"amended by {other}, which is in the memory already without that link")
+        own.messages.append(f"amended by {other}, which is in the memory already without that link")
 
 
 def _body(

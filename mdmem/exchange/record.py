@@ -92,7 +92,7 @@ class ForeignRecord(Struct, frozen=True, kw_only=True):
     """A future entry as its source describes it.
 
     `part` is the section, if one file becomes several entries; the entry-id is made of `name`. `fields` are further
-    keys of the front matter, `said` messages about what cannot be imported, `stated` the words for its status and
+    keys of the front matter, `messages` say what cannot be imported, `stated` the words for its status and
     `number` its number. A record that ended has the words and the day of its end in `ended_as` and `ended_on`;
     `is_refused` means that it was never accepted.
     """
@@ -108,7 +108,7 @@ class ForeignRecord(Struct, frozen=True, kw_only=True):
     claims: tuple[Claim, ...] = ()
     cuts: tuple[Cut, ...] = ()
     guesses: Mapping[str, Guess] = field(default_factory=dict)
-    said: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     part: str = ""
     dialect: str = ""
     states_status: bool = True

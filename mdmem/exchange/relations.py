@@ -97,8 +97,8 @@ def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
         label = found["label"] or ""
         if reference is None:
             return _TICKET.sub("", label)
-        said = _LABEL.match(label)
-        return f"{said[1]} {mask(found[0], reference)}" if said else mask(found[0], reference)
+        stated = _LABEL.match(label)
+        return f"{stated[1]} {mask(found[0], reference)}" if stated else mask(found[0], reference)
 
     def name(found: re.Match[str]) -> str:
         if found["other"]:
@@ -194,24 +194,16 @@ def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> Cla
         verb = "see"
     is_passive = found["by"] is not None or (verb.startswith(_ENDING) and verb.endswith(("ed", "ete")))
     parts = _IN_PART.finditer(f"{found['middle']} {found['after']}")
-    said = " ".join((*part.split(), *(one[0] for one in parts)))
-    return _objects(sentence, clause[found.end() :], verb, is_passive=is_passive, part=said)
+    about_part = " ".join((*part.split(), *(one[0] for one in parts)))
+    return _objects(sentence, clause[found.end() :], verb, is_passive=is_passive, part=about_part)
 
 
 def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> ClaimReading:
     """Return the claims of a field, such as `supersedes: ADR-0034 (in part), #35`."""
     sentence = sentence_of(written)
-    verb, is_passive = _VERBS[kind]
-    return _objects(sentence, sentence.text, verb, is_passive=is_passive, part=part)
+    return _objects(sentence, sentence.text, kind.value, is_passive=kind.value.endswith("_by"), part=part)
 
 
-_VERBS = {
-    ClaimKind.SUPERSEDES: ("supersedes", False),
-    ClaimKind.SUPERSEDED_BY: ("superseded", True),
-    ClaimKind.AMENDS: ("amends", False),
-    ClaimKind.AMENDED_BY: ("amended", True),
-    ClaimKind.SEE: ("see", False),
-}
 _KEY = re.compile(
     r"(?P<first>(?:partially|partly|in part) )?"
     r"(?P<verb>super[sc]ee?de[sd]|replace[sd]|obsolete[sd]|amend(?:s|ed)|modifie[sd]|update[sd])"
@@ -222,14 +214,13 @@ _KEY = re.compile(
 def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
     """Return the kind of claims of a key such as `Partially superseded by`, and its words about a part."""
     found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
-    if found is None or (
-        found["by"] is None and found["verb"].endswith("ed") and not found["verb"].startswith(_ENDING)
-    ):
+    if found is None:
         return None
-    is_passive = found["by"] is not None or found["verb"].endswith("ed")
-    return _kind(found["verb"], is_passive=is_passive, in_part=False) or ClaimKind.SEE, (
-        found["first"] or found["part"]
-    ).strip()
+    verb, has_by = found["verb"], found["by"] is not None
+    if verb.endswith("ed") and not has_by and not verb.startswith(_ENDING):
+        return None
+    kind = _kind(verb, is_passive=has_by or verb.endswith("ed"), in_part=False)
+    return kind or ClaimKind.SEE, (found["first"] or found["part"]).strip()
 
 
 def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool, part: str) -> ClaimReading:
@@ -237,32 +228,27 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
     found: list[tuple[RecordReference, str]] = []
     is_whole, at = not part, 0
     while item := _ITEM.match(text, at):
-        reference = sentence.signs[item["sign"]][0]
-        if (
-            reference is not None
-            and reference.is_mere_number
-            and _COUNT.match(f"{reference.target}{text[item.end('sign') :]}")
-        ):
+        reference, after = sentence.signs[item["sign"]][0], text[item.end("sign") :]
+        words, lead = item["words"].split(), item["lead"].strip()
+        if reference is None or (found and words and not lead) or _REPOSITORY.match(text, item.end()):
             break
-        words = item["words"].split()
-        is_link_of_number = bool(found) and not words and not item["lead"].strip(" :(-\u2013\u2014")
-        if reference is None or (found and words and not item["lead"].strip()) or _REPOSITORY.match(text, item.end()):
+        if reference.is_mere_number and _COUNT.match(f"{reference.target}{after}"):
             break
-        if is_link_of_number:
+        if found and not words and not lead.strip(" :(-\u2013\u2014"):
             # A number with its link: the link is more certain.
             found[-1] = (reference if reference.is_path else found[-1][0], found[-1][1])
             at = item.end()
             continue
-        said = ""
+        about = ""
         if not all(_PLAIN.fullmatch(word.strip(":.")) for word in words):
             if not (_IN_PART.search(item["words"]) or words[-1] == "of"):
                 break
-            said = sentence.written(item["words"])
+            about = sentence.written(item["words"])
         note = item["note"] or ""
         if note and (part or _IN_PART.search(note) or _QUALIFIES.match(note)):
-            said = f"{said} {sentence.written(note)}".strip()
-        is_whole = is_whole and not said and not note.strip(" \ue000-\ue0ff")
-        found.append((reference, said))
+            about = f"{about} {sentence.written(note)}".strip()
+        is_whole = is_whole and not about and not note.strip(" \ue000-\ue0ff")
+        found.append((reference, about))
         at = item.end()
     rest = _WHEN.sub("", text[at:]).strip(" .;)")
     behind = rest.lstrip(" ,:(-\u2013\u2014")
@@ -271,22 +257,19 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
         _QUALIFIES.match(behind) or (rest.startswith(("-", "\u2013", "\u2014", "(")) and _IN_PART.search(rest))
     ):
         qualifier = f"{part} {sentence.written(behind)}".strip()
-    claims = [
-        _claim(reference, verb, is_passive=is_passive, qualifier=" ".join(filter(None, (qualifier, said))))
-        for reference, said in found
-        if not reference.is_mere_number or verb.startswith(_NAMING)
-    ]
-    kept = tuple(one for one in claims if one is not None)
-    is_whole = is_whole and not rest and len(kept) == len(found) and all(one.kind is not ClaimKind.SEE for one in kept)
-    return ClaimReading(kept, is_whole and bool(kept))
-
-
-def _claim(reference: RecordReference, verb: str, *, is_passive: bool, qualifier: str) -> Claim | None:
-    kind = _kind(verb, is_passive=is_passive, in_part=bool(qualifier))
-    if kind is None:
-        return None
-    named = qualifier if kind in (ClaimKind.AMENDS, ClaimKind.AMENDED_BY) else ""
-    return Claim(kind, reference.target, reference.is_path, qualifier=named)
+    claims = []
+    for reference, about in found:
+        if reference.is_mere_number and not verb.startswith(_NAMING):
+            continue
+        words_on_part = " ".join(filter(None, (qualifier, about)))
+        kind = _kind(verb, is_passive=is_passive, in_part=bool(words_on_part))
+        if kind is not None:
+            is_amending = kind in (ClaimKind.AMENDS, ClaimKind.AMENDED_BY)
+            qualified = words_on_part if is_amending else ""
+            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=qualified))
+    is_whole = is_whole and not rest and len(claims) == len(found)
+    is_whole = is_whole and bool(claims) and all(one.kind is not ClaimKind.SEE for one in claims)
+    return ClaimReading(tuple(claims), is_whole)
 
 
 def _kind(verb: str, *, is_passive: bool, in_part: bool) -> ClaimKind | None:

@@ -213,7 +213,7 @@ def banners_in(written: str, *, own: int | None = None) -> str:
 def _after_word(unit: str, own: int | None) -> str:
     """Return the text after the status at the start of a unit, ` x` without one."""
     text = sentence_of(_chosen(unit), own=own).text
-    known = _KNOWN.match(text[_end_of(_LEAD, text) :])
+    known = _KNOWN.match(_LEAD.sub("", text, count=1))
     return known["rest"] if known else " x"
 
 
@@ -292,7 +292,7 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
     day = found.iso if found is not None else None
     if day is not None and _REMARK.match(text):
         return _Clause(day=day, is_whole=True)
-    rest = text[_end_of(_LEAD, text) :]
+    rest = _LEAD.sub("", text, count=1)
     lead = _IN_PART.match(rest)
     part = lead[0].strip() if lead else ""
     rest = rest[lead.end() :] if lead else rest
@@ -318,11 +318,6 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
         return _Clause(is_known=False)
     awaits = "superseded by" if word in ("superseded", "superceded", "replaced") else ""
     return _Clause(word, day, (), not part and _REMARK.match(known["rest"]) is not None, awaits=awaits)
-
-
-def _end_of(pattern: re.Pattern[str], text: str) -> int:
-    found = pattern.match(text)
-    return found.end() if found is not None else 0
 
 
 def _relation_of_part(sentence: MaskedSentence, clause: str) -> ClaimReading | None:

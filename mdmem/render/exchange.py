@@ -66,8 +66,8 @@ def _warnings(report: ImportReport) -> str:
         ways.append("`mdmem check --update-baseline` records them, so that checks report only new ones")
     if "approved-by-nobody" in codes:
         ways.append("approved-by-nobody ends with the commit")
-    said = f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
-    return "; ".join([said, *ways])
+    warned = f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
+    return "; ".join([warned, *ways])
 
 
 def _on_code(on_code: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -112,12 +112,12 @@ def _row_json(row: ImportRow) -> dict[str, Any]:
         "dialect": row.dialect or None,
         **record_json(row, "address", "type", "status"),
         "guessed": guessed,
-        "said": list(row.said),
+        "said": list(row.messages),
     }
 
 
 def _has_message(row: ImportRow) -> bool:
-    return bool(row.said) or row.outcome in ("skipped", "changed since it was imported")
+    return bool(row.messages) or row.outcome in ("skipped", "changed since it was imported")
 
 
 def _name(row: ImportRow) -> str:
@@ -131,7 +131,7 @@ def _lines(row: ImportRow, width: int, ink: Ink) -> Iterator[str]:
     yield f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}"
     for name, guess in row.guesses.items():
         yield ink.dim(f"  {name}: {visible(guess.why)} ({guess.sureness})")
-    for sentence in row.said:
+    for sentence in row.messages:
         yield f"  {ink.warn(visible(sentence))}"
 
 

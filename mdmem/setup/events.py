@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from mdmem.ask.brief import Brief, Quoted, brief, fenced_lines
 from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.context import Pack, compile_context, items_of, stance_marks
+from mdmem.ask.context import compile_context, items_of, stance_marks
 from mdmem.ask.facets import Layer
 from mdmem.errors import GitError
 from mdmem.store.git.discovery import find_repository
@@ -75,58 +76,49 @@ class HookEvent(Struct, frozen=True, kw_only=True):
 def read_event(content: bytes) -> HookEvent | None:
     """Return the event that a client sent, None for another one or for unreadable text."""
     try:
-        said = json.loads(content)
+        sent = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(said, dict):
+    if not isinstance(sent, dict):
         return None
-    name = _text(said, ("hook_event_name", "hookEventName"))
+    name = _text(sent, ("hook_event_name", "hookEventName"))
     moment = _MOMENTS.get(name.lower())
-    if moment is None or (name == _BEFORE_EACH_TURN and said.get("trigger") == "auto"):
+    if moment is None or (name == _BEFORE_EACH_TURN and sent.get("trigger") == "auto"):
         return None
     return HookEvent(
         name=name,
         moment=moment,
-        session=_text(said, _SESSIONS),
-        agent=_text(said, _AGENTS),
-        cwd=_text(said, ("cwd",)) or None,
-        paths=tuple(dict.fromkeys(_paths(said))) if moment is Moment.EDIT else (),
-        is_resumed=said.get("source") == "resume",
+        session=_text(sent, _SESSIONS),
+        agent=_text(sent, _AGENTS),
+        cwd=_text(sent, ("cwd",)) or None,
+        paths=tuple(dict.fromkeys(_paths(sent))) if moment is Moment.EDIT else (),
+        is_resumed=sent.get("source") == "resume",
     )
 
 
-def _text(said: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    return next((_HALF.sub(_UNKNOWN, found) for name in names if isinstance(found := said.get(name), str)), "")
+def _text(sent: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((_HALF.sub(_UNKNOWN, found) for name in names if isinstance(found := sent.get(name), str)), "")
 
 
-def _paths(said: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the files that a tool changes."""
-    given = next((said[name] for name in _INPUTS if name in said), None)
+def _paths(sent: Mapping[str, Any]) -> list[str]:
+    """Return the files that a tool changes."""
+    given = next((sent[name] for name in _INPUTS if name in sent), None)
     if isinstance(given, str):
-        given = _parsed(given)
-    if isinstance(given, dict):
-        named = [one for name in _FILES for one in _listed(given.get(name))]
-        patched = [one for name in _PATCHES for one in _patched(given.get(name))]
-        whole = (_HALF.sub(_UNKNOWN, one) for one in (*named, *patched))
-        found = (one for one in whole if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH)
-        yield from list(found)[:_MOST_FILES]
-
-
-def _parsed(text: str) -> Any:
-    """Return the input of a tool that is text: JSON, or else a patch."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return {"patch": text}
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            given = {"patch": given}
+    if not isinstance(given, dict):
+        return []
+    found = [one for name in _FILES for one in _listed(given.get(name))]
+    for text in (one for name in _PATCHES for one in _listed(given.get(name))):
+        found += _PATCHED.findall(text) if "*** " in text else []
+    whole = (_HALF.sub(_UNKNOWN, one) for one in found)
+    return [one for one in whole if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH][:_MOST_FILES]
 
 
 def _listed(value: Any) -> list[str]:
     return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
-
-
-def _patched(value: Any) -> list[str]:
-    texts = _listed(value)
-    return [found for text in texts if "*** " in text for found in _PATCHED.findall(text)]
 
 
 # In characters; clients cut what is longer than some 10,000.
@@ -144,21 +136,19 @@ def wake(workspace: Workspace) -> Brief:
     catalog = view_of(workspace).effective.catalog
     for_files = {address for address, one in catalog.entries.items() if one.applies_to and one.type.is_rule}
     items = [item for item in items_of(pack) if item["id"] not in for_files]
-    notes = [*([_problems(pack)] if pack["problems"] else []), *([_LATER] if for_files else [])]
+    notes = [_LATER] if for_files else []
+    if pack["problems"]:
+        number = len(pack["problems"])
+        files = "1 file" if number == 1 else f"{number} files"
+        notes.insert(0, f"{files} of the memory cannot be read in full and may hold rules; `mdmem check` tells why.")
     if not items and not pack["problems"]:
         return Brief()
-    text, shown = fenced_lines(_HEAD, [_quoted(one) for one in items], notes, limit=LIMIT, rest="mdmem context GOAL")
+    quoted = []
+    for one in items:
+        content = partial(str, one["content"])
+        quoted.append(Quoted(one["type"], one["id"], one["name"], content, tuple(stance_marks(one))))
+    text, shown = fenced_lines(_HEAD, quoted, notes, limit=LIMIT, rest="mdmem context GOAL")
     return Brief(text, {one["id"]: catalog.digests.get(one["id"], "") for one in items[:shown]})
-
-
-def _problems(pack: Pack) -> str:
-    number = len(pack["problems"])
-    said = "1 file" if number == 1 else f"{number} files"
-    return f"{said} of the memory cannot be read in full and may hold rules; `mdmem check` tells why."
-
-
-def _quoted(item: Mapping[str, Any]) -> Quoted:
-    return Quoted(item["type"], item["id"], item["name"], lambda: item["content"], tuple(stance_marks(item)))
 
 
 def _specific(event: HookEvent, text: str) -> str:
@@ -195,7 +185,11 @@ def answer_event(
     sessions = Sessions(workspace.state_folder)
     if event.moment is not Moment.EDIT and not event.is_resumed:
         sessions.forget(name)
-    answer = _answer(workspace, event, sessions.given(name, now) if event.session else {})
+    answer = Brief()
+    if event.moment is Moment.EDIT and event.paths:
+        answer = brief(workspace, event.paths, given=sessions.given(name, now) if event.session else {})
+    elif event.moment is Moment.START and not event.is_resumed:
+        answer = wake(workspace)
     if not answer.text:
         return
     send(form(event, answer.text))
@@ -203,14 +197,6 @@ def answer_event(
     if event.session:
         sessions.give(name, answer.gave, now)
     note_told(workspace, f"hook {client}", answer.addresses)
-
-
-def _answer(workspace: Workspace, event: HookEvent, given: Mapping[str, str]) -> Brief:
-    if event.moment is Moment.EDIT:
-        return brief(workspace, event.paths, given=given) if event.paths else Brief()
-    if event.moment is Moment.FORGET or event.is_resumed:
-        return Brief()
-    return wake(workspace)
 
 
 def _opened(event: HookEvent, environment: Mapping[str, str], root: str | None, today: date) -> Workspace:

@@ -10,9 +10,9 @@ END = "<!-- mdmem export end -->"
 _SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
-def opening(said: str) -> str:
-    """Return the first line of exported text, without a seal yet; `said` is one line for people."""
-    return f"{BEGIN} : {said.replace('--', '—')} -->"
+def opening(about: str) -> str:
+    """Return the first line of exported text, without a seal yet; `about` is one line for people."""
+    return f"{BEGIN} : {about.replace('--', '—')} -->"
 
 
 def sealed(text: str) -> str:
