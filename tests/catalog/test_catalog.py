@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
-from mdmem.store.catalog import Catalog, EntryCache, full_address, is_entry_place, load, settings_bytes
+from mdmem.store.catalog import Catalog, EntryCache, full_address, load, settings_bytes
 from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.state import read_packed, write_packed
@@ -84,23 +84,6 @@ def test_bad_file_is_broken_with_its_finding_and_the_rest_is_loaded(root: Path, 
     assert catalog.addresses == {"w/r/good", f"w/r/{name}"}
 
 
-@pytest.mark.parametrize(
-    ("lines", "code"),
-    [
-        ({"verified_at": "2023-14-05"}, "invalid-date"),
-        ({"created_at": "soon"}, "not-iso"),
-        ({"severity": "high"}, "unknown-key"),
-        ({"see": "n/a"}, "link-placeholder"),
-    ],
-)
-def test_bad_field_is_a_finding_and_the_entry_is_loaded(root: Path, lines: dict[str, str], code: str) -> None:
-    write_entry(root, "w/r/e", **lines)
-    catalog = loaded(root)
-    assert codes(catalog) == [("w/r/e.md", code)]
-    assert catalog.findings[0].address == "w/r/e"
-    assert list(catalog.entries) == ["w/r/e"]
-
-
 def test_links_and_folders_in_an_entrys_place_are_broken_and_never_followed(root: Path, tmp_path: Path) -> None:
     write_entry(root, "w/r/good")
     (root / "w/r/link.md").symlink_to(write(tmp_path, "outside.md", entry_text()))
@@ -155,13 +138,6 @@ def test_folder_that_cannot_be_listed_is_a_finding(root: Path, monkeypatch: pyte
     assert codes(catalog) == [("w/closed", "unreadable")]
     assert [finding.place.path for finding in catalog.closed] == ["w/closed"]
     assert list(catalog.entries) == ["w/open/e"]
-
-
-def test_manifest_that_cannot_be_read_is_unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(root, "w/README.md", "---\nkind: shared\n---\n")
-    write_entry(root, "w/r/e")
-    refuse(monkeypatch, "open", "README.md")
-    assert codes(loaded(root)) == [("w/README.md", "unreadable")]
 
 
 @pytest.mark.parametrize("closed", ["w/closed", "w/r/closed.md"])
@@ -231,23 +207,6 @@ def test_short_links_count_in_the_lineage(root: Path) -> None:
     assert catalog.entries["w/r/old"].superseded_by == ("w/r/new",)
     assert (catalog.entries["w/r/new"].supersedes, catalog.entries["w/r/new"].see) == (("w/r/old",), ("gone",))
     assert catalog.lineage.heads("w/r/old") == ("w/r/new",)
-
-
-@pytest.mark.parametrize(
-    ("path", "is_one"),
-    [
-        ("w/r/e.md", True),
-        ("w/r/e.x.md", True),
-        ("w/r/README.md", False),
-        ("w/README.md", False),
-        ("w/e.md", False),
-        ("w/r/s/e.md", False),
-        ("w/r/e.txt", False),
-        ("e.md", False),
-    ],
-)
-def test_entry_stands_in_a_room_of_a_wing(path: str, is_one: bool) -> None:
-    assert is_entry_place(path) is is_one
 
 
 def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None:
@@ -422,19 +381,3 @@ def test_foreign_record_of_the_cache_is_ignored(root: Path, tmp_path: Path, reco
 
 def unpacked(path: Path) -> dict[str, object]:
     return read_packed(path, VERSION_OF_CACHE, dict[str, object]) or {}
-
-
-@pytest.mark.parametrize("content", [b"", b"mdmem 7", b"\x80\x04", b"[]", b'{"version":"0","content":{}}'])
-def test_torn_cache_is_ignored_and_written_anew(root: Path, tmp_path: Path, content: bytes) -> None:
-    write_entry(root, "w/r/e")
-    cached(root, tmp_path / "cache")
-    path = tmp_path / "cache"
-    path.write_bytes(content)
-    assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
-    assert len(unpacked(path)) == 1
-
-
-def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) -> None:
-    write_entry(root, "w/r/e")
-    cache = write(tmp_path, "cache", "a file")
-    assert meant(cached(root, cache)) == meant(loaded(root))

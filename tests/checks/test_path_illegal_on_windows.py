@@ -11,9 +11,9 @@ CODE = "path-illegal-on-windows"
     [
         ("app/rules/aux.md", "app/rules/aux.md", "is the name of a device"),
         ("app/rules/COM1.notes.md", "app/rules/COM1.notes.md", "is the name of a device"),
-        ("app/rules/when: now.md", "app/rules/when: now.md", "holds `:`"),
-        ("app/rules/why?.md", "app/rules/why?.md", "holds `?`"),
-        ("app/rules/a\\b.md", "app/rules/a\\b.md", "holds `\\`"),
+        ("app/rules/when: now.md", "app/rules/when: now.md", "contains `:`"),
+        ("app/rules/why?.md", "app/rules/why?.md", "contains `?`"),
+        ("app/rules/a\\b.md", "app/rules/a\\b.md", "contains `\\`"),
         ("app/rules/caf\udce9.md", "app/rules/caf<U+DCE9>.md", "is not UTF-8"),
         ("app/rules/notes.", "app/rules/notes.", "ends in a dot"),
         ("app/rules/notes ", "app/rules/notes ", "ends in a space"),

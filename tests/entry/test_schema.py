@@ -127,11 +127,6 @@ def test_field_of_a_pattern_is_for_patterns_only(kind: str, name: str) -> None:
     assert value_of(name, f"{name}: a", kind="pattern") in ("a", ("a",))
 
 
-def test_type_that_is_unknown_is_the_one_flaw() -> None:
-    fields = "\n".join(f"{name}: a" for name in (*PATTERN_FIELDS, *SESSION_FIELDS))
-    assert flaw_of(fields, kind="patern")[:2] == ("unknown-type", "type")
-
-
 @pytest.mark.parametrize(("label", "names"), [("session", SESSION_FIELDS), ("entity", ENTITY_FIELDS[:1])])
 def test_field_of_a_session_or_an_entity_needs_the_label(label: str, names: list[str]) -> None:
     for name in names:
@@ -154,13 +149,6 @@ def test_relations_are_pairs_of_type_and_target() -> None:
 )
 def test_relations_of_another_form_are_refused(stated: str) -> None:
     assert flaw_of(f"label: entity\nrelations: {stated}")[:2] == ("wrong-type", "relations")
-
-
-def test_ignore_is_pairs_of_code_and_reason() -> None:
-    assert value_of("ignore", "ignore: {expired: kept on purpose, self-link: no}") == (
-        ("expired", "kept on purpose"),
-        ("self-link", "no"),
-    )
 
 
 @pytest.mark.parametrize("stated", ["x-team: a", "x-deep: {a: [b, {c: d}]}", "x-empty:"])
@@ -225,19 +213,6 @@ def test_word_of_a_closed_set_names_the_one_that_was_meant(field: str, value: st
     one, flaws = read_entry(ADDRESS, stated, None)
     assert one is None
     assert flaws[0].help.startswith(f"write `{meant}`; allowed are ")
-
-
-def test_unknown_key_names_the_nearest_and_the_way_to_keep_it() -> None:
-    _, flaws = read("confidense: 1")
-    assert flaws == (
-        Flaw(
-            "unknown-key",
-            "confidense",
-            "unknown key `confidense`",
-            "write `confidence`, or `x-confidense` to keep it",
-            on_key=True,
-        ),
-    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from processes import python
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
+from mdmem.store.index.records import IndexDocument, RefreshResult
 
 from .builders import Tree, numbered, tree
 
@@ -74,15 +74,6 @@ def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> N
     for word in ("unheard", "later"):
         made.put(numbered(1, extra=word))
         assert len(index.search(word, live=live, read=made.read, may_refresh=False).matches) == 1
-
-
-def test_search_follows_when_branches_are_checked_out_to_and_fro(tmp_path: Path) -> None:
-    one, other = tree(90), tree(90)
-    other.put(*(numbered(number, extra="merge") for number in range(70)))
-    other.drop("w/r/e80", "w/r/e81")
-    index = FullTextIndex(tmp_path)
-    for made in (one, other, one, other, one):
-        assert ask(index, made) == ("index", False)
 
 
 def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
@@ -219,17 +210,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
-    with locked(tmp_path / LOCK, wait=0):
-        index = FullTextIndex(tmp_path)
-        with pytest.raises(IndexBusyError):
-            index.refresh(live=tree(3).live, read=tree(3).read)
-        assert ask(index, tree(3)) == ("scan", True)
-        why = index.search("lock", live=tree(3).live, read=tree(3).read).why
-    assert why == "the index is being written"
-
-
-@pytest.mark.usefixtures("impatient")
 def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_path: Path) -> None:
     made = tree(100)
     index = kept(made, tmp_path)
@@ -237,15 +217,6 @@ def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_
     with locked(tmp_path / LOCK, wait=0):
         assert ask(index, made) == ("index", True)
     assert ask(index, made) == ("index", False)
-
-
-def test_search_answers_when_a_file_stands_where_the_folder_should(tmp_path: Path) -> None:
-    (tmp_path / "index").write_text("in the way")
-    index = FullTextIndex(tmp_path / "index")
-    assert ask(index, tree(3)) == ("scan", True)
-    with pytest.raises(IndexWriteError, match="the index cannot be written: "):
-        index.refresh(live=tree(3).live, read=tree(3).read)
-    assert index.state(live={}).usable is False
 
 
 def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,15 +242,6 @@ def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, end: str, left: 
     os.truncate(torn, int(torn.stat().st_size * left))
     assert FullTextIndex(tmp_path).state(live=made.live).usable is False
     assert ask(FullTextIndex(tmp_path, persist=False), made) == ("scan", False)
-    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
-
-
-@pytest.mark.parametrize("end", [".trm", ".pst"])
-def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, end: str) -> None:
-    made = tree(30)
-    kept(made, tmp_path)
-    [lost] = tmp_path.glob(f"*{end}")
-    lost.unlink()
     assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 

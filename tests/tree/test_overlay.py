@@ -17,22 +17,9 @@ def held(tree: TreeView) -> dict[str, bytes | Unreadable]:
     return dict(tree.read([file.path for file in tree.files()]))
 
 
-def test_overlay_without_changes_is_the_tree_below(tmp_path: Path) -> None:
-    tree = overlay(tmp_path)
-    assert (held(tree), tree.name) == ({"a.md": b"a", "b.md": b"b"}, "working tree")
-
-
-def test_overlay_holds_other_bytes(tmp_path: Path) -> None:
-    assert held(overlay(tmp_path).with_changes({"a.md": b"new"})) == {"a.md": b"new", "b.md": b"b"}
-
-
 def test_overlay_renames_after_the_change_of_bytes(tmp_path: Path) -> None:
     tree = overlay(tmp_path).with_changes({"a.md": b"new"}, [("a.md", "c.md")])
     assert held(tree) == {"b.md": b"b", "c.md": b"new"}
-
-
-def test_overlay_renames_a_file_that_it_does_not_change(tmp_path: Path) -> None:
-    assert held(overlay(tmp_path).with_changes({}, [("a.md", "0.md")])) == {"0.md": b"a", "b.md": b"b"}
 
 
 def test_overlay_follows_a_file_renamed_twice(tmp_path: Path) -> None:
@@ -49,10 +36,6 @@ def test_overlay_keeps_to_what_it_read_first(tmp_path: Path) -> None:
     held(tree)
     write(tmp_path, "a.md", "changed meanwhile")
     assert held(tree.with_changes({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
-
-
-def test_overlay_says_what_a_file_held_before(tmp_path: Path) -> None:
-    assert overlay(tmp_path).with_changes({"a.md": b"new"}).bytes_below("a.md") == b"a"
 
 
 def test_overlay_knows_the_identity_of_changed_bytes(tmp_path: Path) -> None:

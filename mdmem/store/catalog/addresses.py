@@ -1,4 +1,4 @@
-"""Tell entries, prose and misplaced files apart by path, and complete addresses."""
+"""Distinguish entries, prose and misplaced files by path, and complete addresses."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ _RESERVED = re.compile(rf"{_DEVICE}(?:\.|\Z)", re.IGNORECASE)
 
 
 def is_well_formed(kind: str, name: str) -> bool:
-    """Say whether the name of a wing, a room or an entry is in lower case and joined by the right sign."""
+    """Return whether the name of a wing, a room or an entry is in lower case and joined by the right sign."""
     return name == name.lower() and _WORDS[kind].match(name) is not None
 
 
 def well_formed(kind: str, name: str) -> str | None:
-    """Return the name written as it should be, or None where nothing is left of it."""
+    """Return the name in its correct form, or None where nothing is left of it."""
     words = re.findall(r"[^\W_]+", _HUMP.sub(" ", name).lower())
     return _JOINED_BY[kind].join(words) or None
 
 
-# Most paths: in ASCII, well-formed in every part, and none that Windows refuses. One expression asks it all.
+# Most paths: in ASCII, well-formed in every part, and none that Windows refuses.
 _PART, _LEGAL = r"[a-z0-9]+(?:{0}[a-z0-9]+)*", rf"(?!{_DEVICE}[./])"
 _USUAL = re.compile(f"{_LEGAL}{_PART.format('_')}/{_LEGAL}{_PART.format('-')}/{_LEGAL}{_PART.format('-')}[.]md")
 
 
 def is_usual(path: str) -> bool:
-    """Say whether a path is an entry's and nothing can be wrong with any of its names; True is certain."""
+    """Return whether a path is an entry's and certainly has no fault in any of its names."""
     return _USUAL.fullmatch(path) is not None
 
 
 def why_not_on_windows(name: str) -> str | None:
-    """Return what keeps a file or folder of this name from a Windows checkout, or None."""
+    """Return why Windows cannot check out a file or folder of this name, or None."""
     if _RESERVED.match(name):
         return "is the name of a device"
     if found := _FORBIDDEN.search(name):
-        return f"holds `{found.group()}`"
+        return f"contains `{found.group()}`"
     if name.endswith((".", " ")):
         return "ends in a dot" if name.endswith(".") else "ends in a space"
     if any("\udc80" <= character <= "\udcff" for character in name):
@@ -59,19 +59,19 @@ MANIFEST = "README.md"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 _MANIFEST_BELOW = f"/{MANIFEST}"
-# Ends of lines, what a terminal obeys, and what turns the direction of text: in a name they would act in every answer.
+# Line ends, terminal controls and direction marks: in a name they would act in every answer.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _DEPTH = 2
 
 
 def is_entry_place(path: str) -> bool:
-    """Say whether a path is `wing/room/entry-id.md`; a README is prose, and what is misnamed is nothing."""
+    """Return whether a path is `wing/room/entry-id.md`, no README, and not misnamed."""
     is_place = path.count("/") == _DEPTH and path.endswith(".md") and not path.endswith(_MANIFEST_BELOW)
     return is_place and not is_misnamed(path)
 
 
 def is_misnamed(path: str) -> bool:
-    """Say whether a path holds a character that would begin a line, act on a terminal or turn text around."""
+    """Return whether a path has a character that would begin a line, act on a terminal or turn text around."""
     return acting_in(path) is not None
 
 
@@ -82,22 +82,22 @@ def acting_in(path: str) -> str | None:
 
 
 def is_manifest(file: TreeFile) -> bool:
-    """Say whether a file is the README of a wing."""
-    is_there = file.path.count("/") == 1 and file.path.endswith(_MANIFEST_BELOW) and file.kind is FileKind.FILE
-    return is_there and not is_misnamed(file.path)
+    """Return whether a file is the README of a wing."""
+    is_readme = file.path.count("/") == 1 and file.path.endswith(_MANIFEST_BELOW) and file.kind is FileKind.FILE
+    return is_readme and not is_misnamed(file.path)
 
 
 def may_hide_entries(file: TreeFile) -> bool:
-    """Say whether a path that is no file of its own may be a folder of entries or decide how they are read."""
+    """Return whether an unread path may be a folder of entries, or a manifest that decides how they are read."""
     is_folder = file.path.count("/") < 2 and "." not in file.path
     is_manifest = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}")
     return file.kind is not FileKind.FILE and (is_folder or is_manifest)
 
 
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the one address that a link means, written in full, short, or as a path; None where there is none.
+    """Return the address that a link means, written in full, short, or as a path; None where it means none.
 
-    `near` is the address of the entry that holds the link.
+    `near` is the address of the entry with the link.
     """
     if link in addresses:
         return link
@@ -110,17 +110,17 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
 
 
 def has_short_links(entry: Entry) -> bool:
-    """Say whether a link of an entry is not a plain address, which means itself whatever else is there."""
+    """Return whether an entry has a link that is not a full address: its meaning depends on which files exist."""
     return any(not is_plain_address(link) for name in LINK_FIELDS for link in entry.links(name))
 
 
 def is_plain_address(link: str) -> bool:
-    """Say whether a link is written as an address in full, which means itself alone."""
+    """Return whether a link is written as a full address."""
     return link.count("/") == 2 and not (link.startswith(("/", "./", "../")) or link.endswith(("/", ".md")))
 
 
 def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
-    """Return the entry with every link that can be told written in full, so that a short one still counts."""
+    """Return the entry with its short links written in full where their meaning is known."""
     changes: dict[str, Any] = {}
     for name in LINK_FIELDS:
         links = entry.links(name)
@@ -132,11 +132,11 @@ def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
 
 
 def is_prose(path: str) -> bool:
-    """Say whether a file's name is one that people give to prose about a folder, as README is."""
+    """Return whether a file's name, such as README, is for prose about a folder."""
     stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
     return stem.lower() == "readme" or _PROSE.match(stem) is not None
 
 
 def is_misplaced(path: str) -> bool:
-    """Say whether a path that is no entry's place bears an entry's name."""
+    """Return whether a path that is not an entry's place has a name like an entry's."""
     return path.endswith(".md") and not is_prose(path)

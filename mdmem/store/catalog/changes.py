@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 
@@ -92,7 +92,7 @@ BINDING_FIELDS = (
 
 
 class Changed(Struct, frozen=True):
-    """One entry before and after a change, at one address or two, with the bodies that its files hold."""
+    """One entry before and after a change, at one address or two, with the bodies of its files."""
 
     before: Entry
     after: Entry
@@ -141,109 +141,86 @@ class Changes(Struct, frozen=True):
 def changes_between(
     before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
 ) -> Changes:
-    """Return what changed between two trees.
+    """Return the changes between two trees; only entries that differ are read from the first.
 
-    `documents` are the files of the second by address, `left_out` the addresses of which nothing is known.
+    `documents` are the files of the second by address; nothing is known about the addresses of `left_out`.
     """
-    return _ChangeClassifier(before, after, documents, left_out).changes()
+    digests = before.file_digests
+    common = (documents.keys() & before.entries.keys() & after.entries.keys()) - left_out
+    differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))
+    missing = _outside_closed(before.entries.keys() - after.addresses - left_out, after)
+    fresh = _outside_closed(documents.keys() - before.addresses - left_out, before)
+    read = before.documents([*differing, *missing])
+    bodies = {address: document.body for address, document in read if document.fields is not None}
+    moves = _find_moves(before, after, documents, bodies, missing, fresh)
+    changed = []
+    for old, new in sorted([*((address, address) for address in differing), *moves.items()]):
+        was, now = before.entries[old], after.entries.get(new)
+        # Other bytes may mean the same: a comment in the front matter, or digests of another kind.
+        if old not in bodies or now is None or (was == now and bodies[old] == documents[new].body):
+            continue
+        old_text = ComparableText(old, bodies[old], before.addresses, moves)
+        new_text = ComparableText(new, documents[new].body, after.addresses)
+        changed.append(Changed(was, now, old_text.body, new_text.body, says_the_same(old_text, new_text)))
+    moved = set(moves.values())
+    return Changes(
+        tuple(changed),
+        tuple(after.entries[address] for address in fresh if address in after.entries and address not in moved),
+        tuple(before.entries[address] for address in missing if address not in moves),
+    )
 
 
-class _ChangeClassifier(Struct, frozen=True, dict=True):
-    """One comparison of two trees; only entries that differ are read from the first."""
+def _outside_closed(addresses: Collection[str], catalog: Catalog) -> list[str]:
+    """Return, sorted, the addresses that a tree certainly does not have: those that no closed folder may hide."""
+    hidden = tuple(f"{finding.place.path}/" for finding in catalog.closed)
+    return sorted(address for address in addresses if not address.startswith(hidden))
 
-    before: Catalog
-    after: Catalog
-    documents: Mapping[str, Document]
-    left_out: frozenset[str]
-    _bodies: dict[str, str] = field(default_factory=dict)
 
-    def changes(self) -> Changes:
-        before, after = self.before.entries, self.after.entries
-        digests = self.before.file_digests
-        common = (self.documents.keys() & before.keys() & after.keys()) - self.left_out
-        differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(self.documents[one].data))
-        read = self.before.documents([*differing, *self.missing])
-        self._bodies.update({address: document.body for address, document in read if document.fields is not None})
-        moves = self.moves
-        pairs = [*((address, address) for address in differing), *moves.items()]
-        changed = (self._changed(old, new) for old, new in sorted(pairs) if old in self._bodies)
-        moved = set(moves.values())
-        return Changes(
-            tuple(one for one in changed if one is not None),
-            tuple(after[address] for address in self.fresh if address in after and address not in moved),
-            tuple(before[address] for address in self.missing if address not in moves),
-        )
+def _find_moves(
+    before: Catalog,
+    after: Catalog,
+    documents: Mapping[str, Document],
+    bodies: Mapping[str, str],
+    missing: Sequence[str],
+    fresh: Sequence[str],
+) -> dict[str, str]:
+    """Return the new address of each moved entry: one with the same words, free if possible, else with half of them.
 
-    @cached_property
-    def missing(self) -> list[str]:
-        """The addresses that only the first tree has, and that the second certainly has not."""
-        hidden = tuple(f"{finding.place.path}/" for finding in self.after.closed)
-        gone = self.before.entries.keys() - self.after.addresses - self.left_out
-        return sorted(address for address in gone if not address.startswith(hidden))
+    The checks judge the other half as a change of the text, as in a file that was not moved.
+    """
 
-    @cached_property
-    def fresh(self) -> list[str]:
-        """The addresses that only the second tree has, and that the first certainly had not."""
-        hidden = tuple(f"{finding.place.path}/" for finding in self.before.closed)
-        new = self.documents.keys() - self.before.addresses - self.left_out
-        return sorted(address for address in new if not address.startswith(hidden))
-
-    @cached_property
-    def moves(self) -> dict[str, str]:
-        """The new address of each moved entry: one with the same words, free if possible, else with most of them."""
-        by_words: dict[str, list[str]] = {}
-        for address in self.fresh if self.missing else ():
-            entry = self.after.entries.get(address)
-            by_words.setdefault(_words(self.documents[address].body, entry), []).append(address)
-        found: dict[str, str] = {}
-        taken: set[str] = set()
-        for old in self.missing:
-            entry = self.before.entries[old]
-            words = _words(self._bodies.get(old, ""), entry)
-            candidates = [new for new in by_words.get(words, ()) if words and self._has_type(new, entry)]
-            if candidates:
-                ordered = sorted(candidates, key=partial(_distance, old))
-                found[old] = next((new for new in ordered if new not in taken), ordered[0])
-                taken.add(found[old])
-        return found | self._edited_moves(found)
-
-    def _edited_moves(self, unedited: Mapping[str, str]) -> dict[str, str]:
-        """Return the new addresses of the other missing entries that have half of their words, as git does for files.
-
-        The checks judge the other half as a change of the text, as in a file that was not moved.
-        """
-        left = [old for old in self.missing if old not in unedited and self._bodies.get(old, "").strip()]
-        taken = set(unedited.values())
-        free = {new: Counter(self.documents[new].body.split()) for new in self.fresh if left and new not in taken}
-        found: dict[str, str] = {}
-        for old in left:
-            was, entry, name = Counter(self._bodies[old].split()), self.before.entries[old], old.split("/")[-1]
-            successors = {
-                new for new in free if new in self.after.entries and old in self.after.entries[new].supersedes
-            }
-            may_be = [new for new in free if self._has_type(new, entry) and new not in successors]
-            # The same name first: if a whole wing moved, not every pair has to be compared.
-            for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
-                nearest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
-                if nearest is not None and _likeness(was, free[nearest]) >= _MOVED:
-                    found[old] = nearest
-                    del free[nearest]
-                    break
-        return found
-
-    def _has_type(self, address: str, moved: Entry) -> bool:
+    def has_type(address: str, moved: Entry) -> bool:
         # A file that cannot be parsed may be the entry all the same.
-        entry = self.after.entries.get(address)
+        entry = after.entries.get(address)
         return entry is None or entry.type is moved.type
 
-    def _changed(self, old: str, new: str) -> Changed | None:
-        before, after = self.before.entries[old], self.after.entries.get(new)
-        bodies = self._bodies[old], self.documents[new].body
-        # Other bytes may mean the same: a comment in the front matter, or digests of another kind.
-        if after is None or (before == after and bodies[0] == bodies[1]):
-            return None
-        was = ComparableText(old, bodies[0], self.before.addresses, self.moves)
-        return Changed(before, after, *bodies, says_the_same(was, ComparableText(new, bodies[1], self.after.addresses)))
+    by_words: dict[str, list[str]] = {}
+    for address in fresh if missing else ():
+        words = _words(documents[address].body, after.entries.get(address))
+        by_words.setdefault(words, []).append(address)
+    found: dict[str, str] = {}
+    for old in missing:
+        entry = before.entries[old]
+        words = _words(bodies.get(old, ""), entry)
+        same = [new for new in by_words.get(words, ()) if words and has_type(new, entry)]
+        if same:
+            taken, ordered = set(found.values()), sorted(same, key=partial(_distance, old))
+            found[old] = next((new for new in ordered if new not in taken), ordered[0])
+    edited = [old for old in missing if old not in found and bodies.get(old, "").strip()]
+    taken = set(found.values())
+    free = {new: Counter(documents[new].body.split()) for new in fresh if edited and new not in taken}
+    for old in edited:
+        was, entry, name = Counter(bodies[old].split()), before.entries[old], old.split("/")[-1]
+        successors = {new for new in free if new in after.entries and old in after.entries[new].supersedes}
+        may_be = [new for new in free if has_type(new, entry) and new not in successors]
+        # The same name first: if a whole wing moved, not every pair has to be compared.
+        for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
+            nearest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
+            if nearest is not None and _likeness(was, free[nearest]) >= _MOVED:
+                found[old] = nearest
+                del free[nearest]
+                break
+    return found
 
 
 def _words(body: str, entry: Entry | None) -> str:

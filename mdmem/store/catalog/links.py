@@ -6,8 +6,8 @@ edges of O that no row above has taken.
 | class | when | code |
 | --- | --- | --- |
 | SELF | N is O | self-link |
-| DANGLING | no file stands at one end | dangling-link |
-| UNTRACKED | a file in git names one that is only on disk | link-not-tracked |
+| DANGLING | there is no file at one end | dangling-link |
+| UNTRACKED | a file in git links one that is only on disk | link-not-tracked |
 | UNKNOWN | the file at one end cannot be read | that file's own |
 | CYCLE | O also supersedes N, directly or through others | supersession-cycle |
 | ACROSS_WINGS | N and O are of two wings, and N is not shared while O is a project's | supersession-across-wings |

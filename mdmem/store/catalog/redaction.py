@@ -105,9 +105,9 @@ class Redaction(Struct, frozen=True):
     def fields(self, fields: Mapping[str, Any], near: str) -> dict[str, Any]:
         """Return a front matter without its hidden links, and without fields that have only such links."""
         shown = dict(fields)
-        held = shown.get(_PROPERTIES)
-        if isinstance(held, Mapping):
-            shown[_PROPERTIES] = {name: value for name, value in held.items() if not self.names(str(name), near)}
+        properties = shown.get(_PROPERTIES)
+        if isinstance(properties, Mapping):
+            shown[_PROPERTIES] = {name: value for name, value in properties.items() if not self.names(str(name), near)}
         for name in {*LINK_FIELDS, _RELATIONS, "shared_wings"} & shown.keys():
             value = shown[name]
             items = value if isinstance(value, list) else [value]
