@@ -70,6 +70,12 @@ def test_number_or_path_of_several_records_is_refused_with_all_of_them(
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
 
 
+def test_folder_of_several_entries_is_refused_where_one_is_wanted(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "why", "shop/context/", cwd=records(tmp_path))
+    assert ran.err == f"mdmem: `shop/context/` means 2 entries: {CACHE}, {ZONES}; write one of them in full\n"
+    assert f"[decision] {CENTS}" in run_here(capsys, "why", "ADR-4", cwd=records(tmp_path)).out
+
+
 def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, capsys: Capture) -> None:
     folder = records(tmp_path)
     for exact in ("shop/notes/0004", "shop/notes/time-zones"):

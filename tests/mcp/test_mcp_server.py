@@ -142,6 +142,16 @@ def test_propose_writes_a_draft(root: Path) -> None:
     assert "tags: [a, b]" in written
 
 
+def test_propose_supersedes_an_entry_that_is_named_in_full_and_leaves_its_file(root: Path) -> None:
+    before = (root / "nav/architecture/threads.md").read_bytes()
+    stated = {"title": "Use one thread", "body": "One.\n\nRationale: two were too many.\n", "reason": "measured again"}
+    refused = error(call(server_over(root), "propose", supersedes="threads", **stated))
+    assert refused.startswith("propose: `supersedes` takes one address in full, as wing/room/entry-id; ")
+    found = asked(server_over(root), "propose", supersedes="nav/architecture/threads", **stated)
+    assert found["supersedes"] == ["nav/architecture/threads"]
+    assert (root / "nav/architecture/threads.md").read_bytes() == before
+
+
 def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     write(root, "shared/README.md", "---\nkind: shared\n---\n")
     server = server_over(root)
