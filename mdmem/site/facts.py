@@ -1,12 +1,15 @@
-"""The facts that the pages show, each found once: entries and their states, history, code, and findings."""
+"""The facts that the pages show, each found once, and where each page is: entries, history, code, and findings."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 from msgspec import Struct
@@ -21,12 +24,61 @@ from mdmem.model.globs import all_matches, fixed_part
 from mdmem.model.text import visible
 from mdmem.render.lineage import BoxState, Relations, state_of
 from mdmem.site.markup import addresses_in
-from mdmem.site.paths import page_of, quoted
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.history import Commit, history
 from mdmem.store.workspace.remarks import age_of
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
+
+START, ALL, LINEAGE, TIMELINE, CODE, BOARD, DIFF = (
+    f"{name}.html" for name in ("index", "all", "lineage", "timeline", "code", "board", "diff")
+)
+MENU = (
+    (START, "Current rules"),
+    (TIMELINE, "Timeline"),
+    (LINEAGE, "Lineage"),
+    (CODE, "Code"),
+    (BOARD, "Board"),
+    (ALL, "All entries"),
+)
+# Most file systems allow 255 bytes for a name.
+_LONGEST = 200
+
+
+def _file_name(name: str) -> str:
+    """Return a file name for a name; its hash where it is too long, unprintable, or could be another page's."""
+    content = os.fsencode(name)
+    if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != START:
+        return name
+    return f"~{hashlib.sha256(content).hexdigest()[:32]}"
+
+
+@lru_cache(maxsize=16_384)
+def page_of(address: str) -> str:
+    """Return the page of an entry."""
+    return f"entries/{'/'.join(map(_file_name, address.split('/')))}.html"
+
+
+def page_of_wing(wing: str) -> str:
+    """Return the page of a wing."""
+    return f"wings/{_file_name(wing)}.html"
+
+
+def page_of_room(wing: str, room: str) -> str:
+    """Return the page of a room."""
+    return f"rooms/{_file_name(wing)}/{_file_name(room)}.html"
+
+
+def up_from(page: str) -> str:
+    """Return the relative path from a page to the folder of the site."""
+    return "../" * page.count("/")
+
+
+@lru_cache(maxsize=16_384)
+def quoted(page: str) -> str:
+    """Return the path of a page as a link contains it."""
+    return quote(page, safe="/")
+
 
 _LONGEST_TITLE, _LONGEST_REASON = 300, 600
 CURRENT = ("current", "under review")
