@@ -236,10 +236,10 @@ def _require_own(cursor: Any) -> None:
 
 
 def _other_version(version: int) -> str:
-    said = f"the hub has version {version} of its tables, this mdmem"
+    version_text = f"the hub has version {version} of its tables, this mdmem"
     if version > expected():
-        return f"{said} knows {expected()}; install a newer mdmem"
-    return f"{said} needs {expected()}; `mdmem hub init` migrates them"
+        return f"{version_text} knows {expected()}; install a newer mdmem"
+    return f"{version_text} needs {expected()}; `mdmem hub init` migrates them"
 
 
 def _version(cursor: Any) -> int:

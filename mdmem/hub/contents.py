@@ -96,8 +96,8 @@ class HubWing(Struct, frozen=True, dict=True):
     @property
     def tree(self) -> str:
         """Return a hash that only somebody with the same files can know."""
-        held = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
-        return sha256(repr(held).encode(*_UTF8)).hexdigest()
+        listed = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
+        return sha256(repr(listed).encode(*_UTF8)).hexdigest()
 
     @cached_property
     def addresses(self) -> frozenset[str]:
@@ -145,7 +145,7 @@ class Contents:
         self.tree = self.workspace.whole_tree
         if not has_file(self.tree, SETTINGS_NAME):
             where = workspace.location.under or "its top"
-            raise UsageError(f"the commit {commit[:10]} holds no memory at {where}: there is no {SETTINGS_NAME}")
+            raise UsageError(f"the commit {commit[:10]} has no memory at {where}: there is no {SETTINGS_NAME}")
 
     @cached_property
     def remote(self) -> str | None:
@@ -220,7 +220,7 @@ class Contents:
         return settings_of(self.tree, about=b"git").remote_wings
 
     def awaits(self, name: str, source: WingSource) -> bool:
-        """Say whether a wing is pinned as before and only not fetched."""
+        """Check whether a wing is pinned as before and only not fetched."""
         is_missing = any(one.name == name for one in self.missing)
         return is_missing and (self._places[name], self._pinned[name].commit) == (source.place, source.commit)
 
@@ -332,7 +332,7 @@ def path_of(stored: str) -> str:
 
 
 def is_storable(path: str) -> bool:
-    """Say whether an index takes a path; no file system has a longer one in an entry's place."""
+    """Check whether an index takes a path; no file system has a longer one in an entry's place."""
     return len(stored_path(path).encode()) <= _LONGEST
 
 

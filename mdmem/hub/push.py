@@ -82,7 +82,7 @@ class TransferResult(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Say whether nothing changed."""
+        """Check whether nothing changed."""
         return not any((self.added, self.changed, self.removed, self.pins))
 
 
@@ -102,7 +102,7 @@ class PushResult(Struct, frozen=True):
 
     @property
     def is_unchanged(self) -> bool:
-        """Say whether the hub had all of it, or something newer, already."""
+        """Check whether the hub had all of it, or something newer, already."""
         is_same = self.succession is Succession.SAME and self.transferred.is_empty
         return is_same or self.succession is Succession.OLDER
 
@@ -119,17 +119,17 @@ def push(workspace: Workspace, connection: HubConnection, request: PushRequest) 
 
 def _push(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
     git, commit = contents.workspace.location.get_repository(), contents.commit
-    held = _take_repository(cursor, contents, given=request.repository, is_new=request.is_new)
-    how = _succession(cursor, git, held, commit, is_rewritten=request.is_rewritten)
+    stored = _take_repository(cursor, contents, given=request.repository, is_new=request.is_new)
+    how = _succession(cursor, git, stored, commit, is_rewritten=request.is_rewritten)
     if how is Succession.OLDER:
-        return PushResult(held.name, commit, held.commit or commit, held.commit, how, TransferResult())
+        return PushResult(stored.name, commit, stored.commit or commit, stored.commit, how, TransferResult())
     if how is Succession.REWRITTEN:
-        _mark_left(cursor, git, held, commit)
-    done = _transfer(cursor, held.id, contents, is_whole=request.is_whole)
-    result = PushResult(held.name, commit, commit, held.commit, how, done, contents.missing_sentences)
-    is_noted = (held.format, held.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
+        _mark_left(cursor, git, stored, commit)
+    done = _transfer(cursor, stored.id, contents, is_whole=request.is_whole)
+    result = PushResult(stored.name, commit, commit, stored.commit, how, done, contents.missing_sentences)
+    is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
     if not (result.is_unchanged and is_noted):
-        _note(cursor, held, contents)
+        _note(cursor, stored, contents)
     return result
 
 
@@ -164,7 +164,7 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None, is_n
 
 
 def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
-    """Say whether the hub's memory is another one of the same repository, and not this one before it moved."""
+    """Check whether the hub's memory is another one of the same repository, and not this one before it moved."""
     if found.commit is None or found.root == location.under:
         return False
     settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
@@ -185,27 +185,27 @@ def _refuse_known_history(cursor: Any, contents: Contents, name: str) -> None:
             raise UsageError(f"the hub has this history as `{other}`: {rename}, `--new` if it is another, a fork")
 
 
-def _succession(cursor: Any, git: Repository, held: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
+def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
     """Return how a commit relates to the hub's.
 
     Raises UsageError if it does not follow without `is_rewritten`, or follows from a commit that the history was
     rewritten without, and EnvironmentFaultError for a shallow clone that cannot tell.
     """
-    had = held.commit
+    had = stored.commit
     if had is None:
         return Succession.FIRST
     if had == commit:
         return Succession.SAME
     if is_ancestor(git, had, commit):
         return Succession.NEWER
-    pushed = dict(cursor.execute("SELECT commit, is_left FROM push WHERE repository_id = %s", (held.id,)).fetchall())
+    pushed = dict(cursor.execute("SELECT commit, is_left FROM push WHERE repository_id = %s", (stored.id,)).fetchall())
     if commit in pushed or led_to_any(git, commit, {had, *pushed}):
         return Succession.OLDER
-    where = f"`{held.name}` is at {had[:10]} in the hub"
+    where = f"`{stored.name}` is at {had[:10]} in the hub"
     if is_shallow(git):
         raise EnvironmentFaultError(f"{where}, and the history here is cut off before it; {UNSHALLOW}")
     if leading_to(git, (one for one, is_left in pushed.items() if is_left), commit):
-        forget = f"`mdmem hub forget {held.name}` and a push take it all the same"
+        forget = f"`mdmem hub forget {stored.name}` and a push take it all the same"
         raise UsageError(f"{where}; {commit[:10]} goes on from what it was rewritten without; {forget}")
     if not is_rewritten:
         is_here = has_commit(git, had)
@@ -215,23 +215,23 @@ def _succession(cursor: Any, git: Repository, held: HubRepository, commit: str, 
     return Succession.REWRITTEN
 
 
-def _mark_left(cursor: Any, git: Repository, held: HubRepository, commit: str) -> None:
+def _mark_left(cursor: Any, git: Repository, stored: HubRepository, commit: str) -> None:
     """Mark the commits that the history was rewritten without, so that the hub never goes back to one."""
-    cursor.execute("SELECT DISTINCT commit FROM push WHERE repository_id = %s AND NOT is_left", (held.id,))
+    cursor.execute("SELECT DISTINCT commit FROM push WHERE repository_id = %s AND NOT is_left", (stored.id,))
     had = {one for (one,) in cursor.fetchall()}
     left = list(had - leading_to(git, had, commit))
-    cursor.execute("UPDATE push SET is_left = true WHERE repository_id = %s AND commit = ANY(%s)", (held.id, left))
+    cursor.execute("UPDATE push SET is_left = true WHERE repository_id = %s AND commit = ANY(%s)", (stored.id, left))
 
 
-def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
+def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
     """Write the commit, the settings and the place into the repository's row."""
     location = contents.workspace.location
     stated = {
-        "id": held.id,
+        "id": stored.id,
         "root": location.under,
         "url": remote_place(contents.remote),
         # The beginning of a history does not change.
-        "roots": contents.roots if held.commit is None else None,
+        "roots": contents.roots if stored.commit is None else None,
         "commit": contents.commit,
         "committed": committed_at(location.get_repository(), contents.commit),
         "format": FORMAT,

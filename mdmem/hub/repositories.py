@@ -144,29 +144,29 @@ def rename(connection: HubConnection, old: str, new: str) -> str:
     checked_name(new)
     with transaction(connection) as cursor:
         require_owner(cursor, "renames a repository")
-        held = _get_locked(cursor, old)
+        stored = _get_locked(cursor, old)
         taken = find_repository(cursor, new)
-        if taken is not None and taken.id != held.id:
+        if taken is not None and taken.id != stored.id:
             whose = f"is `{taken.name}` now" if taken.name != new else "is another repository"
             raise UsageError(f"`{new}` {whose} in the hub; nothing was renamed")
-        if held.name != new:
+        if stored.name != new:
             cursor.execute("DELETE FROM former_name WHERE name = %s", (new,))
-            cursor.execute("INSERT INTO former_name (name, repository_id) VALUES (%s, %s)", (held.name, held.id))
-            cursor.execute("UPDATE repository SET name = %s WHERE id = %s", (new, held.id))
-    return held.name
+            cursor.execute("INSERT INTO former_name (name, repository_id) VALUES (%s, %s)", (stored.name, stored.id))
+            cursor.execute("UPDATE repository SET name = %s WHERE id = %s", (new, stored.id))
+    return stored.name
 
 
 def forget(connection: HubConnection, name: str) -> HubRepository:
     """Drop a repository from the hub and return what it was; git still has it. Raises NotFoundError."""
     with transaction(connection) as cursor:
         require_owner(cursor, "drops a repository")
-        held = _get_locked(cursor, name)
-        cursor.execute("DELETE FROM repository WHERE id = %s", (held.id,))
-    return held
+        stored = _get_locked(cursor, name)
+        cursor.execute("DELETE FROM repository WHERE id = %s", (stored.id,))
+    return stored
 
 
 def _get_locked(cursor: Any, name: str) -> HubRepository:
-    held = find_repository(cursor, name, is_locked=True)
-    if held is None:
+    stored = find_repository(cursor, name, is_locked=True)
+    if stored is None:
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists them")
-    return held
+    return stored

@@ -285,12 +285,12 @@ def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> WhoRepo
         result = search_hub(cursor, Question(words=query), repositories=repositories, limit=_BEST)
         found, matches, is_all = [hit.entry for hit in result.hits], result.matches, result.is_all
     if not found:
-        raise NotFoundError(f"no entry that you may read is at `{query}`, or holds a word of it")
+        raise NotFoundError(f"no entry that you may read is at `{query}`, or contains one of its words")
     return WhoReport(query, tuple(_owned(cursor, one) for one in found), matches, is_all)
 
 
 def is_address(query: str) -> bool:
-    """Say whether a query is a full address, with or without its repository, and not words."""
+    """Check whether a query is a full address, with or without its repository, and not words."""
     return query.rpartition(":")[2].count("/") == 2 and " " not in query.strip()
 
 

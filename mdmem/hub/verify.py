@@ -121,14 +121,16 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
     Raises NotFoundError if the hub has nothing of it, and EnvironmentFaultError if the commit is not in this clone.
     """
     with transaction(connection, is_snapshot=True) as cursor:
-        held = own_repository(cursor, workspace.location, given=repository)
-        commit = held.commit or ""
+        stored = own_repository(cursor, workspace.location, given=repository)
+        commit = stored.commit or ""
         if not has_commit(workspace.location.get_repository(), commit):
-            raise EnvironmentFaultError(f"`{held.name}` is at {commit[:10]} in the hub, which is not here; fetch first")
+            raise EnvironmentFaultError(
+                f"`{stored.name}` is at {commit[:10]} in the hub, which is not here; fetch first"
+            )
         contents = Contents(workspace, commit)
-        comparison = _Comparison(cursor, held.id, contents)
+        comparison = _Comparison(cursor, stored.id, contents)
         findings = sorted(comparison.findings(), key=lambda finding: finding.sort_key)
-    return VerifyReport(held.name, commit, comparison.checked, tuple(findings), contents.missing_sentences)
+    return VerifyReport(stored.name, commit, comparison.checked, tuple(findings), contents.missing_sentences)
 
 
 _WING = "source, source_path, wing.commit, wing.format, documents, is_shared, owners"

@@ -45,7 +45,7 @@ def code_actions(document: Document, params: types.CodeActionParams) -> list[typ
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:
-    """Say whether a kind of actions is asked for; a kind includes those below it."""
+    """Check whether a kind of actions is asked for; a kind includes those below it."""
     return context.only is None or any(not one or (kind + ".").startswith(one + ".") for one in context.only)
 
 

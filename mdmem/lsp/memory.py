@@ -192,7 +192,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def is_code(self) -> bool:
-        """Say whether the file is not part of the memory; at the repository's top both lie below the root."""
+        """Check whether the file is not part of the memory; at the repository's top both lie below the root."""
         if self.path is None or not (self.path.endswith(".md") or self.path == SETTINGS_NAME):
             return True
         return "/" in self.path and not self.memory.location.under and self.wing not in self.memory.catalog.wings
@@ -319,7 +319,7 @@ class OpenMemory:
         return tuple(sorted((in_fields | in_texts) - {address}))
 
     def has_file(self, address: str) -> bool:
-        """Say whether an entry has a file below this root; those of wings from elsewhere have none."""
+        """Check whether an entry has a file below this root; those of wings from elsewhere have none."""
         return address in self.catalog.entries and address.partition("/")[0] not in self.catalog.fetched_wings
 
     def uri_of(self, path: str) -> str:
@@ -371,7 +371,7 @@ class OpenMemory:
 
     @property
     def is_there(self) -> bool:
-        """Say whether the folder is still a memory."""
+        """Check whether the folder is still a memory."""
         return (self.location.root / SETTINGS_NAME).is_file()
 
     def refresh(self) -> bool:

@@ -67,7 +67,7 @@ def state_word(memory: OpenMemory, address: str) -> str:
 
 
 def is_ended(memory: OpenMemory, address: str) -> bool:
-    """Say whether an entry is superseded or deprecated."""
+    """Check whether an entry is superseded or deprecated."""
     return state_of(memory.catalog, address, today=memory.today()) is BoxState.ENDED
 
 

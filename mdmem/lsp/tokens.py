@@ -85,7 +85,7 @@ class ParsedText(Struct, frozen=True):
         return self.fields[number] if number >= 0 and offset < self.fields[number].end else None
 
     def is_in_front(self, offset: int) -> bool:
-        """Say whether a character lies between the fences."""
+        """Check whether a character lies between the fences."""
         return self.front is not None and self.front[0] <= offset <= self.front[1]
 
 

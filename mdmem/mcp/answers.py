@@ -91,7 +91,7 @@ def cut(text: str, most: int = LARGEST) -> str:
     return (start.rpartition("\n")[0] or start) + note
 
 
-_STALE = "`cursor` is of another call, or the memory changed since: call again without it"
+_STALE = "`cursor` is of another call, or the memory changed since then: call again without it"
 # Bytes for the keys that mark a page that was cut.
 _MARKS = 300
 # A list member that has a list of this name is the head of a group, and the group's members are paged.

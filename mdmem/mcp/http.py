@@ -36,7 +36,7 @@ from mdmem.store.state.tokens import BearerTokens
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-# Seconds for requests that are being answered when the server is told to end.
+# Seconds for requests that are being answered when the server ends.
 _GRACE = 2
 _NOBODY = Access.to_wings(())
 

@@ -53,7 +53,7 @@ def _list(
     limit: Annotated[int, Field(ge=1, le=1_000, description="Maximum entries.")] = 100,
     **filters: Unpack[Widened],
 ) -> ToolResult:
-    """List the entries that there are, one a line by address: the current ones, all, or those that pass filters."""
+    """List entries by address, one a line: the current ones, all, or those that pass filters."""
     found = list_entries(workspace, question_of(None, filters).filters)
     more = max(0, len(found) - limit)
 

@@ -130,7 +130,7 @@ def _known_files(workspace: Workspace, folder: Path) -> _Known:
 
 
 def _is_safe(path: str) -> bool:
-    """Say whether a path of the manifest stays in the folder."""
+    """Check whether a path of the manifest stays in the folder."""
     return path.isprintable() and not {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
 
 

@@ -99,7 +99,7 @@ class Row(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Say whether the entry is active or under review, and nothing current supersedes it."""
+        """Check whether the entry is active or under review, and nothing current supersedes it."""
         return self.state in CURRENT
 
     @property

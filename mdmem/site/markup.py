@@ -114,7 +114,7 @@ def _parser() -> MarkdownIt:
 
 
 def _is_safe(target: str) -> bool:
-    """Say whether a link leads to the web, to a mailbox, or to a file beside the page."""
+    """Check whether a link leads to the web, to a mailbox, or to a file next to the page."""
     bare = re.sub(r"[\x00-\x20]", "", target)
     try:
         scheme = urlsplit(bare).scheme.casefold()

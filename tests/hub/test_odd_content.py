@@ -87,6 +87,6 @@ def test_a_memory_without_entries_and_none_at_all(dsn: str, tmp_path: Path) -> N
     (root / "mdmem.toml").unlink()
     commit_all(tmp_path / "shop")
     make_root(root)
-    with pytest.raises(UsageError, match=r"holds no memory at memory: there is no mdmem.toml"):
+    with pytest.raises(UsageError, match=r"has no memory at memory: there is no mdmem.toml"):
         pushed(dsn, root)
     assert rows(dsn, "SELECT name, serial FROM repository") == [("shop", 2)]

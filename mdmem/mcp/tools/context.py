@@ -81,8 +81,8 @@ def _as_markdown(facts: Facts) -> str:
     rootless=_context_elsewhere,
 )
 def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
-    """Once, at the start of a task without known files: an overview by facets (constraints, decisions, open work,
-    gotchas), each item with its reason.
+    """Call it once, before a task whose files are not known yet. It returns an overview by facets (constraints,
+    decisions, open work, gotchas), each item with its reason.
     """
     return compile_context(workspace, read_request(ContextRequest, stated))
 
@@ -90,7 +90,7 @@ def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annot
 class _RememberArguments(TypedDict):
     title: Annotated[str, Field(max_length=300, description="Short."), AsText]
     content: Annotated[str, Field(max_length=100_000, description="Markdown."), AsText]
-    kind: Annotated[_Kind, Choice, Field(default="episode", description="What it is.")]
+    kind: Annotated[_Kind, Choice, Field(default="episode", description="What kind of memory it is.")]
     domain: Annotated[Name | None, Field(default=None, description="The subject area.")]
     project: Project
     tags: Annotated[Texts | None, Field(default=None, description="Tags.")]
@@ -114,8 +114,8 @@ def _not_remembered(message: str, advice: str) -> Facts:  # noqa: ARG001  # one 
 
 @tool("Keep what was learned", writes=True, refuse=_not_remembered)
 def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
-    """Keep an experience, plan or procedure for later agents, word for word; at the end of a session, with kind
-    `session`, what was done and what is open. It never binds, and belongs to the wing of `project`, else to the
+    """Store an experience, plan or procedure for later agents, word for word. After a session, use kind `session`
+    for what was done and what is open. It never binds. It goes to the wing of `project`, else to the
     default wing; with project `private` only your own `context` reads it. `conflicts` lists entries that it may
     contradict or repeat.
     """
@@ -124,10 +124,10 @@ def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Ann
 
 class _PlanArguments(TypedDict):
     goal: Annotated[Text, Field(description="What the text is to achieve.")]
-    output_type: Annotated[_Output, Choice, Field(default="documentation", description="What kind of text.")]
-    audience: Annotated[Text | None, Field(default=None, description="For whom.")]
+    output_type: Annotated[_Output, Choice, Field(default="documentation", description="What kind of text it is.")]
+    audience: Annotated[Text | None, Field(default=None, description="Who reads it.")]
     depth: Annotated[
-        Literal["brief", "standard", "deep"], Choice, Field(default="standard", description="How much of it.")
+        Literal["brief", "standard", "deep"], Choice, Field(default="standard", description="How detailed it is.")
     ]
     seed_query: Annotated[
         Text | None, Field(default=None, description="What to search for, if the goal does not say it.")
@@ -154,9 +154,9 @@ class _Plan(TypedDict):
 
 @tool("Outline a text with its sources")
 def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Annotated[Facts, _Plan]:
-    """Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory: an outline
-    whose every section has its sources and its gaps. Write from these, and say where there are gaps. `verification`
-    says whether every section has enough sources.
+    """Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory. It returns
+    an outline: each section has its sources and its gaps. Write from these, and say where there are gaps.
+    `verification` says whether every section has enough sources.
     """
     return plan_json(plan_synthesis(workspace, read_request(SynthesisRequest, stated)))
 

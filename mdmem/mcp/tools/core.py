@@ -275,7 +275,7 @@ def _check(
     ignore: Annotated[Texts, Field(description="Without these checks.")] = (),
 ) -> ToolResult:
     """After writing entries, before a commit: errors and warnings in the memory's files, and how to fix them. Not for
-    code. An `error` blocks the commit. With `base`, only what changed since is reported; `old` counts the rest.
+    code. An `error` blocks the commit. With `base`, only newer findings are listed; `old` counts the others.
     """
     # As on the command line, findings of the level "info" are for those who select their checks.
     asked = CheckRequest(

@@ -43,7 +43,7 @@ class _ContextArguments(TypedDict):
     scope: Annotated[Scope, Choice, Field(default="project", description="`global`: the shared wings alone.")]
     focus: Focus
     categories: Annotated[
-        tuple[Annotated[_Label, Choice], ...] | None, Listed, Field(default=None, description="Only these.")
+        tuple[Annotated[_Label, Choice], ...] | None, Listed, Field(default=None, description="Only items of these.")
     ]
     topic: Annotated[Text | None, Field(default=None, description="Words that items must contain.")]
     agent: Agent
@@ -80,10 +80,10 @@ def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Fact
     keeps_time=True,
 )
 def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
-    """Before you reason about a project: its memory by scope, focus before project before global, and by authority:
-    invariants, which no limit leaves out, then at most 10, 10 and 5 decisions, patterns and notes. Items under
-    `proposed`, and those that are only `merged`, do not bind; `conflicted` is for people to resolve; after `failed`
-    and `timed_out` go on without memory.
+    """Before you reason about a project. It returns the memory of the project by scope (focus, then project, then
+    global) and by authority: all invariants, then at most 10 decisions, 10 patterns and 5 notes. Items under
+    `proposed`, and those that are only `merged`, do not bind. People resolve what is `conflicted`. After `failed` and
+    `timed_out` go on without memory.
     """
     known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
     return retrieve_context(workspace, **known)
@@ -144,7 +144,7 @@ def _memory_surface(
     project_id: Project = None,
     limit: Annotated[int, Field(description="Maximum matches.")] = 5,
 ) -> Annotated[Facts, _Matches]:
-    """Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes."""
+    """Find out quickly whether the memory knows something. It ranks by words alone, and does not merge scopes."""
     return memory_surface(workspace, query=query, project_id=project_id, limit=limit)
 
 
@@ -166,11 +166,11 @@ def _run_hygiene(
     workspace: Workspace,
     *,
     project_id: Annotated[Name | None, Field(description="Default: everything.")] = None,
-    scope: Annotated[Annotated[Scope, Choice] | None, Field(description="Only these.")] = None,
+    scope: Annotated[Annotated[Scope, Choice] | None, Field(description="Only this scope.")] = None,
     check_pending_only: Annotated[bool, Field(description="Only pending writes.")] = False,
 ) -> Annotated[Facts, _HygieneReport]:
     """When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, patterns
-    not validated for long, several entities of one name, writes that wait. People decide what to merge.
+    not validated for long, several entities of one name, pending writes. People decide what to merge.
     """
     return run_hygiene(workspace, project_id, scope, check_pending_only=check_pending_only)
 
@@ -375,7 +375,7 @@ def _upsert_entity_with_deps(
     related_entities: Annotated[list[_Related] | None, Objects, Field(description="Its relations.")] = None,
     **where: Unpack[_Where],
 ) -> Annotated[Facts, _SaveResult]:
-    """To keep a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
+    """Store a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
     name within the scope updates the same entity.
     """
     return save(workspace, "entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
@@ -416,8 +416,8 @@ def _request_global_write_approval(
         LongText, Field(description="What is going to be written.")
     ],
 ) -> Annotated[Facts, _Approval]:
-    """Right before a write of scope `global` or to a shared wing: a token for one write, good for `ttl_seconds`, to
-    hand on as `governance_token`. `blocked` where such writes are forbidden.
+    """Right before a write of scope `global` or to a shared wing. It returns a token for one write, valid for
+    `ttl_seconds`; pass it as `governance_token`. `blocked` is true where such writes are forbidden.
     """
     return request_approval(workspace)
 
