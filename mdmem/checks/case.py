@@ -241,7 +241,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def others(self) -> tuple[TreeFile, ...]:
-        """Return the files in no entry's place; what is misnamed has its own finding."""
+        """Return the files in no entry's place; misnamed files have a finding of their own."""
         return tuple(file for file in self.catalog.others if not is_misnamed(file.path))
 
     @cached_property
@@ -270,7 +270,7 @@ class Case(Struct, frozen=True, dict=True):
         return frozenset(finding.place.path for finding in self._by_code.get("manifest-invalid", ()))
 
     def is_current(self, address: str) -> bool:
-        """Say whether an entry is in force and nothing in force supersedes it."""
+        """Say whether an entry is active or under review and no current entry supersedes it."""
         return self.catalog.lineage.is_current(address)
 
     def on_entry(

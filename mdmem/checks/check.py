@@ -43,7 +43,7 @@ class Check(Struct, frozen=True, kw_only=True):
     in settings, suppressions and baselines. With `per_file` its findings depend on nothing but the file, so they are
     cached by its content. With `asks_git` finding nothing proves nothing: git may know less here than elsewhere. With
     `incomplete` a finding means that something was not read. With `on_request` it runs only if the settings ask for
-    it. With `same_when_ended` a finding weighs the same on an entry that has ended.
+    it. With `same_when_ended` a finding is as severe on an entry that has ended.
     """
 
     code: str
@@ -83,7 +83,7 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def weighs_less_when_ended(self) -> bool:
-        """Say whether a finding about an entry that has ended may weigh one level less."""
+        """Say whether a finding about an entry that has ended may be one level less severe."""
         return self._module in ("schema", "content", "links", "dates", "scope") and not self.same_when_ended
 
     @property
@@ -128,7 +128,7 @@ def _former_codes() -> dict[str, Check]:
 
 
 def find_check(code: str) -> Check | None:
-    """Return the check of a code, which may be a former one; None where there is none."""
+    """Return the check of a code, which may be a former one; None if there is none."""
     return get_checks().get(code) or _former_codes().get(code)
 
 

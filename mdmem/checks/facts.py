@@ -26,7 +26,7 @@ class GitFacts(Struct, frozen=True, dict=True):
     """What git knows about one root; paths count from the root unless a name says otherwise.
 
     `on_disk` are the paths to ask git about, `revisions` the commits whose history counts, HEAD if there are none.
-    A caller who may read only some wings is told nothing about the others: `access` limits every answer, and `hidden`
+    A caller who may read only some wings gets nothing about the others: `access` limits every answer, and `hidden`
     lists the folders that are left out.
     """
 

@@ -130,18 +130,18 @@ def amendment_sentences(body: str, prose: str, references: Sequence[BodyLink]) -
         if before[-1:].isalnum():
             continue
         begins = verb[1] and verb[0][0].isupper() and _START.search(before)
-        said = _OBJECT.match(prose, verb.end())
-        if said is None or not (begins or _SUBJECT.search(before)):
+        part = _OBJECT.match(prose, verb.end())
+        if part is None or not (begins or _SUBJECT.search(before)):
             continue
-        names = tuple(_names_in(body, prose, said))
-        if names or any(said.start() <= one.offset < said.end() for one in references):
-            yield AmendmentSentence(verb.start(), said.start(), said.end(), names)
+        names = tuple(_names_in(body, prose, part))
+        if names or any(part.start() <= one.offset < part.end() for one in references):
+            yield AmendmentSentence(verb.start(), part.start(), part.end(), names)
 
 
-def _names_in(body: str, prose: str, said: re.Match[str]) -> Iterator[EntryName]:
+def _names_in(body: str, prose: str, part: re.Match[str]) -> Iterator[EntryName]:
     # A name may end behind the part: a number that is cut off would be another.
-    for found in _NAME.finditer(body, said.start(), said.end() + _LONGEST_NAME):
-        if found.start() >= said.end():
+    for found in _NAME.finditer(body, part.start(), part.end() + _LONGEST_NAME):
+        if found.start() >= part.end():
             return
         kind, number, address = found.group("kind", "number", "address")
         # In a role such as :pep:`376` the number looks like code.

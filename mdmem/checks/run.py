@@ -145,7 +145,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
 
 
 def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
-    """Return the commits beside HEAD that others agreed upon: parents on the default branch, and its tips."""
+    """Return the commits besides HEAD that others agreed upon: parents on the default branch, and its tips."""
     branch = find_default_branch(repository)
     if branch is None:
         return []
@@ -334,7 +334,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         rewritten = _rewritten_unread(case, before, moves)
         was = Case(before.catalog, before.settings, case.today, case.facts)
         known = [one for one in found_in(was, codes) if one.place.path not in rewritten]
-        if _weights(before.settings) != _weights(case.settings):
+        if _severities(before.settings) != _severities(case.settings):
             # A finding is not new because the settings changed its severity.
             known = [replace(one, severity=Severity.ERROR) for one in known]
         marked = mark_new(found, known, moves=moves)
@@ -342,8 +342,8 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     return found
 
 
-def _weights(settings: Settings) -> tuple[object, ...]:
-    """Return the settings that decide how much findings weigh."""
+def _severities(settings: Settings) -> tuple[object, ...]:
+    """Return the settings that decide the severity of findings."""
     return settings.severity, settings.ended, {name: wing.severity for name, wing in settings.wings.items()}
 
 

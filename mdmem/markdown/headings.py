@@ -192,12 +192,12 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
             yield at, end, _BOLD_LEVEL, bold[1]
 
 
-def _without_closing(said: str) -> str:
+def _without_closing(words: str) -> str:
     """Return what a line says behind its marks, without the row of marks that may close it."""
     # One pattern for it all took hours for a line of a million blanks.
-    said = said.removesuffix("\n").removesuffix("\r").strip(" \t")
-    bare = said.rstrip("#")
-    return bare.rstrip(" \t") if bare != said and bare.endswith((" ", "\t")) else said
+    words = words.removesuffix("\n").removesuffix("\r").strip(" \t")
+    bare = words.rstrip("#")
+    return bare.rstrip(" \t") if bare != words and bare.endswith((" ", "\t")) else words
 
 
 def _line_end(body: str, at: int) -> int:
@@ -206,7 +206,7 @@ def _line_end(body: str, at: int) -> int:
 
 
 def _title_above(body: str, at: int, line: str) -> str:
-    """Return the title that a row of marks underlines, empty where it is none."""
+    """Return the title that a row of marks underlines; an empty text if it underlines none."""
     if line.strip(line[0]) or at == 0:
         return ""
     above = body.rfind("\n", 0, at - 1) + 1

@@ -85,15 +85,15 @@ class Layout(Struct, frozen=True):
 
     @property
     def offset(self) -> int:
-        """Return where the front matter starts in the document's text."""
+        """Return the offset of the front matter in the document's text."""
         return len("---") + len(self.opening)
 
     def line_start(self, index: int) -> int:
-        """Return where the line of a character begins."""
+        """Return the offset of the line of a character."""
         return self.front.rfind("\n", 0, index) + 1
 
     def next_line(self, index: int) -> int:
-        """Return where the line after a character begins; every line of a front matter has a break."""
+        """Return the offset of the line after a character; every line of a front matter has a break."""
         return self.front.index("\n", index) + 1
 
     def line_break(self, index: int) -> str:
@@ -203,6 +203,6 @@ def content_end(front: str, node: Any) -> int:
         last = node.value[-1] if node.value and not node.flow_style else None
         return end if last is None else content_end(front, last[1] if isinstance(last, tuple) else last)
     source = front[start:end]
-    # Blank lines below belong to a block scalar only where its header keeps them.
+    # Blank lines below belong to a block scalar only if its header keeps them.
     keeps = "+" in source[:3]
     return start + len(source.removesuffix("\n").removesuffix("\r") if keeps else source.rstrip(" \t\r\n"))

@@ -112,7 +112,7 @@ class _Part(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return everything that goes where the key goes."""
+        """Return the lines of the key with the comments above it."""
         return self.above + self.lines
 
 
@@ -126,7 +126,7 @@ class _Parts(Struct, frozen=True):
 
 
 def _parts_of(document: Document) -> _Parts:
-    """Return the parts of a document; raises UnpatchableError where its keys have no lines of their own."""
+    """Return the parts of a document; raises UnpatchableError if its keys have no lines of their own."""
     layout = layout_of(document)
     front, body = handler().split(document.text)
     keys, end = {}, 0
@@ -322,7 +322,7 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
 
 
 def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: Marks) -> EntryMerge | None:
-    """Merge key by key; None where a side is no entry, or the parts together do not parse to the merged values."""
+    """Merge key by key; None if a side is no entry, or the parts together do not parse to the merged values."""
     line_break = _line_break(sides)
     unified = sides if line_break is None else sides.map(lambda content: content.replace(b"\r\n", b"\n"))
     ours, theirs = parse_document(path, unified.ours), parse_document(path, unified.theirs)
@@ -367,7 +367,7 @@ def _is_entry(document: Document) -> bool:
 
 
 def _line_break(sides: Sides[bytes]) -> bytes | None:
-    """Return the line break of the result where a side converted them all; None where they stay as they are."""
+    """Return the line break of the result if a side converted all of them; None if they stay as they are."""
     ends = sides.map(_ending)
     if None in (ends.ours, ends.theirs) or (sides.ancestor and ends.ancestor is None):
         return None

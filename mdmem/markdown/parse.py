@@ -44,7 +44,7 @@ def handler() -> StrictHandler:
 class Document(Struct, frozen=True):
     """One file with its front matter and body apart; the values are still text.
 
-    `fields` is None where the front matter cannot be read; `text` is without a byte order mark.
+    `fields` is None if the front matter cannot be read; `text` is without a byte order mark.
     """
 
     path: str

@@ -105,7 +105,7 @@ def replace_item(document: Document, name: str, item: int, text: str) -> tuple[E
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edit that gives a key another name; none where it is absent, or has that name."""
+    """Return the edit that gives a key another name; none if it is absent, or has that name."""
     layout = layout_of(document)
     if old == new or old not in layout.fields:
         return ()
@@ -353,7 +353,7 @@ def _header(layout: Layout, node: Any) -> re.Match[str] | None:
 
 
 def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str, in_flow: bool = False) -> str:
-    """Return the source of a text in the place of a scalar, in the same style where that can express it."""
+    """Return the source of a text in the place of a scalar, in the same style if that can express it."""
     front, start, end = layout.front, node.start_mark.index, content_end(layout.front, node)
     if start == end:
         return fresh(name, text)

@@ -45,7 +45,7 @@ def is_bare(text: str) -> bool:
 
 
 def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: bool = False) -> str:
-    """Return a text on one line in the style of another value, or in quotes where that style cannot express it.
+    """Return a text on one line in the style of another value, or in quotes if that style cannot express it.
 
     `style` is the node's: a quote, or None for a plain value; a typed field keeps its dates and numbers bare.
     """
@@ -62,7 +62,7 @@ def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: b
 
 
 def block_scalar(text: str, style: str, *, tail: str, indent: str, newline: str) -> str | None:
-    """Return a text as a block scalar without its last line break; None where it cannot be one.
+    """Return a text as a block scalar without its last line break; None if it cannot be one.
 
     `style` is `|` or `>`, and `tail` the rest of the header's line. Only one line is folded; more become literal.
     """

@@ -30,7 +30,7 @@ def is_title_alone(content: str) -> bool:
 
 
 def stated_fields(entry: Entry) -> list[str]:
-    """Return what the fields of an entry say beside its body; empty ones among them."""
+    """Return the texts of the fields that belong to the content of an entry; some may be empty."""
     if entry.type is EntryType.PATTERN:
         return [
             f"When: {entry.trigger}" if entry.trigger else "",

@@ -49,7 +49,7 @@ class _Refusal(Struct, frozen=True):
 
 
 def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
-    """Explain why YAML was refused; the reader's own words where the cause is a rare one."""
+    """Explain why YAML was refused; the reader's own words for a rare cause."""
     at = error.problem_mark or error.context_mark
     words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
     if at is None:
@@ -119,7 +119,7 @@ def _second_colon(refusal: _Refusal) -> Trouble:
     line = refusal.line(refusal.at)
     key, _, value = line.partition(":")
     if len(key) == refusal.at.column and not line.startswith(" "):
-        # A key at the margin is refused only where the lines above it are one plain value without a key.
+        # A key at the margin is refused only if the lines above it are one plain value without a key.
         lines = enumerate(refusal.text.split("\n"))
         number = next((at for at, one in lines if one.strip() and not one.startswith("#")), 0)
         return _no_key(refusal, yaml.Mark("", 0, number, 0, None, 0))

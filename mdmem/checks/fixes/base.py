@@ -141,9 +141,9 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
 
 
 def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
-    """Say whether ending an entry decides nothing: it is not in force, or the change at hand writes the link.
+    """Say whether ending an entry decides nothing: it is not current, or the change at hand writes the link.
 
-    To end an entry in force is a decision of whoever writes the link, which is in a field of one of the two. If the old
+    To end a current entry is a decision of whoever writes the link, which is in a field of one of the two. If the old
     entry itself is new or imported, somebody takes in records, and nobody decides now.
     """
     if not case.catalog.entries[old].is_in_force:
@@ -196,7 +196,7 @@ def _was_linked(case: Case, address: str, field: str, target: str) -> bool:
 def _may_mean(document: Document, field: str, target: str) -> bool:
     """Say whether a document names an entry in a field, or under an unknown key, in whatever form.
 
-    Another fix may make a link of it, which nobody has written now.
+    Another fix may make a link of it, though nobody wrote one in this change.
     """
     stated = (str(value) for key, value in fields_of(document).items() if key == field or key not in KNOWN_FIELDS)
     return any(target.rpartition("/")[2] in value for value in stated)

@@ -192,7 +192,7 @@ def _escape(line: str, _: int) -> _Rewrite | None:
 
 
 def _tab(line: str, column: int) -> _Rewrite | None:
-    """Write blanks for a tab: two where it indents, one where it separates."""
+    """Write blanks for a tab: two if it indents, one if it separates."""
     width = len(line) - column - len(line[column:].lstrip("\t"))
     is_indent = not line[:column].strip()
     return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None

@@ -149,7 +149,7 @@ def _has_reason(case: Case, one: Changed) -> bool:
         return True
     if entry.status is Status.DEPRECATED:
         return _says_why_it_ended(case, entry)
-    # Why it ended, read from `reason` too, does not say why it holds again.
+    # The reason for the end, which `reason` may contain, is no reason for the new start.
     return bool(entry.reason) and entry.reason != one.before.reason
 
 

@@ -209,7 +209,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         is_url = "://" in link.written
         message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
         help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
-        # A supersession hides what is current, so it weighs as much on an entry that has ended.
+        # A supersession hides what is current, so it is as severe on an entry that has ended.
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
         yield with_link(found, case, link, fate.certain) if fate.certain else found
 

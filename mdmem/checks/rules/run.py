@@ -150,7 +150,7 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
 
 
 def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Iterator[Finding]:
-    """Yield each check that no longer runs or weighs less: in the whole memory, or else in one wing."""
+    """Yield each check that no longer runs or is less severe: in the whole memory, or else in one wing."""
     everywhere = dict(_milder(before, after, ""))
     for code, what in everywhere.items():
         yield _of_check(after, "", code, what)

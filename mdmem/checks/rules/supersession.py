@@ -85,7 +85,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         "", message, _at_new(case, edge), help_, edge.new, other=case.catalog.place(edge.old, "superseded_by")
     )
     if not case.catalog.lineage.heads(edge.new):
-        # To end the old entry in favour of one that ended too would leave nothing in force.
+        # To end the old entry in favour of one that ended too would leave no current entry.
         return replace(found, help=f"remove it from `supersedes` if this entry never took over; else {help_}")
     if old.is_in_force and is_in_part(case, edge.old, edge.new):
         amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still applies"
@@ -133,7 +133,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         help_ = "write `status: deprecated` and `deprecated_at`"
         is_head = old in case.catalog.lineage.heads(old)
         if is_head:
-            # Its successors ended too: to deprecate it would leave nothing in force.
+            # Its successors ended too: to deprecate it would leave no current entry.
             help_ = f"remove the links on both ends if this entry is current again, else {help_}"
         found = case.on_entry(entry, message, help_, field="status", other=_at_new(case, edges[0]))
         if not is_head and not any(is_in_part(case, old, new) for new in successors):
