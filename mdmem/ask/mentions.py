@@ -20,6 +20,8 @@ _REPLACED = 5
 _LINK = re.compile(r"\[[^\[\]]*\]")
 # What the number of a record may stand behind where its entry-id has no kind: `ADR-0148`.
 _KINDS = ("adr", "decision", "record")
+# The name of another project behind a number.
+_ELSEWHERE = r"(?! \([A-Za-z]+[-/][A-Za-z/-]+\))"
 # The verb forms of a change: what a newer entry does to the one that it mentions.
 _CHANGES = {
     "amend": "amends",
@@ -132,7 +134,8 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return what finds a mention of an entry: its address, its id, and its number.
 
     A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`) outside a list of numbers;
-    `#148` is a ticket. Where the id has a number alone, it means this entry only in texts of the same room (`is_near`).
+    `#148` is a ticket, and `ADR-0148 (other-project)` another record. Where the id has a number alone, it means this
+    entry only in texts of the same room (`is_near`).
     """
     name = entry.address.rpartition("/")[2]
     ways = [rf"{re.escape(name)}(?![\w-])"]
@@ -143,7 +146,7 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
         ways.append(rf"(?:{kinds})s?(?:[\s_-]*#?|:`(?:[^`<]*<)?)0*{digits}(?![\w.]*\d)")
         if number["number"].startswith("0"):
             ways.append(rf"(?<!\d, ){number['number']}(?![\w.,:-]*\d)(?!-\w)(?!, \d)")
-    return re.compile(rf"(?<![\w#-])(?<!\d[.,:])(?:{'|'.join(ways)})", re.IGNORECASE)
+    return re.compile(rf"(?<![\w#-])(?<!\d[.,:])(?:{'|'.join(ways)}){_ELSEWHERE}", re.IGNORECASE)
 
 
 def stated_change(sentence: str, reference: re.Match[str]) -> str:
