@@ -20,8 +20,8 @@ from mdmem.store.git.history import history
 from mdmem.store.git.process import Repository, environment_for
 from mdmem.store.git.remote import fetch_tip, make_bare
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.state import local_records, places
-from mdmem.store.state.files import write_lock
+from mdmem.store.state import local_records
+from mdmem.store.state.files import places, write_lock
 from mdmem.store.workspace.location import located
 
 Capture = pytest.CaptureFixture[str]

@@ -19,7 +19,7 @@ from mdmem.store.git.process import Repository
 from mdmem.store.git.status import matching_lines, search_lines
 from mdmem.store.index.analysis import ask
 from mdmem.store.settings import Settings
-from mdmem.store.state import leads_away
+from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.scope import Scope, ScopeState
 from mdmem.store.workspace.workspace import Workspace
 

@@ -18,7 +18,7 @@ from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageEr
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.settings import Settings, with_baseline
-from mdmem.store.state import leads_away, write_new, write_whole
+from mdmem.store.state.files import leads_away, write_new, write_whole
 from mdmem.store.tree import SETTINGS_NAME, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 

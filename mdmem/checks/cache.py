@@ -23,7 +23,7 @@ from mdmem.checks.engine import try_check
 from mdmem.checks.prose import FileFacts
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import is_entry_place
-from mdmem.store.state import read_packed, write_packed
+from mdmem.store.state.files import read_packed, write_packed
 
 _VERSION = "4"
 _NAME = "checks.mdmem"

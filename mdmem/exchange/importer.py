@@ -22,7 +22,7 @@ from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import list_staged_deletions
 from mdmem.store.git.status import list_tracked, search_lines
-from mdmem.store.state import leads_away, write_whole
+from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.supersede import join_addresses

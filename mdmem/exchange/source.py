@@ -19,7 +19,7 @@ from mdmem.markdown.parse import SIZE_LIMIT, handler
 from mdmem.setup.records import instruction_files, is_record_folder, is_translation, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
-from mdmem.store.state import leads_away
+from mdmem.store.state.files import leads_away
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace

@@ -20,7 +20,7 @@ from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.load import NotHere, with_remote_wings
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.settings import WingSettings
-from mdmem.store.state import Places, places
+from mdmem.store.state.files import Places, places
 from mdmem.store.tree import SETTINGS_NAME, FileKind, MemoryTree, Tree, TreeFile, digest_of
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace

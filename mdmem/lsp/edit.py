@@ -15,7 +15,7 @@ from mdmem.errors import LostRaceError, MdmemError, UsageError, shown_message, t
 from mdmem.lsp.memory import START, Document, Memories, OpenMemory, file_of
 from mdmem.lsp.tokens import TokenKind
 from mdmem.store.catalog.addresses import is_entry_place
-from mdmem.store.state import leads_away
+from mdmem.store.state.files import leads_away
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.move import plan_named_moves
 from mdmem.write.write import catalog_after, permitted, refuse_faults

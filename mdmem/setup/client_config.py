@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.store.state import write_new, write_whole
+from mdmem.store.state.files import write_new, write_whole
 
 _STRING = r'"(?:[^"\\\x00-\x1f]|\\.)*"'
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)

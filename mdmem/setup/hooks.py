@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.store.git.process import Repository, hooks_folder
-from mdmem.store.state import write_new, write_whole
+from mdmem.store.state.files import write_new, write_whole
 
 STAGES = ("pre-commit", "pre-merge-commit", "pre-push")
 CONFIG = ".pre-commit-config.yaml"

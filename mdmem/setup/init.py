@@ -21,7 +21,7 @@ from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.settings import Settings, parse_settings
-from mdmem.store.state import leads_away, write_new
+from mdmem.store.state.files import leads_away, write_new
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_write
 

@@ -19,7 +19,7 @@ from mdmem.disk import read_regular
 from mdmem.setup.hooks import Program, this_program
 from mdmem.store.git.process import Repository, run
 from mdmem.store.git.status import list_tracked_named
-from mdmem.store.state import write_whole
+from mdmem.store.state.files import write_whole
 
 _NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"
 _TITLE = "entries of mdmem, key by key"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.store.state import leads_away
+from mdmem.store.state.files import leads_away
 from mdmem.store.tree import SETTINGS_NAME
 
 # Names of folders of decision records; blanks and underscores count as hyphens.

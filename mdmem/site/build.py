@@ -16,7 +16,7 @@ from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePages
 from mdmem.store.git.discovery import is_brought_along
-from mdmem.store.state import leads_away, write_whole
+from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import get_wing
 from mdmem.store.workspace.workspace import Workspace

@@ -19,8 +19,7 @@ from msgspec import Struct
 
 from mdmem.disk import note_written, read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
-from mdmem.store.state import default_mode, leads_away
-from mdmem.store.state.files import write_lock
+from mdmem.store.state.files import default_mode, leads_away, write_lock
 from mdmem.store.state.swap import OvertakenError, holds, rename_new, swap, take_away
 from mdmem.write.change_set import Change, ChangeSet
 

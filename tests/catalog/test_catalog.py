@@ -25,7 +25,7 @@ from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog import Catalog, EntryCache, full_address, load, settings_bytes
 from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.store.git.discovery import find_repository
-from mdmem.store.state import read_packed, write_packed
+from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree
 
 

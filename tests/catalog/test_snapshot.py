@@ -12,7 +12,7 @@ from builders import commit_all, git, make_repository, make_root, write
 from mdmem.record import pack
 from mdmem.store.catalog import Catalog, EntryCache, load, snapshot
 from mdmem.store.catalog.snapshot import FileRow
-from mdmem.store.state import read_packed
+from mdmem.store.state.files import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"

@@ -9,7 +9,7 @@ import pytest
 from builders import write
 
 from mdmem.store.git.process import Repository
-from mdmem.store.state import places, read_json, write_json, write_new, write_whole
+from mdmem.store.state.files import places, read_json, write_json, write_new, write_whole
 
 OLD, NEW = b"old bytes", b"new bytes"
 

@@ -20,7 +20,7 @@ from mdmem.model.fields import DATE_FIELDS, VERSION
 from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place
-from mdmem.store.state import read_packed, write_packed
+from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import FileKind, Stat, Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from mdmem.store.catalog import Catalog, EntryCache
 from mdmem.store.catalog.links import references_in
 from mdmem.store.git.history import Commit, paths_of_commits
 from mdmem.store.settings import Settings
-from mdmem.store.state import write_new
-from mdmem.store.state.files import WING, private_root
+from mdmem.store.state.files import WING, private_root, write_new
 from mdmem.store.state.pending_writes import PendingWrite
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Location, Snapshot

@@ -27,7 +27,7 @@ from mdmem.store.git.process import resolve, staged_index
 from mdmem.store.git.status import list_tracked
 from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
-from mdmem.store.state import Places, places
+from mdmem.store.state.files import Places, places
 from mdmem.store.tree import (
     SETTINGS_NAME,
     FileKind,
