@@ -32,20 +32,6 @@ def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, 
     assert run_here(capsys, "check", "--strict", cwd=root).code == 0
 
 
-@pytest.mark.parametrize(
-    ("owners", "said"),
-    [
-        ("[navigation-team]", f"`{ADA}` is no owner of the wing `nav`; its owner is `navigation-team`"),
-        ("[]", "the wing `nav` names no owner; write `owners` into nav/README.md"),
-    ],
-)
-def test_approve_by_somebody_who_is_no_owner_says_so(tmp_path: Path, capsys: Capture, owners: str, said: str) -> None:
-    root = with_draft(tmp_path, owners=owners)
-    ran = run_here(capsys, "approve", NEW, cwd=root)
-    assert (ran.code, ran.err) == (0, f"{said}\n{NEW} is only proposed until a commit of the default branch has it\n")
-    assert "status: active" in (root / f"{NEW}.md").read_text()
-
-
 def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(
     tmp_path: Path, capsys: Capture
 ) -> None:

@@ -15,7 +15,6 @@ from builders import (
     Ran,
     git,
     make_repository,
-    make_root,
     memory,
     merge_conflict,
     run_here,
@@ -281,15 +280,6 @@ def test_without_a_root_each_command_says_so(command: list[str], in_git: bool, t
     ran = run_here(capsys, *command, cwd=tmp_path)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith(f"mdmem: no memory here: no mdmem.toml in {tmp_path} or above; ")
-
-
-@pytest.mark.parametrize("command", [*COMMANDS[:6], ["retrieve", "a"]], ids=lambda command: command[0])
-def test_memory_without_a_wing_is_answered(command: list[str], tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "memory")
-    ran = run_here(capsys, *command, cwd=folder)
-    assert is_clear(ran)
-    assert ran.code == (1 if command[0] in ("list", "show", "search", "why") else 0)
 
 
 @pytest.mark.parametrize("command", [["list"], ["search", "a"], ["retrieve", "a"]], ids=lambda command: command[0])

@@ -67,12 +67,6 @@ def test_memory_with_errors_is_committed_with_a_baseline_and_then_each_commit_te
     assert staged(folder, capsys) == (0, [], "")
 
 
-def test_error_that_was_there_before_passes_with_one_line(tmp_path: Path, capsys: Capture) -> None:
-    folder = lived_in(tmp_path)
-    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada")
-    assert staged(folder, capsys) == (0, [], f"30 errors, 30 warnings were there before; {WAYS}\n")
-
-
 @pytest.mark.parametrize("how", [["--staged"], ["--base", "main"], ["--merge", "main"]])
 def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path, capsys: Capture) -> None:
     folder = lived_in(tmp_path)

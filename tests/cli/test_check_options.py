@@ -91,16 +91,6 @@ def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Captur
     assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows what can be decided"
 
 
-def test_staged_shows_no_warning_that_head_has_too(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/old", "We did.\n", title="No reasons", owner="Ada")
-    commit_all(folder)
-    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", owner="Ada")
-    git(folder, "add", "-A")
-    assert run_here(capsys, "check", "--staged", cwd=folder).out == ""
-    assert "warning[rationale-missing]" in run_here(capsys, "check", "--staged", "-v", cwd=folder).out
-
-
 def test_staged_refuses_the_deletion_of_what_is_in_force(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     git(folder, "rm", "-q", f"memory/{RULE}.md")

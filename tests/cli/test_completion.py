@@ -72,8 +72,3 @@ def test_completion_waits_for_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(root / "nav/rules/pipe.md")
     (root / "nav/rules/link.md").symlink_to("pipe.md")
     assert completed("mdmem approve nav/", tmp_path) == []
-
-
-def test_script_for_the_shell_is_printed(tmp_path: Path) -> None:
-    ran = run_mdmem(cwd=tmp_path, env={"_MDMEM_COMPLETE": "zsh_source"})
-    assert (ran.returncode, "#compdef mdmem" in ran.stdout) == (0, True)

@@ -12,8 +12,6 @@ from builders import (
     Ran,
     commit_all,
     git,
-    make_repository,
-    make_root,
     memory,
     run_here,
     snapshot,
@@ -109,16 +107,6 @@ def test_file_that_cannot_be_read_comes_first(top: Path, run: Run, content: byte
     assert said[1].rstrip().endswith("; before it is the active invariant Callbacks do not block")
 
 
-def test_file_that_became_readable_is_said_to_be_unknown_before(top: Path, told: Callable[..., dict[str, Any]]) -> None:
-    good = (top / f"memory/{RULE}.md").read_bytes()
-    write(top, f"memory/{RULE}.md", b"\xff")
-    commit_all(top)
-    write(top, f"memory/{RULE}.md", good)
-    found = told()
-    assert [(one["which"], one["path"]) for one in found["unread"]] == [("before", f"{RULE}.md")]
-    assert found["beliefs"] == []
-
-
 def test_root_that_moved_is_found_on_both_sides(top: Path, run: Run) -> None:
     git(top, "mv", "memory", "docs")
     edit_path = top / f"docs/{RULE}.md"
@@ -128,13 +116,6 @@ def test_root_that_moved_is_found_on_both_sides(top: Path, run: Run) -> None:
     assert "0 added" not in said.out
     assert "\n1 changed; current entries 2 → 2\nthe memory is in memory in main (" in said.out
     assert "[-must not-] {+never may+}" in said.out
-
-
-def test_before_the_first_commit_everything_is_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_entry(make_root(make_repository(tmp_path) / "memory"), RULE)
-    git(tmp_path, "add", "-A")
-    said = run_here(capsys, "diff", "--staged", cwd=tmp_path)
-    assert said.out.startswith("nothing: there is no commit yet → git index\n1 added; current entries 0 → 1\n")
 
 
 def test_staged_reads_the_index_and_not_the_files(top: Path, told: Callable[..., dict[str, Any]]) -> None:
@@ -183,16 +164,6 @@ def test_two_branches_that_are_wrong_together_are_told(
     assert ("link-to-superseded", "nav/rules/new.md") in found
 
 
-def test_files_of_applies_to_are_counted(top: Path, run: Run) -> None:
-    for number in range(7):
-        write(top, f"src/n{number}.py")
-    commit_all(top)
-    write_entry(top / "memory", "nav/rules/style", "Use tabs.\n", applies_to=["src/*.py"], title="Tabs")
-    said = run("diff", "--no-check").out
-    names = ", ".join(f"src/n{number}.py" for number in range(5))
-    assert f"decision nav/rules/style “Tabs”, applies to src/*.py, 7 files: {names} and 2 more\n" in said
-
-
 def test_question_is_answered_before_and_after(top: Path, run: Run) -> None:
     supersede(run, "--status", "active")
     said = run("diff", "--no-check", "--query", "threads", "--query", "executor").out
@@ -203,13 +174,6 @@ def test_question_is_answered_before_and_after(top: Path, run: Run) -> None:
         "  asked executor: the answer is the same\n"
         f"    {RULE}\n"
     )
-
-
-def test_question_without_an_active_wing_searches_all(top: Path, run: Run) -> None:
-    write_entry(top / "memory", "web/rules/forms", "Forms are plain.\n", title="Forms")
-    commit_all(top)
-    write_entry(top / "memory", "web/rules/forms", "Forms are plain and short.\n", title="Forms")
-    assert "asked forms: the answer is the same\n    web/rules/forms\n" in run("diff", "--query", "forms").out
 
 
 def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:

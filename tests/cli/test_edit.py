@@ -41,15 +41,6 @@ def test_edit_writes_what_the_editor_left(variable: str, tmp_path: Path) -> None
     assert kept_in(root) == []
 
 
-def test_edit_of_a_rule_in_force_says_what_check_will_ask(tmp_path: Path) -> None:
-    _, printed = edit(root_in(tmp_path), by=THREE)
-    assert printed.splitlines()[-1] == (
-        "the text of a current decision changed, and its `version` did not; `mdmem check` will ask for "
-        f"`mdmem edit --editorial {OLD}` for a corrected slip, `mdmem supersede {OLD} --title TEXT --reason TEXT` for "
-        "another rule, or a raised `version`"
-    )
-
-
 def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
     root = root_in(tmp_path)
     by = f"{TORN} if turn == 0 else text.replace('status: actve', 'status: active').replace('tried', 'seen')"

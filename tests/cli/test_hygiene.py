@@ -182,26 +182,6 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
     }
 
 
-def test_oldest_are_shown_first_and_the_rest_is_counted(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    for number in range(1, 5):
-        name = f"nav/how/p{number}"
-        write_entry(
-            folder / "memory", name, f"{number}.\n", type="pattern", title="Tag", created_at=f"2026-0{number}-01"
-        )
-    shown = run_here(capsys, "hygiene", "--limit", "2", cwd=folder).out.split("\n\n")[-1].splitlines()
-    assert shown[:4] == [
-        "patterns not validated for 90 days (4)",
-        "  nav/how/p1  Tag (324 days, stale)",
-        "  nav/how/p2  Tag (293 days, stale)",
-        "  and 2 more  --limit 0 shows all",
-    ]
-    for form in ("text", "markdown"):
-        whole = run_here(capsys, "hygiene", "--limit", "0", "--format", form, cwd=folder).out
-        assert ("nav/how/p4" in whole, "more" in whole) == (True, False)
-    assert said(capsys, "--limit", "1", cwd=folder)["obsolete_patterns"] == 4
-
-
 def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, capsys: Capture) -> None:
     created = datetime(2026, 11, 20, tzinfo=UTC)
     arguments = {"decision": {"title": "Use <TLS>"}, "project_id": "nav"}
@@ -284,23 +264,6 @@ def test_record_commits_the_manifests_alone_when_asked(worn: Path, capsys: Captu
         *("Tend base, nav", "", "", "memory/base/README.md", "memory/nav/README.md"),
     ]
     assert git(worn, "status", "--short") == "A  staged.txt"
-
-
-@pytest.mark.parametrize(
-    ("manifest", "said"),
-    [
-        ("---\nkind: [\n---\n", "nav/README.md is no manifest; `mdmem check` says what is wrong"),
-        ("# nav\n", "nav/README.md is no manifest; `mdmem check` says what is wrong"),
-    ],
-)
-def test_manifest_that_cannot_hold_the_day_stops_no_other(
-    worn: Path, capsys: Capture, manifest: str, said: str
-) -> None:
-    file = write(worn, "memory/nav/README.md", manifest)
-    ran = run_here(capsys, "hygiene", "--record", cwd=worn)
-    assert (ran.code, file.read_text()) == (0, manifest)
-    assert ran.out.endswith("\n\nrecorded in base/README.md\n")
-    assert said in ran.err
 
 
 def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, capsys: Capture) -> None:

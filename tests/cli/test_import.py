@@ -199,14 +199,6 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
     assert ran.out.splitlines() == [told, "1 rule is active"]
 
 
-def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path, capsys: Capture) -> None:
-    folder = project(tmp_path, **PAIR)
-    git(folder, "init", "-q", "vendor/tool")
-    write(folder, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
-    ran = run_here(capsys, "import", cwd=folder)
-    assert ran.out.startswith("imported 2 entries ")
-
-
 def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
     write(folder, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))

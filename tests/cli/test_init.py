@@ -201,11 +201,3 @@ def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: 
         f"mdmem: `{wing}` is no name for a wing; write it like `navigation_stack`\n",
     )
     assert snapshot(folder) == before
-
-
-def test_init_from_a_folder_below_the_top_writes_agents_line_at_the_top(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    (folder / "sub").mkdir()
-    run_here(capsys, "init", cwd=folder / "sub")
-    assert (folder / "AGENTS.md").exists()
-    assert (folder / "sub/memory/mdmem.toml").exists()

@@ -110,13 +110,6 @@ def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, capsys:
     assert server_in(folder / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
 
 
-def test_memory_at_the_top_is_found_and_named(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", ".", "--client", "generic", "--client", "cursor", cwd=folder)
-    assert server_in(folder / ".mcp.json") == SERVER
-    assert server_in(folder / ".cursor/mcp.json")["args"] == ["mcp", "--root", "${workspaceFolder}"]
-
-
 def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     run_here(capsys, "init", "docs/rules", "--wing", "app", cwd=folder)

@@ -86,11 +86,6 @@ def test_history_follows_a_move_that_rewrote_half(tmp_path: Path, capsys: Captur
     assert said["commits"][0]["changes"][0] == f"moved from {OLD}"
 
 
-def test_history_ends_at_a_revision(tmp_path: Path, capsys: Capture) -> None:
-    said = logged(capsys, OLD, "--at", "HEAD~2", cwd=lived(tmp_path))
-    assert [one["subject"] for one in said["commits"]] == ["say it better", "the memory"]
-
-
 def test_approval_names_who_approved(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", NEW, status="draft")
@@ -99,17 +94,6 @@ def test_approval_names_who_approved(tmp_path: Path, capsys: Capture) -> None:
     commit_all(folder, "approve")
     changes = logged(capsys, NEW, cwd=folder)["commits"][0]["changes"]
     assert changes[0] == "status: draft → active, by Ada <ada@example.org>"
-
-
-def test_version_that_cannot_be_read_is_said(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    text = (folder / f"memory/{OLD}.md").read_text()
-    write(folder, f"memory/{OLD}.md", "---\nstatus: [\n---\n")
-    commit_all(folder, "break it")
-    write(folder, f"memory/{OLD}.md", text)
-    commit_all(folder, "mend it")
-    changes = [one["changes"] for one in logged(capsys, OLD, cwd=folder)["commits"]]
-    assert changes[1] == ["cannot be read"]
 
 
 def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Capture) -> None:

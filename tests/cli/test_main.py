@@ -149,12 +149,6 @@ def test_global_option_counts_before_and_after_the_command(before: bool, tmp_pat
     assert (ran.code, ran.out.splitlines()[1].split()[2]) == (0, "nav/rules/callbacks")
 
 
-def test_global_option_after_the_command_wins(tmp_path: Path, capsys: Capture) -> None:
-    root = str(memory(tmp_path / "p") / "memory")
-    assert run_here(capsys, "--root", "nowhere", "list", "--root", root, cwd=tmp_path).code == 0
-    assert run_here(capsys, "--root", root, "list", "--root", "nowhere", cwd=tmp_path).code == 2
-
-
 @pytest.mark.parametrize(
     "arguments", [["--quiet", "search", "zebra"], ["search", "zebra", "--quiet"], ["search", "-q", "zebra"]]
 )
@@ -200,13 +194,6 @@ def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: 
     ran = subprocess.run(line, cwd=folder, env=environment(), check=False, **streams)
     os.close(writing)
     assert (ran.returncode, ran.stderr or b"") == (code, b"")
-
-
-def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
-    line = f"'{python()}' -m mdmem list | head -1"
-    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
-    assert ran.stdout.split()[2] == b"nav/architecture/threads"
-    assert ran.stderr == b""
 
 
 def test_interruption_exits_130(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,15 +127,6 @@ def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path
     assert not (root / "nav/rules").exists()
 
 
-def test_mv_of_an_entry_leaves_the_names_of_its_wing_alone(tmp_path: Path, capsys: Capture) -> None:
-    settings = 'default_wing = "nav"\n'
-    root = linked(tmp_path, settings)
-    write(root, "arm/README.md", "---\nshared_wings: [nav]\n---\n")
-    assert run_here(capsys, "mv", OLD, "arm/rules/callbacks", cwd=root).code == 0
-    assert (root / "mdmem.toml").read_text() == settings
-    assert (root / "arm/README.md").read_text() == "---\nshared_wings: [nav]\n---\n"
-
-
 def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, capsys: Capture) -> None:
     settings = (
         "# nav is ours\ndefault_wing = \"nav\"  # nav\ndefault_shared_wing = 'nav'\r\n"
@@ -242,14 +233,6 @@ def test_mv_rewrites_a_link_from_the_top_of_the_repository(tmp_path: Path, capsy
     run_here(capsys, "mv", "nav/", "navigation/", cwd=folder)
     wanted = body.replace("/nav/", "/navigation/")
     assert text(folder / "memory", "navigation/architecture/more").endswith(f"\n\n{wanted}")
-
-
-def test_mv_says_what_stays_behind(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    write(root, "nav/rules/.notes", "mine")
-    ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
-    assert "nav/rules/.notes stays: a name that starts with a dot is not read\n" in ran.err
-    assert (root / "nav/rules/.notes").read_text() == "mine"
 
 
 def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, capsys: Capture) -> None:

@@ -231,14 +231,6 @@ def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tm
     assert [line.split(":")[0] for line in front.splitlines()] == ["type", "status", "created_at", "title", "owner"]
 
 
-def test_text_emptied_in_the_editor_writes_nothing(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
-    before = snapshot(folder)
-    code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, "path.write_text('')"))
-    assert (code, printed) == (130, "the text is empty; nothing is written\n")
-    assert snapshot(folder) == before
-
-
 def test_template_left_as_it_is_writes_nothing(tmp_path: Path) -> None:
     folder = memory(tmp_path / "p")
     before = snapshot(folder)
@@ -285,11 +277,6 @@ def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, 
     assert (ran.code, git(folder, "status", "--porcelain")) == (0, "")
     manifest = (folder / "memory/zoo/README.md").read_text()
     assert manifest.startswith(f"---\nkind: {kind}\nowners: [A developer <developer@example.org>]\n---\n")
-
-
-def test_room_that_is_new_is_said_with_the_nearest(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "decision", "nav/architcture", "Foo", "--body", "x", cwd=memory(tmp_path))
-    assert "`nav/architcture` is a new room; did you mean `nav/architecture`?\n" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -351,14 +338,6 @@ def test_what_cannot_be_meant_is_refused_with_what_can(
 ) -> None:
     ran = run_here(capsys, "new", *arguments, "--body", "x", cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err.split(": ", 1)[1]) == (2, "", f"{said}\n")
-
-
-def test_new_asks_for_the_wing_where_none_is_the_active_one(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write(folder, "memory/arm/README.md", "---\nkind: project\n---\n")
-    ran = run_here(capsys, "new", "note", "Use UTC", "--body", "x", cwd=folder)
-    hint = "write WING/ROOM, or set `default_wing` in mdmem.toml: `arm`, `nav`"
-    assert (ran.code, ran.err) == (2, f"mdmem: which wing is meant? {hint}\n")
 
 
 @pytest.mark.parametrize("is_shared", [False, True])

@@ -60,13 +60,6 @@ def is_clean(root: Path, capsys: Capture) -> bool:
     return run_here(capsys, "check", "--select", codes, cwd=root).code == 0
 
 
-def test_nothing_to_decide_is_said(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    ran = run_here(capsys, "resolve", cwd=root)
-    assert (ran.code, ran.out, ran.err) == (0, "", "no conflicts\n")
-    assert json.loads(run_here(capsys, "resolve", "--format", "json", cwd=root).out)["conflicts"] == []
-
-
 def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capture) -> None:
     root = superseded_twice(tmp_path)
     before = snapshot(tmp_path)
@@ -287,19 +280,6 @@ def test_marks_that_were_added_to_the_index_are_found(tmp_path: Path, capsys: Ca
     assert ran.out.splitlines()[1:4] == ["  body", "    HEAD   UTC.", "    topic  Local."]
     assert run_here(capsys, "resolve", "threads", "--take", "theirs", cwd=folder).code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
-
-
-def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    git(folder, "branch", "theirs")
-    for branch, status in (("theirs", "under_review"), ("main", "deprecated")):
-        git(folder, "checkout", "-q", branch)
-        for address in (OLD, "nav/rules/callbacks"):
-            write_entry(folder / "memory", address, title="Changed", status=status)
-        commit_all(folder)
-    git(folder, "merge", "-q", "theirs", ends=1)
-    ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
-    assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
 
 
 def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, capsys: Capture) -> None:

@@ -90,12 +90,6 @@ def test_text_gives_each_entry_under_one_line(tmp_path: Path, capsys: Capture) -
     assert ran.out.endswith(" of 1500 tokens; from the index\n")
 
 
-def test_markdown_quotes_what_entries_say(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "threads", "--format", "markdown", cwd=memory(tmp_path))
-    assert "### decision: Use two threads\n" in ran.out
-    assert "\n> Navigation uses two threads.\n" in ran.out
-
-
 def test_without_a_question_everything_in_force_is_the_answer(tmp_path: Path, capsys: Capture) -> None:
     said = retrieved(capsys, cwd=memory(tmp_path))
     assert [item["address"] for item in said["items"]] == [RULE, CHOICE]

@@ -47,12 +47,6 @@ def test_nearest_folder_above_comes_before_the_tracked_ones(tmp_path: Path, caps
     )
 
 
-def test_only_tracked_root_is_found_from_anywhere_in_the_repository(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    (folder / "src" / "deep").mkdir(parents=True)
-    assert shown(capsys, cwd=folder / "src" / "deep") == (str(folder / "memory"), "the repository's only mdmem.toml")
-
-
 def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     for name in ("memory", "apps/a/memory", "apps/b/memory", "apps/b/other"):
@@ -77,14 +71,6 @@ def test_where_none_is_nearest_the_files_asked_about_say_which(tmp_path: Path, c
     assert run_here(capsys, *asked, "--path", "apps/a/x.py", cwd=folder).code == 2
     codes = [run_here(capsys, "brief", "apps/b/x.py", *more, cwd=folder).code for more in ((), ("apps/a/x.py",))]
     assert codes == [0, 2]
-
-
-def test_of_many_roots_five_are_named(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    for number in range(7):
-        make_root(folder / f"m{number}")
-    said = run_here(capsys, "list", cwd=folder).err
-    assert said == "mdmem: this repository has 7 memories: m0, m1, m2, m3, m4 and 2 more; choose one with --root\n"
 
 
 def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> None:

@@ -89,11 +89,6 @@ def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, capsys: Captu
     assert [(hit["address"], hit["via"]) for hit in hits] == [(NEW, [OLD])]
 
 
-def test_superseded_entry_is_shown_beside_its_head_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
-    hits = searched(capsys, "threads", "--include-deprecated", cwd=superseded(tmp_path))["hits"]
-    assert {hit["address"]: hit["heads"] for hit in hits} == {NEW: [NEW], OLD: [NEW]}
-
-
 def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     for number in range(12):
@@ -116,12 +111,6 @@ def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) 
 def test_nothing_found_exits_1_and_says_why(words: list[str], said: str, tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "search", *words, cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err) == (1, "", said)
-
-
-def test_query_syntax_is_read_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    assert searched(capsys, "--query-syntax", "callback AND executor", cwd=folder)["total"] == 1
-    assert searched(capsys, "--query-syntax", "navigation AND executor", cwd=folder, code=1)["total"] == 0
 
 
 def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) -> None:

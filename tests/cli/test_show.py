@@ -69,11 +69,6 @@ def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:
     }
 
 
-def test_markdown_is_a_section(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", ADDRESS, "--format", "markdown", cwd=memory(tmp_path))
-    assert ran.out.startswith(f"## Use two threads\n\n`{ADDRESS}`: decision, current\n\nNavigation uses")
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -101,12 +96,6 @@ def test_entry_is_found_by_its_absolute_path_and_by_the_path_from_here(tmp_path:
 def test_superseded_entry_says_what_replaced_it(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "show", ADDRESS, cwd=chained(tmp_path))
     assert ran.out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
-
-
-def test_entry_that_is_not_there_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", "nav/rules/calbacks", cwd=memory(tmp_path))
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "mdmem: there is no entry `nav/rules/calbacks`; did you mean nav/rules/callbacks?\n"
 
 
 def test_short_name_of_several_entries_is_refused_with_all_of_them(tmp_path: Path, capsys: Capture) -> None:

@@ -47,14 +47,6 @@ def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, capsys: Cap
     assert ran.err == f"{together}{FOUR} is only proposed until a commit of the default branch has it\n"
 
 
-def test_supersede_takes_type_and_place(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    where = ["--place", "nav/habits/four", "--type", "pattern", "--applies-to", "src"]
-    assert run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, *where, cwd=root).code == 0
-    assert (root / "nav/habits/four.md").read_text().startswith("---\ntype: pattern\n")
-    assert "\napplies_to: [src]\n" in (root / "nav/habits/four.md").read_text()
-
-
 def test_supersede_without_a_body_keeps_the_template(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", cwd=root)

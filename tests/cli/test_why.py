@@ -71,15 +71,6 @@ def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> Non
     assert ran.err == "mdmem: there is no entry `sqlite`; did you mean nav/rules/orders-stay-in-sqlite?\n"
 
 
-def test_approval_is_told(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", NEW, approved_by="Ada <ada@example.org>")
-    commit_all(folder, "approve")
-    assert "    approved by Ada <ada@example.org>\n" in run_here(capsys, "why", NEW, cwd=folder).out
-    said = json.loads(run_here(capsys, "why", NEW, "--format", "json", cwd=folder).out)
-    assert said["chain"][0]["approved_by"] == "Ada <ada@example.org>"
-
-
 def test_claims_and_amendments_are_told_from_either_end(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", OLD, title="Use two threads")

@@ -33,13 +33,6 @@ def test_every_format_is_utf8_and_the_same_twice_for_any_name_and_text(form: str
     assert text == rendered(form, checked(found), checked(found, incomplete=(odd,), under="b"))
 
 
-def test_github_command_counts_its_path_from_the_top() -> None:
-    assert rendered("github", checked(finding(message="m, 50%", fix=fix()))).splitlines()[0] == (
-        "::error file=memory/nav/rules/a.md,line=3,col=6,endColumn=23,title=mdmem dangling-link::"
-        "m, 50%25%0Awrite an address%0Afix: remove the link (--fix)"
-    )
-
-
 def test_github_annotates_ten_of_a_level_and_says_how_many_not() -> None:
     many = [finding(place=Place(RULE, line), new=line > 10) for line in range(1, 13)]
     report = checked(*many, finding("t", severity=Severity.WARNING), base="main", shows_old=True)
@@ -77,17 +70,6 @@ def test_gitlab_fingerprints_are_unique_and_know_no_line() -> None:
     assert len(set(hashes(3, 4))) == 2
 
 
-@pytest.mark.parametrize(("severity", "word"), [("error", "major"), ("warning", "minor"), ("info", "info")])
-def test_gitlab_severity(severity: str, word: str) -> None:
-    assert issues(checked(finding(severity=Severity(severity))))[0]["severity"] == word
-
-
-def test_junit_of_a_clean_root_passes_one_case() -> None:
-    (suite,) = ElementTree.fromstring(rendered("junit", checked()).encode())
-    assert suite.attrib == {"name": "mdmem memory", "tests": "1", "failures": "0", "errors": "0", "skipped": "0"}
-    assert [[part.tag for part in case] for case in suite] == [["system-out"]]
-
-
 @pytest.mark.parametrize(("fail_on", "tags"), [("error", ["failure", "system-out"]), ("warning", ["failure"] * 2)])
 def test_junit_fails_what_fails_the_run(fail_on: str, tags: list[str]) -> None:
     made = checked(finding(), finding("b", severity=Severity.WARNING), fail_on=Severity(fail_on))
@@ -105,12 +87,6 @@ def test_junit_case_says_what_where_and_what_to_do() -> None:
     }
     assert suite[0][0].attrib == {"message": "a <b> & <U+0000>", "type": "error"}
     assert suite[0][0].text == "memory/nav/rules/a.md:3:6: a <b> & <U+0000>\nwrite an address"
-
-
-def test_junit_numbers_what_is_the_same_twice() -> None:
-    root = checked(finding(message="m"), finding(message="m", place=Place(RULE, 9)))
-    (suite,) = ElementTree.fromstring(rendered("junit", root).encode())
-    assert [case.get("name") for case in suite] == ["dangling-link: m", "dangling-link: m (2)"]
 
 
 def test_junit_has_a_suite_a_root_and_an_error_for_what_is_unread() -> None:
@@ -131,11 +107,6 @@ def test_rdjson_has_the_fields_of_the_format_and_no_other() -> None:
         "code": {"value": "dangling-link"},
         "original_output": "memory/nav/rules/a.md:3:6: warning dangling-link m",
     }
-
-
-def test_rdjson_columns_count_bytes() -> None:
-    (one,) = diagnostics(checked(finding(place=Place(RULE, 6, 4, 7))))
-    assert one["location"]["range"] == {"start": {"line": 6, "column": 5}, "end": {"line": 6, "column": 12}}
 
 
 def test_rdjson_suggests_all_edits_of_a_fix_as_one() -> None:

@@ -42,10 +42,6 @@ def test_one_root_is_named_once() -> None:
     }
 
 
-def test_root_at_the_top_is_a_dot() -> None:
-    assert said(checked(under=""))["root"] == "."
-
-
 def test_several_roots_are_listed_and_each_finding_names_its_own() -> None:
     answer = said(checked(finding(), incomplete=("x.md",)), checked(finding(), under="docs/b", checked=5))
     assert [(one["root"], one["checked"], one["findings"]) for one in answer["roots"]] == [
@@ -69,11 +65,6 @@ def test_fix_is_told_byte_by_byte() -> None:
     }
 
 
-def test_fixed_findings_are_apart() -> None:
-    answer = said(checked(finding("a"), fixed=(finding("b"),)))
-    assert ([one["code"] for one in answer["findings"]], [one["code"] for one in answer["fixed"]]) == (["a"], ["b"])
-
-
 def test_name_and_fix_that_are_no_utf8_come_back_as_they_were() -> None:
     root = checked(finding(place=Place("a/\udcff.md"), fix=fix(edit(0, 0, b"\xfe"))))
     for form in ("json", "jsonl"):
@@ -92,7 +83,3 @@ def test_lines_are_findings_then_what_was_fixed_then_sums() -> None:
         ("summary", None, "memory", 1),
         ("summary", None, ".", 1),
     ]
-
-
-def test_line_separator_in_a_message_ends_no_line() -> None:
-    assert rendered("jsonl", checked(finding(message="a\nb"))).count("\n") == 1

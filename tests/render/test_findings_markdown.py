@@ -6,16 +6,11 @@ import pytest
 
 from mdmem.model.finding import Place, Severity
 from mdmem.render.text import code, prose
-from render.reports import RULE, checked, edit, finding, fix, rendered
+from render.reports import RULE, checked, finding, fix, rendered
 
 
 def rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(("| error", "| warning"))]
-
-
-def test_clean_run_is_a_headline_and_the_sums() -> None:
-    text = rendered("markdown", checked())
-    assert text == "## mdmem: no findings\n\n2 entries checked in the working tree: no findings"
 
 
 def test_table_has_the_worst_first_and_marks_the_new() -> None:
@@ -74,9 +69,3 @@ def test_too_many_findings_are_counted_and_what_is_left_out_is_said(length: int)
     assert len(text) <= 65_000
     left_out = int(re.findall(r"\n\n(\d+) more left out", text)[0])
     assert (len(rows(text)) + left_out, text.count("<details>")) == (2000, text.count("</details>"))
-
-
-def test_nothing_is_left_out_where_all_fits() -> None:
-    many = [finding(place=Place(RULE, line), fix=fix(edit(0, 0, "x"))) for line in range(1, 101)]
-    text = rendered("markdown", checked(*many))
-    assert (len(rows(text)), "left out" in text) == (100, False)

@@ -32,12 +32,6 @@ def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
     )
 
 
-def test_text_names_the_flag_of_a_fix_that_is_not_safe() -> None:
-    assert "  fix: decide (--unsafe-fixes)\n" in rendered(
-        "text", checked(finding(fix=fix(title="decide", is_safe=False)))
-    )
-
-
 def test_text_does_not_underline_the_fence_for_what_is_said_of_the_whole_file() -> None:
     report = replace(checked(finding("bad-name", place=Place(RULE))), line_of=lambda _: "---\n")
     assert "---" not in rendered("text", report)
@@ -70,20 +64,10 @@ def test_worst_comes_first_then_new_then_path_and_line() -> None:
     ]
 
 
-def test_text_marks_what_is_new() -> None:
-    assert rendered("text", checked(finding(new=True), base="main")).startswith(
-        "error[dangling-link] ../nav/rules/a.md:3:6 (new)\n"
-    )
-
-
 @pytest.mark.parametrize(("is_safe", "mark"), [(True, "[*] m"), (False, "m")])
 def test_concise_marks_what_fix_mends(is_safe: bool, mark: str) -> None:
     found = finding(message="m", fix=fix(edit(0, 1, "x"), is_safe=is_safe))
     assert rendered("concise", checked(found)) == f"../nav/rules/a.md:3:6: error dangling-link {mark}"
-
-
-def test_concise_of_a_clean_root_is_empty() -> None:
-    assert rendered("concise", checked()) == ""
 
 
 @pytest.mark.parametrize(

@@ -35,52 +35,6 @@ def answered(capsys: Capture, root: Path, *arguments: str, code: int = 0) -> dic
     return answer
 
 
-def test_search_has_its_values(root: Path, capsys: Capture) -> None:
-    answer = answered(capsys, root, "search", "old", "queue", "--limit", "1")
-    (hit,) = answer["hits"]
-    assert (answer["query"], answer["total"], answer["degraded"], answer["source"]) == ("old queue", 3, False, "index")
-    assert isinstance(hit.pop("score"), float)
-    expected = {
-        "type": "decision",
-        "status": "active",
-        "title": "Other",
-        "wing": "app",
-        "room": "a",
-        "snippet": "Queue.",
-    }
-    assert hit == {"address": "app/a/other", **expected, "heads": ["app/a/other"], "via": ["app/a/old"]}
-
-
-def test_search_that_finds_nothing_is_a_document_too(root: Path, capsys: Capture) -> None:
-    assert answered(capsys, root, "search", "nowhere", code=1)["hits"] == []
-
-
-def test_retrieve_has_its_values(root: Path, capsys: Capture) -> None:
-    answer = answered(capsys, root, "retrieve", "queue nowhere", "--focus", "auth", "--room", "a", "--budget", "999")
-    scope = {"wing": "app", "shared_wings": ["lib"], "rooms": ["a"], "focus": "auth", "state": "resolved"}
-    assert answer["scope"] == scope
-    assert [(item["address"], item["scope"], item["overrides"]) for item in answer["items"]] == [
-        ("app/a/other", "focus", []),
-        ("app/a/local", "project", ["lib/a/default"]),
-    ]
-    local = answer["items"][1]
-    assert (local["type"], local["status"], local["title"]) == ("decision", "active", "Local")
-    assert (local["content"], local["form"]) == ("Queue.", "full")
-    assert [item["address"] for item in answer["proposed"]] == ["app/a/idea"]
-    why = "overridden by app/a/local"
-    assert answer["omitted"] == [{"address": "lib/a/default", "type": "decision", "why": why}]
-    why = "declared in `conflicts_with`"
-    assert answer["conflicts"] == [{"a": "app/a/local", "b": "app/a/other", "why": why}]
-    assert (answer["budget"], answer["over_budget"], 0 < answer["tokens"] <= 999) == (999, False, True)
-    assert (answer["covered"], answer["unmatched_terms"], answer["searched"]) == (
-        False,
-        ["nowhere"],
-        ["app/a", "lib/a"],
-    )
-    assert (answer["degraded"], answer["source"], answer["fallback"]) == (False, "index", [])
-    assert [problem["path"] for problem in answer["problems"]] == ["app/a/broken.md"]
-
-
 def test_retrieve_counts_what_it_does_not_list(root: Path, capsys: Capture) -> None:
     for number in range(60):
         write_entry(root, f"app/b/n{number}", "Queue.\n", type="note")
@@ -99,16 +53,6 @@ def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Pat
     assert answered(capsys, root, "retrieve", "queue")["fallback"] == [
         {"path": "README.md", "line": 1, "text": "A queue."}
     ]
-
-
-@pytest.mark.parametrize("arguments", [("show", "app/a/old"), ("list", "--status", "deprecated")])
-def test_show_and_list_have_their_keys_and_values(arguments: tuple[str, ...], root: Path, capsys: Capture) -> None:
-    answer = answered(capsys, root, *arguments)
-    stated = {"type": "decision", "status": "deprecated", "created_at": "2026-03-05", "superseded_by": "app/a/other"}
-    front_matter = stated | {"deprecated_at": "2026-04-01"}
-    standing = {"body": "\nOld queue.\n", "current": False, "heads": ["app/a/other"]}
-    expected = {"address": "app/a/old", "path": "app/a/old.md", "front_matter": front_matter, **standing}
-    assert [{key: entry[key] for key in expected} for entry in answer["entries"]] == [expected]
 
 
 def test_json_keeps_letters_as_they_are(root: Path, capsys: Capture) -> None:

@@ -54,13 +54,6 @@ def test_drafts_overrides_and_contradictions_are_drawn(tmp_path: Path) -> None:
     ]
 
 
-def test_entries_on_a_cycle_are_drawn_once(tmp_path: Path) -> None:
-    root = make_root(tmp_path)
-    write_entry(root, "nav/a/a", supersedes=["nav/a/b"])
-    write_entry(root, "nav/a/b", supersedes=["nav/a/a"])
-    assert len([line for line in chart(root, "nav/a/a") if ":::" in line]) == 2
-
-
 def test_of_a_long_chain_the_nearest_are_drawn_and_the_others_counted(tmp_path: Path) -> None:
     root = make_root(tmp_path)
     for number in range(9):

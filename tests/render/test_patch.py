@@ -80,21 +80,9 @@ def test_patch_reads_as_git_writes_it() -> None:
     )
 
 
-def test_patch_without_a_change_is_empty() -> None:
-    assert diff_text([FilePatch("a.md", b"a", b"a"), FilePatch("b.md", b"b", b"b", was="b.md")], Ink()) == ""
-
-
 def test_file_with_a_nul_is_only_named() -> None:
     patch = diff_text([FilePatch("a.md", b"\0", b"b\n")], Ink())
     assert patch.splitlines()[-1] == "Binary files a/a.md and b/a.md differ"
-
-
-def test_patch_is_sorted_by_path() -> None:
-    changes = [FilePatch("b.md", None, b"b\n"), FilePatch("a.md", None, b"a\n")]
-    assert [line for line in diff_text(changes, Ink()).splitlines() if line.startswith("+++")] == [
-        "+++ b/a.md",
-        "+++ b/b.md",
-    ]
 
 
 def test_colours_mark_what_goes_and_what_comes() -> None:

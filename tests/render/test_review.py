@@ -50,10 +50,6 @@ def test_text_of_a_supersession() -> None:
     )
 
 
-def test_text_of_an_empty_review_is_short() -> None:
-    assert text(reviewed(OLD, OLD)) == "old → new\nnothing changed; 1 current entry"
-
-
 def test_changed_words_are_marked_without_colour_and_stand_with_their_neighbours() -> None:
     after = RULE.replace("to the second", "to the minute")
     assert "… " not in text(reviewed({"a": RULE}, {"a": after}))
@@ -94,20 +90,6 @@ def test_fault_of_a_step_is_told_once() -> None:
     more = replace(found, transitions=(step,), merging=Merging("the tree", False, (fault,), older=1))
     assert text(more).count("became active alone") == 1
     assert "brings 1 new finding; 1 was there before\n" in text(more)
-
-
-def test_moves_and_no_ops_take_one_line_each() -> None:
-    before = {f"m{number}": entry_text(f"Words {number}.\n") for number in range(5)} | {"x": RULE}
-    after = {f"app/law/m{number}": entry_text(f"Words {number}.\n") for number in range(5)}
-    after |= {"x": RULE.replace("type: invariant", "type:  invariant")}
-    assert text(reviewed(before, after)).split("\n\n")[1] == (
-        "Moved and reformatted files\n  moved app/rules/* → app/law/* (5 entries)\n  1 entry reformatted: app/rules/x"
-    )
-
-
-def test_checks_that_find_nothing_in_a_tree_are_not_told() -> None:
-    nothing = replace(reviewed(OLD, NEW), merging=Merging("the tree", False))
-    assert "finding" not in text(nothing)
 
 
 def test_merging_and_answers_are_told() -> None:
@@ -269,12 +251,6 @@ def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -
     assert set(started) == {" → "}
 
 
-@pytest.mark.parametrize("form", [review_markdown, review_json, text])
-def test_same_trees_give_the_same_bytes(form: object) -> None:
-    assert callable(form)
-    assert form(reviewed(OLD, NEW)) == form(reviewed(OLD, NEW))
-
-
 def test_words_of_old_and_new_are_folded_below_what_is_believed() -> None:
     shown = review_markdown(reviewed(OLD, NEW), FileLinks("https://host/blob/1/", "memory"))
     words = shown.partition("  - because it was slow\n\n")[2].partition("\n\n###")[0]
@@ -324,12 +300,3 @@ def test_files_are_linked_where_a_host_shows_them(environment: dict[str, str], b
 )
 def test_page_of_a_change_is_named_by_the_job(url: str | None, environment: dict[str, str], page: str | None) -> None:
     assert diff_page(url, environment) == page
-
-
-def test_new_findings_come_second() -> None:
-    one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
-    shown = text(replace(reviewed(OLD, NEW), merging=Merging("merging b into main", True, (one,))))
-    assert [section.splitlines()[0] for section in shown.split("\n\n")][1:3] == [
-        "Rules before → after",
-        "Findings after the merge",
-    ]

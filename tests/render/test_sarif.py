@@ -13,7 +13,7 @@ from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, get_check, run_checks
 from mdmem.model.finding import Place, Severity
 from mdmem.render.findings.report import CheckedRoot
-from mdmem.render.findings.sarif import as_markdown, rule
+from mdmem.render.findings.sarif import rule
 from render.reports import RULE, checked, edit, finding, fix, rendered
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "data/sarif/sarif-2.1.0.json").read_text(encoding="utf-8"))
@@ -32,13 +32,6 @@ def run_of(*roots: CheckedRoot) -> dict[str, Any]:
 def result_of(*roots: CheckedRoot) -> dict[str, Any]:
     (result,) = run_of(*roots)["results"]
     return result
-
-
-def test_clean_run_has_no_rule_and_succeeded() -> None:
-    run_checks = run_of(checked())
-    assert (run_checks["results"], run_checks["tool"]["driver"]["rules"]) == ([], [])
-    assert run_checks["tool"]["driver"] == {"name": "mdmem", "semanticVersion": "1.2.3", "rules": []}
-    assert run_checks["invocations"] == [{"executionSuccessful": True}]
 
 
 def test_result_names_rule_level_message_and_region() -> None:
@@ -155,11 +148,6 @@ def test_every_check_makes_a_rule(code: str) -> None:
     assert made["shortDescription"]["text"] == get_check(code).explanation.splitlines()[0]
     assert (made["help"]["markdown"].count("```") % 2, len(made["properties"]["tags"])) == (0, 1)
     RULES.validate(made)
-
-
-def test_example_of_a_check_is_fenced() -> None:
-    explained = "First.\n\nFails:\n\n    a:\n      b\n\n    c\n\nFix: so."
-    assert as_markdown(explained) == "First.\n\nFails:\n\n```text\na:\n  b\n\nc\n```\n\nFix: so."
 
 
 def test_report_of_a_real_memory_is_valid(tmp_path: Path) -> None:
