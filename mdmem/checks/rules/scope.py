@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from mdmem.checks.case import Case, Link, at_path, written_links
+from mdmem.checks.case import Case, Link, at_path
 from mdmem.checks.check import check
 from mdmem.checks.facts import MAGIC, TrackedPaths
 from mdmem.checks.fixes.base import is_slip, with_fix
@@ -223,7 +223,8 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
         if entry.address in found or entry.label != "local-override" or entry.status is Status.DEPRECATED:
             continue
         # A value that could not be read has its own finding.
-        if not written_links(case.catalog.document(entry.path), "overrides") and "overrides" not in entry.unread:
+        is_declared = any(one.field == "overrides" for one in case.file_facts(entry.path).links)
+        if not is_declared and "overrides" not in entry.unread:
             message = "labelled `local-override`, and does not say what it overrides"
             yield case.on_entry(entry, message, "add `overrides:` with the address of the shared rule", field="label")
 

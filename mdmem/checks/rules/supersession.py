@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case, Link, written_links
+from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix
 from mdmem.checks.fixes.links import with_link
@@ -164,8 +164,8 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
         if entry.status is not Status.DEPRECATED or entry.why_ended or not _CAUSES.isdisjoint(entry.unread):
             continue
         # A placeholder is no successor, but has its own finding.
-        written = written_links(case.catalog.document(entry.path), "superseded_by")
-        if not (entry.superseded_by or written or entry.address in case.catalog.lineage.successors):
+        is_named = any(one.field == "superseded_by" for one in case.file_facts(entry.path).links)
+        if not (is_named or entry.address in case.catalog.lineage.successors):
             help_ = "add `superseded_by` with the successor, or `deprecated_reason`"
             yield case.on_entry(entry, "deprecated without a successor or a reason", help_, field="status")
 
