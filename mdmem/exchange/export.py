@@ -166,24 +166,24 @@ def _cursor_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     rules, remarks = _rules(workspace, wings)
     files = []
     for globs, lines in rules.items():
-        front = [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
         about = f"Rules for {', '.join(globs)}" if globs else "Rules for this repository"
-        text = "\n".join(["---", f"description: {json.dumps(about, ensure_ascii=False)}", *front, "---", _page(lines)])
-        files.append(ExportedFile(_CURSOR_FILES.replace("*", _name(globs)), text))
+        front = [f"description: {json.dumps(about, ensure_ascii=False)}"]
+        front += [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
+        files.append(ExportedFile(_CURSOR_FILES.replace("*", _name(globs)), _page(lines, front)))
     return files, remarks
 
 
 def _copilot_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     """Return the region of Copilot's instructions, and one file of instructions for each `applies_to`."""
     rules, remarks = _rules(workspace, wings)
+    everywhere = rules.pop((), None)
     files = []
+    if everywhere is not None:
+        region = _page([_TITLE, "", *everywhere])
+        files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
     for globs, lines in rules.items():
-        if globs:
-            front = f"---\napplyTo: {json.dumps(_client_globs(globs), ensure_ascii=False)}\n---\n"
-            files.append(ExportedFile(_COPILOT_FILES.replace("*", _name(globs)), front + _page(lines)))
-        else:
-            region = _page([_TITLE, "", *lines])
-            files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
+        front = [f"applyTo: {json.dumps(_client_globs(globs), ensure_ascii=False)}"]
+        files.append(ExportedFile(_COPILOT_FILES.replace("*", _name(globs)), _page(lines, front)))
     return files, remarks
 
 
@@ -192,8 +192,9 @@ def _json_file(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     return [ExportedFile("mdmem.json", f"{json.dumps(document, ensure_ascii=False, indent=1)}\n")], remarks
 
 
-def _page(lines: Iterable[str]) -> str:
-    return "\n".join([opening("`mdmem export` writes this; change the entries"), *lines, END, ""])
+def _page(lines: Iterable[str], front: Sequence[str] = ()) -> str:
+    head = ["---", *front, "---"] if front else []
+    return "\n".join([*head, opening("`mdmem export` writes this; change the entries"), *lines, END, ""])
 
 
 def _name(globs: _Globs) -> str:
@@ -204,7 +205,7 @@ def _name(globs: _Globs) -> str:
     return f"{words}-{hashlib.sha256(chr(0).join(globs).encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
-def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[Mapping[_Globs, list[str]], tuple[str, ...]]:
+def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, list[str]], tuple[str, ...]]:
     """Return the lines of the current rules by `applies_to`, those without first, and remarks about unreadable files.
 
     The files on disk count, with their proposals: the export is committed together with them.

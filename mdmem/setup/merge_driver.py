@@ -52,18 +52,17 @@ class Driver(Struct, frozen=True):
 
 def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | None:
     """Return the merge driver of a repository; None without a memory. `roots` are memories that git may not track."""
-    patterns = tuple(pattern for under in _memories(repository, roots) for pattern in patterns_for(under))
+    top = repository.top.resolve()
+    memories = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
+    for root in (one.resolve() for one in roots):
+        if root.is_relative_to(top):
+            memories.add("" if root == top else root.relative_to(top).as_posix())
+    if not memories:
+        return None
+    patterns = tuple(pattern for under in sorted(memories) for pattern in patterns_for(under))
     path = repository.common_dir / "info" / "attributes"
     shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
-    return Driver(_state(repository, path, patterns), patterns, path, shown) if patterns else None
-
-
-def _memories(repository: Repository, roots: Iterable[Path]) -> list[str]:
-    """Return the folders of the memories from the top, empty for the top."""
-    top = repository.top.resolve()
-    known = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
-    known |= {root.relative_to(top).as_posix() for root in (one.resolve() for one in roots) if root.is_relative_to(top)}
-    return sorted("" if under == "." else under for under in known)
+    return Driver(_state(repository, path, patterns), patterns, path, shown)
 
 
 def patterns_for(under: str) -> tuple[str, ...]:
