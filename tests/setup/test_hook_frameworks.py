@@ -64,7 +64,9 @@ def test_framework_guards_commits_merges_and_pushes(framework: list[str], manife
     write(folder, "memory/nav/rules/untracked.md", "no front matter\n")
     write_entry(folder / "memory", ENTRY, **DANGLES)
     git(folder, "add", f"memory/{ENTRY}.md")
-    assert refused_for(commit(folder), "dangling-link")
+    assert refused_for(run(folder, *framework, "run", "--all-files", "mdmem-check"), "dangling-link")
+    write_entry(folder / "memory", ENTRY, **CITES)
+    assert refused_for(commit(folder), "dangling-link"), "staged, though the file on disk is good"
     write_entry(folder / "memory", ENTRY, **CITES)
     git(folder, "add", f"memory/{ENTRY}.md")
     good = commit(folder)
@@ -78,30 +80,6 @@ def test_framework_guards_commits_merges_and_pushes(framework: list[str], manife
     git(folder, "merge", "--abort")
     assert run(folder, "git", "rebase", "-q", "main", "cites").returncode == 0
     assert refused_for(run(folder, "git", "push", "-q", "origin", "cites"), "dangling-link"), "a rebased push"
-
-
-def test_framework_checks_what_is_staged_when_the_disk_differs(
-    framework: list[str], manifest: Path, tmp_path: Path
-) -> None:
-    folder = hooked(tmp_path / "p", manifest, framework)
-    write_entry(folder / "memory", ENTRY, **DANGLES)
-    git(folder, "add", "-A")
-    write_entry(folder / "memory", ENTRY, **CITES)
-    assert refused_for(commit(folder), "dangling-link")
-    git(folder, "add", "-A")
-    write_entry(folder / "memory", ENTRY, **DANGLES)
-    done = commit(folder)
-    assert (done.returncode, "nav/rules/nowhere" in (folder / f"memory/{ENTRY}.md").read_text()) == (0, True), said(
-        done
-    )
-
-
-def test_framework_checks_everything_on_all_files(framework: list[str], manifest: Path, tmp_path: Path) -> None:
-    folder = hooked(tmp_path / "p", manifest, framework)
-    write_entry(folder / "memory", ENTRY, **DANGLES)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--no-verify", "-m", "broken")
-    assert refused_for(run(folder, *framework, "run", "--all-files", "mdmem-check"), "dangling-link")
 
 
 def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], manifest: Path, tmp_path: Path) -> None:
@@ -141,22 +119,15 @@ def guarded_twice(folder: Path, framework: list[str]) -> Path:
     return folder
 
 
-def test_hook_of_ours_that_a_framework_moved_aside_checks_nothing_twice(framework: list[str], tmp_path: Path) -> None:
-    folder = guarded_twice(tmp_path / "p", framework)
-    add_remote(folder, tmp_path / "remote.git")
-    write_entry(folder / "memory", ENTRY, **DANGLES)
-    git(folder, "add", "-A")
-    assert said(commit(folder)).count("[dangling-link]") == 1
-    git(folder, "commit", "-q", "--no-verify", "-m", "broken")
-    assert said(run(folder, "git", "push", "-q", "origin", "main")).count("[dangling-link]") == 1
-
-
 def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
     folder = guarded_twice(tmp_path / "p", framework)
     name = "pre-commit" if "pre_commit" in framework else "prek"
     runs = f"run by {name}, whose configuration mentions mdmem"
     status = said(run(folder, python(), "-m", "mdmem", "hooks", "status"))
     assert f"pre-push          {runs}; it moved the hook of mdmem to pre-push.legacy  (" in status
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    assert said(commit(folder)).count("[dangling-link]") == 1, "not checked twice"
     ran = run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
     assert ran.stdout.splitlines() == [
         "removed .git/hooks/pre-commit.legacy",
@@ -167,8 +138,6 @@ def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framewor
         f".git/hooks/pre-push stays as it is: {runs}",
         "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it",
     ]
-    write_entry(folder / "memory", ENTRY, **DANGLES)
-    git(folder, "add", "-A")
     assert refused_for(commit(folder), "dangling-link")
     removed = run(folder, python(), "-m", "mdmem", "hooks", "uninstall", "--driver-only")
     assert removed.stdout == "removed the merge driver for /memory/**/*.md\n"
