@@ -444,8 +444,8 @@ class TreeView(Tree, Struct):
     _listed: tuple[TreeFile, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Take over what is true of the tree below."""
-        below = self.below
+        """Take over what is true of the tree below; a copy with other changes is listed again."""
+        below, self._listed = self.below, None
         self.name = below.name
         self.access = access = self.access if self.access.is_narrow else below.access
         self.is_on_disk = below.is_on_disk and self.changed is None
@@ -498,8 +498,9 @@ class TreeView(Tree, Struct):
         here = {**self._contents, **(self.changed or {})}
         found = {path: digest_of(content) for path, content in here.items() if isinstance(content, bytes)}
         rest = [file for file in files if file.path not in here and self.access.sees(file.path)]
+        own = [file for file in rest if file.path.partition("/")[0] not in self.wings]
         joined = [file for file in rest if file.path.partition("/")[0] in self.wings]
-        found |= super().digests(joined) | self.below.digests([file for file in rest if file not in joined])
+        found |= self.below.digests(own) | super().digests(joined)
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> TreeView:
@@ -510,7 +511,7 @@ class TreeView(Tree, Struct):
             if not isinstance(content, Unreadable):
                 gone.add(old)
                 changed[new] = content
-        return replace(self, changed=changed, gone=frozenset(gone - changed.keys()), _listed=None)
+        return replace(self, changed=changed, gone=frozenset(gone - changed.keys()))
 
     def bytes_below(self, path: str) -> bytes | Unreadable:
         """Return the bytes of a file before any change."""

@@ -199,15 +199,16 @@ def _find_moves(
         words = _words(documents[address].body, after.entries.get(address))
         by_words.setdefault(words, []).append(address)
     found: dict[str, str] = {}
+    taken: set[str] = set()
     for old in missing:
         entry = before.entries[old]
         words = _words(bodies.get(old, ""), entry)
         same = [new for new in by_words.get(words, ()) if words and has_type(new, entry)]
         if same:
-            taken, ordered = set(found.values()), sorted(same, key=partial(_distance, old))
+            ordered = sorted(same, key=partial(_distance, old))
             found[old] = next((new for new in ordered if new not in taken), ordered[0])
+            taken.add(found[old])
     edited = [old for old in missing if old not in found and bodies.get(old, "").strip()]
-    taken = set(found.values())
     free = {new: Counter(documents[new].body.split()) for new in fresh if edited and new not in taken}
     for old in edited:
         was, entry, name = Counter(bodies[old].split()), before.entries[old], old.split("/")[-1]
