@@ -20,19 +20,13 @@ from mdmem.store.workspace.workspace import Workspace
 _T = TypeVar("_T")
 
 
-def find_text(
-    workspace: Workspace,
-    question: Question,
-    addresses: Collection[str],
-    *,
-    filters: Mapping[str, Collection[str]] | None = None,
-) -> TextAnswer:
+def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
     """Return what the full text finds for a question among some addresses.
 
-    `filters` are values of fields of which a match has one. Raises UsageError for a query that cannot be read.
+    Raises UsageError for a query that cannot be read.
     """
     try:
-        answer = workspace.find_text(question.words, addresses, filters=filters, syntax=question.syntax)
+        answer = workspace.find_text(question.words, addresses, syntax=question.syntax)
     except QuerySyntaxError as error:
         raise UsageError(str(error)) from error
     return answer if question.syntax else _with_exact_titles_first(answer, workspace.catalog.entries)

@@ -20,30 +20,27 @@ from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.scope import Filters, Scope, reading_scope
 from mdmem.store.workspace.workspace import Workspace
 
-_NO_TERMS = frozenset[str]()
-
 
 def search(workspace: Workspace, question: Question) -> SearchResult:
-    """Return the results for a question, best first, those that are only proposed among them."""
+    """Return the results for a question, best first, proposed versions among them."""
     view = view_of(workspace)
-    result = _search(view.effective, question)
+    result = _search_active(view.effective, question)
     if not view.alternatives:
         return result
-    other = _search(view.checkout, question)
-    best = result.hits[0].score if result.hits else 0.0
-    hits = list(result.hits)
-    for hit in other.hits:
-        if hit.address in view.alternatives:
-            # A proposed version with the very title does not come before the one that binds.
-            is_titled = hit.terms == other.terms and hit.score == other.hits[0].score
-            hits.append(replace(hit, score=best) if is_titled and best else hit)
+    other = _search_active(view.checkout, question)
+    proposed = [hit for hit in other.hits if hit.address in view.alternatives]
+    if proposed and result.hits and proposed[0].score == other.hits[0].score and proposed[0].terms == other.terms:
+        # A proposed version with the very title does not come before the one that binds.
+        proposed[0] = replace(proposed[0], score=result.hits[0].score)
     unmatched = tuple(word for word in result.basis.unmatched_terms if word in other.basis.unmatched_terms)
-    basis = replace(result.basis, unmatched_terms=unmatched)
-    ordered = claimants_first(sorted(hits, key=_order), lambda hit: hit.entry, _claimed_by(view.effective.catalog))
-    return replace(result, hits=tuple(ordered), basis=basis)
+    claimed_by = view.effective.catalog.lineage.claimed_by
+    hits = claimants_first(
+        sorted([*result.hits, *proposed], key=_order), lambda hit: hit.entry, lambda entry: claimed_by(entry.address)
+    )
+    return replace(result, hits=tuple(hits), basis=replace(result.basis, unmatched_terms=unmatched))
 
 
-def _search(workspace: Workspace, question: Question) -> SearchResult:
+def _search_active(workspace: Workspace, question: Question) -> SearchResult:
     scope = reading_scope(workspace.catalog, workspace.settings, question.filters)
     return search_in(workspace, scope, question)
 
@@ -51,10 +48,7 @@ def _search(workspace: Workspace, question: Question) -> SearchResult:
 def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchResult:
     """Return the results in a scope, best first; of equal scores the current ones come first."""
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
-    held = scope.held(catalog)
-    # A superseded match counts for what replaced it only where it is of a wanted type itself.
-    types = {"type": filters.types} if filters.types else None
-    answer = find_text(workspace, question, held, filters=types)
+    answer = find_text(workspace, question, scope.held(catalog))
     found: dict[str, Item] = {}
     for match in answer.matches:
         for address in _shown_for(catalog, match.key, filters, today):
@@ -64,20 +58,16 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
                 item,
                 score=max(item.score, match.score),
                 terms=item.terms | match.terms if is_itself else item.terms,
-                via=item.via if is_itself else (*item.via, match.key),
+                via=item.via if is_itself else tuple(sorted({*item.via, match.key})),
             )
-    matched = _NO_TERMS.union(*{match.terms for match in answer.matches})
-    if types and len(matched) < len(answer.terms):
-        # Entries of other types hold words, too.
-        matched = matched.union(*(match.terms for match in find_text(workspace, question, held).matches))
-    hits = sorted(found.values(), key=_order)
-    if not catalog.lineage.claimed.isdisjoint(found):
-        hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
+    matched = frozenset[str]().union(*{match.terms for match in answer.matches})
+    hits = sorted((_with_relations(catalog, scope, item) for item in found.values()), key=_order)
+    hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
     drafts = [match.key for match in answer.matches if match.key in catalog.derived.drafts] if is_hidden else []
     return SearchResult(
         query=question.words,
-        hits=tuple(_with_relations(catalog, scope, hit) for hit in hits),
+        hits=tuple(hits),
         terms=frozenset(answer.terms),
         drafts=sum(passes(catalog.entries[one], filters, today) for one in drafts),
         basis=AnswerBasis(
@@ -92,40 +82,30 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
 
 
 def _shown_for(catalog: Catalog, address: str, filters: Filters, today: date) -> Iterable[str]:
-    """Return the addresses under which a match is shown: its own, and those of the entries that replaced it."""
-    lineage, entry = catalog.lineage, catalog.entries[address]
-    heads = lineage.heads(address)
-    is_draft = entry.status is Status.DRAFT
-    if is_shown(catalog, address, filters, is_draft=is_draft) and passes(entry, filters, today):
+    """Return the addresses under which a match is shown: its own, and those of the entries that replaced it.
+
+    A superseded match counts for what replaced it only where it passes the filters itself.
+    """
+    entry, heads = catalog.entries[address], catalog.lineage.heads(address)
+    if is_shown(catalog, entry, filters) and passes(entry, filters, today):
         yield address
-    if heads and address not in heads and passes(entry, replace(filters, statuses=()), today):
+    if address not in heads and passes(entry, replace(filters, statuses=()), today):
         yield from heads
 
 
 def _item(catalog: Catalog, address: str, today: date) -> Item:
-    entry, lineage = catalog.entries[address], catalog.lineage
-    heads = lineage.heads(address)
-    return Item(
-        entry=entry,
-        status=entry.status_on(today),
-        heads=heads,
-        current=address in heads,
-        stance=catalog.stance(address),
-    )
+    entry, heads = catalog.entries[address], catalog.lineage.heads(address)
+    stance = catalog.stance(address)
+    return Item(entry=entry, status=entry.status_on(today), heads=heads, current=address in heads, stance=stance)
 
 
-def _with_relations(catalog: Catalog, scope: Scope, hit: Item) -> Item:
-    found = relations_of(catalog, hit.entry, scope)
-    via = tuple(sorted(set(hit.via)))
-    return replace(hit, via=via, **found) if via != hit.via or any(found.values()) else hit
+def _with_relations(catalog: Catalog, scope: Scope, item: Item) -> Item:
+    found = relations_of(catalog, item.entry, scope)
+    return replace(item, **found) if any(found.values()) else item
 
 
 def _order(hit: Item) -> tuple[object, ...]:
     return (-hit.score, not hit.current, hit.is_proposal, *fit_key(hit))
-
-
-def _claimed_by(catalog: Catalog) -> Callable[[Entry], Iterable[str]]:
-    return lambda entry: catalog.lineage.claimed_by(entry.address)
 
 
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
@@ -137,13 +117,13 @@ def passes(entry: Entry, filters: Filters, today: date) -> bool:
     )
 
 
-def is_shown(catalog: Catalog, address: str, filters: Filters, *, is_draft: bool) -> bool:
+def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     """Say whether an entry is shown under its own name: it is current, or the filters ask for its kind."""
-    if is_draft:
+    if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     lineage = catalog.lineage
     wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
-    return wanted or lineage.is_current(address) or lineage.is_unresolved(address)
+    return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Item], str]:

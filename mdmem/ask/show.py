@@ -98,10 +98,7 @@ def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
         if (
             scope.holds(entry.address)
             and passes(entry, filters, workspace.today)
-            and (
-                is_shown(catalog, entry.address, filters, is_draft=entry.status is Status.DRAFT)
-                or catalog.is_merged(entry.address)
-            )
+            and (is_shown(catalog, entry, filters) or catalog.is_merged(entry.address))
         ):
             yield entry
 

@@ -22,7 +22,7 @@ from whoosh.searching import Searcher
 from whoosh.writing import MERGE_SMALL
 
 from mdmem.disk import locked, make_folder
-from mdmem.store.index.query import ParsedQuestion, filter_query, holders_query, parse, plain
+from mdmem.store.index.query import ParsedQuestion, holders_query, parse, plain
 from mdmem.store.index.records import (
     IndexBusyError,
     IndexDocument,
@@ -89,22 +89,14 @@ class _View(Struct, eq=False):
     keys: Sequence[str]
     masked: frozenset[int]
 
-    def answer(
-        self,
-        question: ParsedQuestion,
-        among: Collection[str] | None = None,
-        filters: Mapping[str, Collection[str]] | None = None,
-    ) -> list[Match]:
-        """Return the matches that are among some keys and pass the filters."""
+    def answer(self, question: ParsedQuestion, among: Collection[str] | None = None) -> list[Match]:
+        """Return the matches that are among some keys."""
         if not self.keys:
             return []
         allowed: set[int] | None = None
         if among is not None:
             wanted = frozenset(among)
             allowed = {number for number, key in enumerate(self.keys) if key in wanted}
-        if filters:
-            passing = set(self.searcher.docs_for_query(filter_query(filters)))
-            allowed = passing if allowed is None else allowed & passing
         return rank(self.searcher, question, self.keys, allowed=allowed, masked=self.masked)
 
 
@@ -129,7 +121,6 @@ class FullTextIndex:
         live: Mapping[str, str],
         read: Read,
         among: Collection[str] | None = None,
-        filters: Mapping[str, Collection[str]] | None = None,
         syntax: bool = False,
         may_refresh: bool = True,
         read_titles: Read | None = None,
@@ -142,7 +133,6 @@ class FullTextIndex:
             live: the digest of each entry by key.
             read: reads documents that the index does not have.
             among: the keys that may match, None for all.
-            filters: values by field; a document needs one of them in each.
             syntax: whether the question is in the query language.
             may_refresh: whether to update the index first; only where `live` are all documents of the tree.
             read_titles: reads documents without their bodies, to be searched while the index is being built.
@@ -160,7 +150,7 @@ class FullTextIndex:
             if why and is_being_built and len(self._open().stale(live)) > OVERLAY_LIMIT:
                 # The documents themselves are read by whoever builds the index.
                 by_titles = read_titles
-            found, is_damaged = self._answer(parsed, live, by_titles or read, among, filters, keep=not by_titles)
+            found, is_damaged = self._answer(parsed, live, by_titles or read, among, keep=not by_titles)
             source: Source = "scan" if self._opened is _NO_INDEX else "index"
         if is_damaged:
             why = "the index is damaged, so every entry was read"
@@ -183,20 +173,19 @@ class FullTextIndex:
         live: Mapping[str, str],
         read: Read,
         among: Collection[str] | None = None,
-        filters: Mapping[str, Collection[str]] | None = None,
         *,
         keep: bool = True,
     ) -> tuple[list[Match], bool]:
         """Return the matches, and whether the index turned out to be damaged, so that every document was read."""
         view = self._view(live, read, keep=keep)
         if self._opened is _NO_INDEX:
-            return view.answer(question, among, filters), False
+            return view.answer(question, among), False
         # A file may be damaged though the index could be opened.
         with suppress(Exception):
-            return view.answer(question, among, filters), False
+            return view.answer(question, among), False
         self._damaged = self._opened.stamp
         self.close()
-        return self._view(live, read, keep=keep).answer(question, among, filters), True
+        return self._view(live, read, keep=keep).answer(question, among), True
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
         """Return whether so much changed that the next question would update the index first."""

@@ -1,4 +1,4 @@
-"""Questions as Whoosh's queries: plain words, filters, and the query language.
+"""Questions as Whoosh's queries: plain words, and the query language.
 
 The language has fields, AND, OR, NOT, ANDNOT, ANDMAYBE, REQUIRE, "phrases"~2, prefix*, w?ldcards, [a TO b], >=, ^boost
 and brackets. Words without an operator are joined by OR, as in plain questions; a NOT among them excludes.
@@ -8,7 +8,7 @@ Wildcards match stems, not words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -62,13 +62,6 @@ def holders_query(texts: Iterable[str]) -> Any:
     """Return the query for documents that contain all words of any of some texts."""
     found = [[query.Term("text", term) for term in ask(text).terms] for text in texts]
     return _any_of([query.And(terms) for terms in found if terms])
-
-
-def filter_query(filters: Mapping[str, Collection[str]]) -> Any:
-    """Return the query for documents that have one of the wanted values in each field."""
-    return query.And(
-        [_any_of([query.Term(name, value) for value in fold_values(values)]) for name, values in filters.items()]
-    )
 
 
 def parse(question: str) -> ParsedQuestion:

@@ -330,14 +330,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the entries with links that the caller may not follow, for the checks."""
         return load(self.tree) if self.access.is_narrow else self.catalog
 
-    def find_text(
-        self,
-        words: str,
-        among: Collection[str],
-        *,
-        filters: Mapping[str, Collection[str]] | None = None,
-        syntax: bool = False,
-    ) -> TextAnswer:
+    def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
         """Search the index for words.
 
         All callers share the index, so it is only updated from all files as they are.
@@ -353,7 +346,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             live=self.catalog.digests,
             read=self.texts,
             among=None if among is self.catalog.everything else among,
-            filters=filters,
             syntax=syntax,
             may_refresh=not is_part,
             read_titles=self.titles,
