@@ -1,4 +1,4 @@
-"""Show entries: listed, in full, or what they say about some words."""
+"""Show entries: listed, in full, or their excerpts for some words."""
 
 from __future__ import annotations
 
@@ -43,39 +43,32 @@ class ShownEntry(Struct, frozen=True, kw_only=True):
     amended_by: tuple[str, ...] = ()
 
 
-def catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
-    """Return the catalog that an entry was listed from: the files', else that of the default branch's versions."""
-    files, answers = view_of(workspace).checkout.catalog, view_of(workspace).effective.catalog
-    return files if files.entries.get(entry.address) is entry else answers
-
-
 def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry, ...]:
-    """Return entries of two catalogs in the order asked, each read with the others of its own."""
-    by_catalog: dict[int, tuple[Catalog, list[Entry]]] = {}
+    """Return entries of the files, and of the default branch's versions, in the order asked."""
+    by_catalog: dict[int, tuple[Catalog, list[str]]] = {}
     for entry in entries:
-        catalog = catalog_of(workspace, entry)
-        by_catalog.setdefault(id(catalog), (catalog, []))[1].append(entry)
-    found = {one.entry.address: one for catalog, some in by_catalog.values() for one in shown_in(catalog, some)}
+        catalog = _catalog_of(workspace, entry)
+        by_catalog.setdefault(id(catalog), (catalog, []))[1].append(entry.address)
+    found = {}
+    for catalog, addresses in by_catalog.values():
+        for address, document in catalog.documents(addresses):
+            found[address] = ShownEntry(
+                entry=catalog.entries[address],
+                front_matter=catalog.shown_fields(document),
+                body=catalog.shown_body(document),
+                current=catalog.lineage.is_current(address),
+                heads=catalog.lineage.heads(address),
+                stance=catalog.stance(address),
+                claimed_by=catalog.lineage.claimed_by(address),
+                amended_by=catalog.derived.amended_by(address),
+            )
     return tuple(found[entry.address] for entry in entries)
 
 
-def shown_in(catalog: Catalog, entries: Sequence[Entry]) -> tuple[ShownEntry, ...]:
-    """Return entries of one catalog, in the order asked."""
-    return tuple(_shown(catalog, entries))
-
-
-def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[ShownEntry]:
-    for address, document in catalog.documents([entry.address for entry in entries]):
-        yield ShownEntry(
-            entry=catalog.entries[address],
-            front_matter=catalog.shown_fields(document),
-            body=catalog.shown_body(document),
-            current=catalog.lineage.is_current(address),
-            heads=catalog.lineage.heads(address),
-            stance=catalog.stance(address),
-            claimed_by=catalog.lineage.claimed_by(address),
-            amended_by=catalog.derived.amended_by(address),
-        )
+def _catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
+    """Return the catalog that an entry was listed from: the files', else that of the default branch's versions."""
+    files, answers = view_of(workspace).checkout.catalog, view_of(workspace).effective.catalog
+    return files if files.entries.get(entry.address) is entry else answers
 
 
 def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
@@ -121,37 +114,32 @@ def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]
 
 
 def show(workspace: Workspace, names: Sequence[str]) -> tuple[ShownEntry, ...]:
-    """Return the entries that names mean; raises NotFoundError and UsageError."""
-    return shown(workspace, resolve_names(workspace, names))
+    """Return the entries that names mean, as their files state them; raises NotFoundError and UsageError."""
+    entries = view_of(workspace).checkout.catalog.entries
+    return in_full(workspace, [entries[address] for address in resolve_names(workspace, names)])
 
 
 def show_one(workspace: Workspace, name: str) -> ShownEntry:
     """Return the one entry that a name means; raises NotFoundError, and UsageError where it means several."""
-    return shown(workspace, [resolve_name(workspace, name)])[0]
-
-
-def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[ShownEntry, ...]:
-    """Return entries with what their files state."""
-    catalog = view_of(workspace).checkout.catalog
-    return shown_in(catalog, [catalog.entries[address] for address in addresses])
+    entries = view_of(workspace).checkout.catalog.entries
+    return in_full(workspace, [entries[resolve_name(workspace, name)]])[0]
 
 
 def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, str]:
-    """Return what to know entries by that were shown whole, by address."""
+    """Return the version of each entry that was shown whole, by address."""
     digests = view_of(workspace).checkout.catalog.digests
     return {one.entry.address: digests[one.entry.address] for one in shown}
 
 
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
-    """Return how an entry that was listed stands to the default branch, None where that is not known."""
-    return catalog_of(workspace, entry).stance(entry.address)
+    """Return how an entry that was listed relates to the default branch, None where that is not known."""
+    return _catalog_of(workspace, entry).stance(entry.address)
 
 
 class EntryExcerpt(Struct, frozen=True):
-    """What one entry says about some words; `heads` are the current entries in its place.
+    """The excerpt of one entry for some words; `heads` are the current entries in its place.
 
-    `content` leaves out what the session has seen: all of the entry where `was_shown` is "all", parts of it where it is
-    "in part". `note` is what to remember.
+    `content` omits the parts that the session has seen: `was_shown` is "all" or "in part". `note` is what to remember.
     """
 
     entry: Entry
@@ -171,13 +159,18 @@ class EntryExcerpt(Struct, frozen=True):
 def show_about(
     workspace: Workspace, names: Sequence[str], words: Sequence[str], *, shown: Shown = NOTHING_SHOWN
 ) -> tuple[EntryExcerpt, ...]:
-    """Return what the entries that names mean say about the words: one for all names, or the n-th for the n-th.
+    """Return the excerpts of entries for some words: one text for all names, or the n-th for the n-th.
 
-    Raises NotFoundError, and UsageError where there is another number of words.
+    Raises NotFoundError, and UsageError where there is another number of texts.
     """
-    require_words_for(names, words)
+    if not all(one.strip() for one in words):
+        raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")
+    if len(words) not in (1, len(names)):
+        raise UsageError(
+            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
+        )
     checkout = view_of(workspace).checkout
-    # Whoever reads an entry that he named does not wait for an index.
+    # A reader who names an entry does not wait for an index.
     mentions = Mentions(checkout, searches=not checkout.index.is_behind(live=checkout.catalog.digests))
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
     found: list[EntryExcerpt] = []
@@ -185,24 +178,15 @@ def show_about(
     for group, about in zip(groups, words, strict=True):
         weights = dict.fromkeys(ask(about).terms, 1.0)
         for address in resolve_names(workspace, group):
-            found.append(_about(checkout.catalog, address, weights, mentions, known.get(address, "")))
+            found.append(_excerpt_of(checkout.catalog, address, weights, mentions, known.get(address, "")))
             known[address] = found[-1].note
     return tuple(found)
 
 
-def require_words_for(names: Sequence[str], words: Sequence[str]) -> None:
-    """Raise UsageError where there are other words than one for all names, or one for each, or an empty one."""
-    if words and not all(one.strip() for one in words):
-        raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")
-    if words and len(words) not in (1, len(names)):
-        raise UsageError(
-            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
-        )
-
-
-def _about(catalog: Catalog, address: str, weights: Mapping[str, float], mentions: Mentions, note: str) -> EntryExcerpt:
-    entry, digest = catalog.entries[address], catalog.digests[address]
-    body = catalog.body(address)
+def _excerpt_of(
+    catalog: Catalog, address: str, weights: Mapping[str, float], mentions: Mentions, note: str
+) -> EntryExcerpt:
+    entry, digest, body = catalog.entries[address], catalog.digests[address], catalog.body(address)
     content = content_of(entry, body)
     known = parts_shown(note, digest)
     text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)

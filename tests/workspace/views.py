@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import list_entries, show, shown
+from mdmem.ask.show import in_full, list_entries, show
 from mdmem.change.history import why
 from mdmem.change.hygiene import run
 from mdmem.change.status import report_status
@@ -52,7 +52,7 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: upkeep.hygiene_json(run(workspace, word)))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
-    yield json_form.dump(json_form.entries_json(shown(workspace, addresses)))
+    yield json_form.dump(json_form.entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
     yield from (json_form.dump(json_form.why_json(why(workspace, address))) for address in addresses)
     yield from _checked(workspace)
     yield upkeep.hygiene_json(run(workspace))
