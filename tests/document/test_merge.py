@@ -98,11 +98,6 @@ def test_later_day_holds(ours: str, theirs: str, result: str) -> None:
         assert merged(ancestor, f"verified_at: {ours}\n", f"verified_at: {theirs}\n") == f"verified_at: {result}\n"
 
 
-def test_later_day_takes_the_comment_of_the_other_side_along() -> None:
-    ancestor, ours = "verified_at: 2026-04-01\n", "verified_at: 2026-05-01 # on the robot\n"
-    assert merged(ancestor, ours, "verified_at: 2026-06-01\n") == "verified_at: 2026-06-01 # on the robot\n"
-
-
 def test_value_of_one_side_stands_in_the_words_of_the_other() -> None:
     ours, theirs = "owner: 'Ada' # asks\n", "owner: Bo\n"
     assert merged("owner: Ada\n", ours, theirs) == "owner: 'Bo' # asks\n"
@@ -174,12 +169,6 @@ def test_order_of_ours_is_kept_and_additions_stand_where_they_stood() -> None:
 def test_order_that_theirs_alone_changed_is_theirs() -> None:
     ancestor, ours = "x-a: 1\nx-b: 1\n", "x-a: 1\nx-b: 1\nx-c: 1\n"
     assert merged(ancestor, ours, "x-b: 1\nx-a: 1\n") == "x-b: 1\nx-c: 1\nx-a: 1\n"
-
-
-def test_body_and_status_of_two_sides_come_together() -> None:
-    before = text_of("")
-    outcome = merge(before, before.replace("We decided.", "We chose."), before.replace("active", "under_review"))
-    assert outcome == EntryMerge(before.replace("We decided.", "We chose.").replace("active", "under_review").encode())
 
 
 def test_two_bodies_are_gits_to_merge() -> None:

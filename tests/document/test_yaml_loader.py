@@ -54,12 +54,6 @@ def test_place_is_the_key_when_the_value_is_empty(loader: str) -> None:
     assert fields.place("owner") == (2, 1, 5)
 
 
-def test_place_is_the_start_when_the_key_is_absent(loader: str) -> None:
-    fields, _ = read_fields("type: note\n")
-    assert fields is not None
-    assert fields.place("owner") == (1, 1, 0)
-
-
 def test_fault_is_as_wide_as_what_it_is_about(loader: str) -> None:
     assert only_trouble("type: note\ntype: decision\n").width == len("type")
 
@@ -97,8 +91,3 @@ def test_size_is_bounded_in_bytes() -> None:
     text = "x-a: " + "ü" * (FRONT_MATTER_LIMIT // 2) + "\n"
     assert len(text) < FRONT_MATTER_LIMIT
     assert only_trouble(text).code == "front-matter-too-large"
-
-
-def test_size_at_the_limit_is_read() -> None:
-    text = "x-a: ".ljust(FRONT_MATTER_LIMIT - 1, "b") + "\n"
-    assert read_fields(text) == ({"x-a": "b" * (FRONT_MATTER_LIMIT - 6)}, ())
