@@ -130,7 +130,7 @@ def _read(source: str) -> object:
 
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
-    """Save a record of a kind; a session with decisions or patterns beside it is saved with them."""
+    """Save a record; a session is saved with its decisions and patterns."""
     if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
         _refuse_unknown(arguments, {kind, "project_id", "decisions", "patterns"}, ("focus", "agent"))
         return save_with_learnings(workspace, arguments)
@@ -146,7 +146,7 @@ def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tu
 
 
 def _exit_code(result: SaveResult | BatchSaveResult) -> int:
-    """Return 0 for what is there, 1 for what a person has to look at, 3 for what waits, else 2."""
+    """Return 0 for a saved record, 1 if a person has to decide, 3 if it waits, else 2."""
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
     if result.is_there:

@@ -217,7 +217,7 @@ def run(arguments: Sequence[str]) -> int:
     _open_closed_streams()
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
-        # File names may hold bytes that are no text; they are shown escaped instead of ending the program.
+        # Bytes of a file name that are no text are printed as escapes.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     code: object = 0
@@ -249,7 +249,7 @@ def run(arguments: Sequence[str]) -> int:
         return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
         if error.filename is None:
-            # Printing is what fails without a file; Python would try it once more as it ends, with a code of its own.
+            # Without a file name the printing failed. Python would try again at its end, with its own exit code.
             discard_output(sys.stdout)
             if written.count:
                 return _fail(_unprinted(written, error), AnswerLostError.exit_code)
@@ -268,23 +268,23 @@ def _unprinted(written: Written, error: OSError) -> str:
 
 def _with_usage(error: click.ClickException) -> str:
     """Return what click says, and what to type where an argument is missing or is one too many."""
-    said, context = error.format_message(), getattr(error, "ctx", None)
-    is_extra = "unexpected extra argument" in said
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    is_extra = "unexpected extra argument" in message
     if context is None or not (isinstance(error, click.MissingParameter) or is_extra):
-        return said
+        return message
     options = [one for one in context.command.params if isinstance(one, click.Option)]
     # A path too many is most often the place to write to, and words too many are a title.
     needed = [one for one in options if one.required or (is_extra and {"--out", "--title"}.intersection(one.opts))]
     stated = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
     line = " ".join([context.command_path, *context.command.collect_usage_pieces(context)[1:], *stated])
-    return f"{said.rstrip('.')}; type `{line}`, and `{context.command_path} --help` tells the rest"
+    return f"{message.rstrip('.')}; type `{line}`, and `{context.command_path} --help` tells the rest"
 
 
 def _open_closed_streams() -> None:
-    """Let what a caller closed be nothing: the next file opened would take its number, and be printed into."""
+    """Open closed standard streams on nothing, since the next opened file would take their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            # The lowest number that is free is the one of the stream.
+            # The lowest free number is that of the stream.
             with contextlib.suppress(OSError):
                 os.fstat(number)
                 continue
@@ -295,7 +295,7 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
     try:
         say(f"{command}: {sentence}")
     except OSError:
-        # Where nothing can be printed at all, the exit code still tells.
+        # Nothing can be printed, so only the exit code is left.
         discard_output(sys.stderr)
     return code
 

@@ -231,9 +231,9 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, fo
 def log_command(
     given: Globals, address: str | None, limit: int, form: str, revision: str | None, *, by_field: bool
 ) -> int:
-    """Show the history of ADDRESS through its moves, or the last changes of the memory; the newest first.
+    """Show the history of ADDRESS through its moves, or the last changes of the memory, the newest first.
 
-    An entry that was deleted has a history, too, by its full address.
+    The full address of a deleted entry shows its history, too.
     """
     if address is None and by_field:
         raise click.UsageError("--fields is for one entry: name its address")
@@ -242,7 +242,7 @@ def log_command(
         changes = recent_changes(workspace, limit)
         print_text(dump(recent_json(changes)) if form == "json" else recent_text(changes, given.ink()))
         if not changes:
-            given.remark("no commit holds an entry of this memory yet")
+            given.remark("no commit has an entry of this memory yet")
     elif by_field:
         fields = blame(workspace, address)
         print_text(dump(blame_json(fields)) if form == "json" else blame_text(fields, given.ink()))

@@ -84,12 +84,12 @@ def _write(write: PendingWrite) -> dict[str, Any]:
 
 
 def new_bearer_text(text: str, bearer: BearerToken) -> str:
-    """Return a new token on a line of its own, and what it is good for."""
+    """Return a new token on a line of its own, and its permissions."""
     return f"{text}\n{_line(bearer)}; it is shown this once, send it as `Authorization: Bearer TOKEN`"
 
 
 def new_bearer_json(text: str, bearer: BearerToken) -> str:
-    """Return a new token and what it is good for."""
+    """Return a new token and its permissions."""
     return dump({"token": text, **_facts(bearer)})
 
 
@@ -145,12 +145,12 @@ def audit_text(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def audit_json(lines: Sequence[Mapping[str, Any]], total: int) -> str:
-    """Return the lines of the log as they were written, and how many it holds."""
+    """Return lines of the log, and the number of all lines."""
     return dump({"total": total, "lines": list(lines)})
 
 
 def _audit_line(line: Mapping[str, Any]) -> str:
-    # The file is text that anybody may have edited, so that no key is certain to be there.
+    # Anybody may have edited the file, so any key may be absent.
     asked = line.get("asked")
     goal = asked.get("goal", "") if isinstance(asked, Mapping) else ""
     returned = line.get("returned")

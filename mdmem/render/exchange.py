@@ -16,10 +16,10 @@ from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
 from mdmem.render.text import count
 
-# So many errors, and so many rules, are listed.
+# The most errors and rules that are listed.
 _LISTED = 20
 _WIDEST = 60
-# So many folders are listed.
+# The most folders that are listed.
 _PLACES = 3
 
 

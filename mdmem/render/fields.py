@@ -27,8 +27,8 @@ _KINDS = {
     Kind.RELATIONS: "list of mappings with `type` and `to`",
 }
 _SEARCHED = {
-    Searched.TITLE: "by its words, which weigh as those of a title",
-    Searched.TAG: "by its words, which weigh as those of a tag",
+    Searched.TITLE: "by its words, which weigh like those of a title",
+    Searched.TAG: "by its words, which weigh like those of a tag",
     Searched.WHOLE: "as a whole",
     Searched.DATE: "as a date",
 }
@@ -42,12 +42,12 @@ def field_text(field: Field, ink: Ink) -> str:
         ("set by", field.set_by),
         ("searched", _SEARCHED[field.searched] if field.searched else "no"),
     ]
-    lines = [f"{ink.bold(field.name)}: {field.meaning}", *(f"  {name:<8}  {said}" for name, said in rows)]
+    lines = [f"{ink.bold(field.name)}: {field.meaning}", *(f"  {name:<8}  {value}" for name, value in rows)]
     return "\n".join([*lines, f"  {'example':<8}  {field.example}"])
 
 
 def fields_json(fields: Sequence[Field]) -> str:
-    """Return the rows with all that they hold."""
+    """Return all facts of the fields."""
     return dump({"fields": [_row(field) for field in fields]})
 
 

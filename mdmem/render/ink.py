@@ -1,4 +1,4 @@
-"""Colour for a terminal; without it every text reads the same."""
+"""Colour texts for a terminal, and wrap their lines."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from msgspec import Struct
 from mdmem.model.finding import Severity
 from mdmem.model.text import visible_text
 
-# What stands for the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
-# a file, a commit or a client can hold it.
+# This stands for the escape character in our colours until the text is printed. It is random for each process, so that
+# no text of a file, a commit or a client can contain it.
 _SEALED = os.urandom(10).hex()
 _COLOR = re.compile(rf"{_SEALED}\[[0-9;]+m")
 _HANGING = 2
 
 
 class Ink(Struct, frozen=True):
-    """Puts colours round a text, or leaves it alone; they are sealed until `sent` or `sent_as_is` lets them go."""
+    """Colours a text, or leaves it plain; `sent` and `sent_as_is` turn the marks into escape sequences."""
 
     color: bool = False
 
@@ -37,11 +37,11 @@ class Ink(Struct, frozen=True):
         return self._in("33", text)
 
     def added(self, text: str) -> str:
-        """Return the text in the colour of what a change puts in."""
+        """Return the text in the colour of an addition."""
         return self._in("32", text)
 
     def removed(self, text: str) -> str:
-        """Return the text in the colour of what a change takes out."""
+        """Return the text in the colour of a removal."""
         return self._in("31", text)
 
     def severity(self, severity: Severity, text: str) -> str:
@@ -53,17 +53,17 @@ class Ink(Struct, frozen=True):
 
 
 def sent(text: str) -> str:
-    """Return a text as a terminal may have it: the colours of an ink as they are, every other control written out."""
+    """Return a text for a terminal: with our colours, and with every other control character escaped."""
     return visible_text(text).replace(_SEALED, "\x1b")
 
 
 def sent_as_is(text: str) -> str:
-    """Return a text with the colours of an ink and not one other character changed, for a program to read."""
+    """Return a text with our colours and no other character changed, for a program."""
     return text.replace(_SEALED, "\x1b")
 
 
 def fitted(text: str, width: int) -> str:
-    """Return a text whose lines are broken at blanks to fit so many columns; what follows a break hangs behind it.
+    """Return a text with lines wrapped at blanks to a number of columns, and continued with an indent.
 
     A word that is wider than the line, such as an address, stays whole.
     """
@@ -71,7 +71,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def fitted_page(text: str, width: int) -> str:
-    """Return a page of Markdown whose paragraphs are laid out anew for so many columns.
+    """Return a page of Markdown with its paragraphs wrapped to a number of columns.
 
     Tables and code stay as they are.
     """
@@ -95,7 +95,7 @@ def _fitted_page(text: str, width: int) -> Iterator[str]:
     yield from _paragraph(held, width) if held else ()
 
 
-# How a line begins that is no part of a paragraph, and how one that starts another.
+# A line that begins so is no part of a paragraph, or starts a new one.
 _KEPT = ("    ", "|", "#")
 _BEGINNING = ("- ", "* ")
 
@@ -126,7 +126,7 @@ _WORDS = re.compile(r"( *)([^ ]+)")
 
 
 def _columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return the width of a text on a terminal."""
     text = _COLOR.sub("", text)
     if text.isascii():
         return len(text)

@@ -1,4 +1,4 @@
-"""What an answer holds as JSON values: the command line prints them as one document, an MCP tool answers with them."""
+"""Render results as JSON values, for the documents of the command line and for MCP tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = 1
 
 
 def dump(content: Mapping[str, Any]) -> str:
-    """Return values as the text of a document that says which version of the shape it has."""
+    """Return values as a JSON document with the version of its schema."""
     return json_text({"schema": SCHEMA, **content})
 
 
@@ -33,7 +33,7 @@ def record_json(record: object, *names: str) -> dict[str, Any]:
 def search_json(
     result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
-    """Return the hits, `limit` of them at most, with as many of what matched in the stead of each as are `named`."""
+    """Return the best results; `named` limits the superseded entries that are listed for each."""
     return {
         "query": result.query,
         "total": len(result.hits),
@@ -108,7 +108,7 @@ def _item(item: Item) -> dict[str, Any]:
         "score": round(item.score, 4),
         "reason": item.reason,
         "overrides": list(item.overrides),
-        # All of a long chain would take the place of the entry itself; the reason counts them.
+        # A long chain would take more room than the entry; the reason counts the others.
         "via": list(item.via[:VIA_NAMED]),
         **_lists(item.relations),
         **standing_json(item.stance, in_force=item.current),
@@ -122,16 +122,16 @@ def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
 
 
 def agents_json(answer: Answer) -> dict[str, Any]:
-    """Return a retrieval for an agent: what is empty or goes without saying is left out."""
+    """Return a retrieval for an agent, without empty and usual values."""
     whole = answer_json(answer)
-    lists = {name: [_said(item) for item in whole[name]] for name in ("items", "proposed")}
+    lists = {name: [_without_usual(item) for item in whole[name]] for name in ("items", "proposed")}
     return _filled({**whole, **lists, "scope": _filled(whole["scope"])})
 
 
 _USUAL = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
 
 
-def _said(item: Mapping[str, Any]) -> dict[str, Any]:
+def _without_usual(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in _filled(item).items() if _USUAL.get(name) != value}
 
 

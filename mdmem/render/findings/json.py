@@ -1,4 +1,4 @@
-"""Findings as JSON: one document, or one line for each."""
+"""Render findings as JSON: one document, or one line for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def document(roots: Sequence[CheckedRoot], _: Look) -> str:
 
 
 def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
-    """Return one document as values; paths count from their root, and of several roots each finding names its own."""
+    """Return one document as values; paths start at their root, and with several roots each finding names its root."""
     several = len(roots) != 1
     head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
     return {
@@ -33,7 +33,7 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
 
 
 def lines(roots: Sequence[CheckedRoot], _: Look) -> str:
-    """Return a line for each finding, then for each that was fixed, then the sums of each root; `kind` says which."""
+    """Return a line for each finding, for each fixed one, and for the sums of each root; `kind` tells them apart."""
     records = [{"kind": "finding", **_finding(one, named=True)} for one in reported(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in fixed(roots)]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
@@ -46,7 +46,7 @@ def _name(checked: CheckedRoot) -> str:
 
 def _run(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     reports = [one.report for one in roots]
-    # One call of the program reads the same kind of tree everywhere.
+    # All roots of one run have the same kind of tree.
     first = reports[0] if reports else CheckReport("working tree", 0, ())
     return {"tree": first.tree, "base": first.base, "checked": sum(report.checked for report in reports)}
 
@@ -101,7 +101,7 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
             "path": edit.path,
             "start": edit.start,
             "end": edit.end,
-            # Bytes that are no UTF-8 come through as lone surrogates, as they do in names.
+            # Bytes that are no UTF-8 become lone surrogates, as in names.
             "content": edit.content.decode("utf-8", "surrogateescape"),
         }
         for edit in fix.edits

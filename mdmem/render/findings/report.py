@@ -1,4 +1,4 @@
-"""The parts that the formats share: a checked root, its findings in order, the sums, and the places of edits."""
+"""Share a checked root, its findings in order, the sums, and the places of edits between the formats."""
 
 from __future__ import annotations
 

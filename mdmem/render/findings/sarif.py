@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the interchange format of static analysis (OASIS), and the diagnostics of reviewdog."""
+"""Render findings as SARIF 2.1.0 (OASIS) and as diagnostics of reviewdog."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOP = "%SRCROOT%"
 
 
 def rule(code: str) -> dict[str, Any]:
-    """Return the rule of a code; one that is no check's has nothing but its id."""
+    """Return the rule of a code; a code without a check has only its id."""
     check = find_check(code)
     if check is None:
         return {"id": code}
@@ -67,7 +67,7 @@ def _joined(paragraph: str) -> str:
 
 
 def fixes(found: RootFinding, artifact: Artifact) -> list[dict[str, Any]]:
-    """Return the fix, if SARIF can say all of it: it has no renames, and a file that cannot be read has no places."""
+    """Return the fix if SARIF can express all of it: without renames, and with readable files."""
     fix = found.finding.fix
     if fix is None or fix.renames or not fix.edits:
         return []
@@ -98,7 +98,7 @@ def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
 
 
 def sarif(roots: Sequence[CheckedRoot], look: Look) -> str:
-    """Return a log of one run over all roots; the rules are those that found something."""
+    """Return a log of one run over all roots, with the rules that have findings."""
     content = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -134,8 +134,8 @@ def _invocation(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
         }
         for path in unread
     ]
-    said = {"toolExecutionNotifications": notifications} if notifications else {}
-    return {"executionSuccessful": not unread, **said}
+    more = {"toolExecutionNotifications": notifications} if notifications else {}
+    return {"executionSuccessful": not unread, **more}
 
 
 def _result(found: RootFinding, index: int, fingerprint: str) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def rdjson(roots: Sequence[CheckedRoot], _: Look) -> str:
 
 def _diagnostic(found: RootFinding) -> dict[str, Any]:
     place, other = found.finding.place, found.finding.other
-    # A line that cannot be read is taken for one of single bytes.
+    # A line that cannot be read counts as single bytes.
     line = found.checked.line_of(place) or ""
     ends = {"start": place.column, "end": place.column + place.width}
     span = {name: {"line": place.line, "column": _byte_column(line, column)} for name, column in ends.items()}
