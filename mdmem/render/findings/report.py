@@ -6,14 +6,17 @@ import hashlib
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity, totals
 from mdmem.model.text import visible_text
 from mdmem.render.ink import Ink
 from mdmem.render.text import count, entries, replace_surrogates
+
+if TYPE_CHECKING:
+    from mdmem.checks.engine import CheckReport
 
 _BOM = b"\xef\xbb\xbf"
 
