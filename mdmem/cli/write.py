@@ -40,7 +40,7 @@ from mdmem.write.create import Draft, address_of, compose, create_entry, is_plac
 from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, save_edit, set_applies_to
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move
-from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, near_remarks, subject_remarks
+from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, similarity_remarks
 from mdmem.write.supersede import successor_text, supersede, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after
 
@@ -124,7 +124,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         path = from_here(workspace)(written.changes[-1].to)
         print_text(text_of_written(given, workspace, written) if written.is_dry else path)
         commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
-        for remark in (*near_remarks(near), *subject_remarks(on_subject), *written.remarks, *commit):
+        for remark in (*similarity_remarks(near, on_subject), *written.remarks, *commit):
             given.remark(remark)
     if piped is not None and not piped.strip():
         given.remark(_TEMPLATE_LEFT)

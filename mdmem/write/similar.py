@@ -222,15 +222,10 @@ def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
     return max(shares)
 
 
-def near_remarks(near: Iterable[SimilarEntry]) -> Iterator[str]:
-    """Yield a sentence that lists the entries which say nearly the same; none without any."""
-    listed = [f"{one.entry.address} ({one.entry.type.value}, {round(one.similarity * 100)} %)" for one in near]
-    if listed:
-        yield f"similar entries: {', '.join(listed)}; `mdmem show {listed[0].split(' ')[0]}` shows it"
-
-
-def subject_remarks(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield a sentence that lists the entries about the same subject; none without any."""
-    listed = [f"{one.address} ({one.type.value})" for one in entries]
-    if listed:
-        yield f"on this subject: {', '.join(listed)}; `mdmem show {listed[0].split(' ')[0]}` shows it"
+def similarity_remarks(near: Iterable[SimilarEntry], on_subject: Iterable[Entry]) -> Iterator[str]:
+    """Yield a sentence on the entries that say nearly the same, and one on those about the same subject."""
+    similar = [f"{one.entry.address} ({one.entry.type.value}, {round(one.similarity * 100)} %)" for one in near]
+    others = [f"{one.address} ({one.type.value})" for one in on_subject]
+    for heading, listed in (("similar entries", similar), ("on this subject", others)):
+        if listed:
+            yield f"{heading}: {', '.join(listed)}; `mdmem show {listed[0].split(' ')[0]}` shows it"

@@ -15,7 +15,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.model.finding import Severity
+from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.git.commit import commit_paths
@@ -156,12 +156,33 @@ def _new_faults(before: Catalog, after: Catalog, touched: Collection[str], moved
     def now(address: str) -> str:
         return moved.get(address, address)
 
-    yield from _unreadable(before, after, touched, now)
-    yield from _dangling(before, after, touched, now)
+    def is_known(finding: Finding) -> bool:
+        return (finding.code, finding.place.path.removesuffix(".md"), finding.message) in known_findings
+
+    was_broken = {now(path.removesuffix(".md")) for path in before.broken}
+    broken = [one for path, one in after.broken.items() if path.removesuffix(".md") in {*touched} - was_broken]
+    known_findings = {(one.code, now(one.place.path.removesuffix(".md")), one.message) for one in before.findings}
+    found = (
+        one
+        for one in after.findings
+        if one.place.path.removesuffix(".md") in touched
+        and one.place.path not in after.broken
+        and one.severity is not Severity.WARNING
+        and not is_known(one)
+    )
+    for finding in (*(one.findings[0] for one in broken), *found):
+        yield f"{finding.place.path}:{finding.place.line}: {finding.message}; {finding.help}"
+    was = {now(address): entry for address, entry in before.entries.items()}
+    for address in after.entries.keys() & touched:
+        known_links = {link for name in LINK_FIELDS if address in was for link in was[address].links(name)}
+        for name in LINK_FIELDS:
+            for link in after.entries[address].links(name):
+                if link not in after.addresses and link not in known_links:
+                    yield f"`{name}` of `{address}` would name `{link}`, which does not exist"
     about = {*touched, *moved}
-    known = {(now(edge.old), now(edge.new), edge.kind) for edge in classify(before, about=about)}
+    known_edges = {(now(edge.old), now(edge.new), edge.kind) for edge in classify(before, about=about)}
     for edge in classify(after, about=about):
-        is_new = (edge.old, edge.new, edge.kind) not in known
+        is_new = (edge.old, edge.new, edge.kind) not in known_edges
         if is_new and edge.kind not in _HARMLESS and not {edge.old, edge.new}.isdisjoint(touched):
             yield f"`{edge.new}` supersedes `{edge.old}`: {_FAULTS.get(edge.kind, edge.kind.value)}"
 
@@ -176,32 +197,6 @@ _FAULTS = {
     EdgeKind.TWO_SUCCESSORS: "another entry supersedes it already",
     EdgeKind.UNKNOWN: "one of them cannot be read",
 }
-
-
-def _unreadable(before: Catalog, after: Catalog, touched: Collection[str], now: Callable[[str], str]) -> Iterator[str]:
-    broken = {now(path.removesuffix(".md")) for path in before.broken}
-    new = [after.broken[path].findings[0] for path in after.broken if path.removesuffix(".md") in {*touched} - broken]
-    known = {(one.code, now(one.place.path.removesuffix(".md")), one.message) for one in before.findings}
-    for finding in after.findings:
-        path, address = finding.place.path, finding.place.path.removesuffix(".md")
-        is_ours = address in touched and path not in after.broken
-        if (
-            is_ours
-            and finding.severity is not Severity.WARNING
-            and (finding.code, address, finding.message) not in known
-        ):
-            new.append(finding)
-    yield from (f"{one.place.path}:{one.place.line}: {one.message}; {one.help}" for one in new)
-
-
-def _dangling(before: Catalog, after: Catalog, touched: Collection[str], now: Callable[[str], str]) -> Iterator[str]:
-    was = {now(address): entry for address, entry in before.entries.items()}
-    for address in after.entries.keys() & touched:
-        known = {link for name in LINK_FIELDS if address in was for link in was[address].links(name)}
-        for name in LINK_FIELDS:
-            for link in after.entries[address].links(name):
-                if link not in after.addresses and link not in known:
-                    yield f"`{name}` of `{address}` would name `{link}`, which does not exist"
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
