@@ -29,8 +29,8 @@ def front_matter_missing(case: Case) -> Iterator[Finding]:
 
         All times are stored in UTC.
 
-    Fix: start the file with `---`, `type:`, `status:`, `created_at:` and `---`; `mdmem new` writes such a file. `mdmem
-    check --fix` adds a missing first line if the fields are there.
+    Fix: start the file with `---`, `type:`, `status:`, `created_at:` and `---`; `mdmem new` writes such a file.
+    `mdmem check --fix` adds a missing first line if the fields are there.
     """
     yield from case.loaded("front-matter-missing", with_start)
 

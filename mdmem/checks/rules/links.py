@@ -195,8 +195,8 @@ def dangling_link(case: Case) -> Iterator[Finding]:
 
         see: [react/anti-patterns/indx-as-key]
 
-    Fix: write the address that was meant; the finding lists the nearest ones. If an entry was renamed, `git grep
-    OLD-ADDRESS` lists the entries that still name it. `mdmem check --fix` does it if no doubt is left.
+    Fix: write the address that was meant; the finding lists the nearest ones. If an entry was renamed,
+    `git grep OLD-ADDRESS` lists the entries that still name it. `mdmem check --fix` does it if no doubt is left.
     """
     missing = _MissingTargets(case)
     for link in case.distinct_links:

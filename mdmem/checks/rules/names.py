@@ -96,8 +96,8 @@ def name_collision(case: Case) -> Iterator[Finding]:
         app/rules/use-utc.md
         app/rules/Use-UTC.md
 
-    Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry. `mdmem
-    check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for first, second, first_path, second_path in _collisions(case):
         message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
@@ -152,8 +152,9 @@ def stray_file(case: Case) -> Iterator[Finding]:
         app/rules/diagram.png
         app/rules/use-utc.markdown
 
-    Fix: move it out of the memory, delete it, or make git ignore it; rename an entry, as in `git mv
-    app/rules/use-utc.markdown app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: move it out of the memory, delete it, or make git ignore it; rename an entry, as in
+    `git mv app/rules/use-utc.markdown app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is
+    likely.
     """
     for file in case.others:
         path = file.path
@@ -225,8 +226,8 @@ def bad_name(case: Case) -> Iterator[Finding]:
 
         MyApp/Business Rules/Use UTC.md
 
-    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also rewrites the links to it. `mdmem
-    check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also rewrites the links to it.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for place, path in files_and_folders(case.unusual_paths).items():
         kind, style = _NAME_STYLES[place.count("/")]

@@ -139,8 +139,8 @@ def unknown_status(case: Case) -> Iterator[Finding]:
 
         status: superseded
 
-    Fix: write `active` for accepted, `draft` for proposed, `deprecated` with `superseded_by` for replaced. `mdmem check
-    --fix` corrects a slip, and a word of another format with one meaning.
+    Fix: write `active` for accepted, `draft` for proposed, `deprecated` with `superseded_by` for replaced.
+    `mdmem check --fix` corrects a slip, and a word of another format with one meaning.
     """
     yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
 

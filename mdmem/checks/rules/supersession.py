@@ -59,10 +59,10 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         app/rules/new.md    status: active    supersedes: [app/rules/old]
         app/rules/old.md    status: active
 
-    Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
-    --fix` adds a missing `superseded_by` if the old entry has ended, or if its successor is new and the old entry is
-    neither new nor imported; `--unsafe-fixes` adds it in other cases, and a missing `supersedes`. If a text says that
-    only a part was superseded ("in part", "partly"), no fix ends the old entry: write `amends` instead.
+    Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one.
+    `mdmem check --fix` adds a missing `superseded_by` if the old entry has ended, or if its successor is new and the
+    old entry is neither new nor imported; `--unsafe-fixes` adds it in other cases, and a missing `supersedes`. If a
+    text says that only a part was superseded ("in part", "partly"), no fix ends the old entry: write `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -378,8 +378,8 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
         app/rules/old.md    type: invariant
 
-    Fix: give the new entry the type of the old one, or say that the drop is intended: `ignore:
-    {supersession-across-types: why}`.
+    Fix: give the new entry the type of the old one, or say that the drop is intended:
+    `ignore: {supersession-across-types: why}`.
     """
     for _, new, old in _consistent(case):
         if new.type.rank > old.type.rank:
