@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 from builders import environment, git, write
-from processes import python
 
 Done = subprocess.CompletedProcess[str]
 CITES = {"title": "Cites", "owner": "Ada", "see": "nav/architecture/threads"}
@@ -39,7 +39,7 @@ def commit(folder: Path, *arguments: str) -> Done:
 
 def guard(folder: Path) -> Path:
     """Install mdmem's own hooks in a repository and return it."""
-    done = run(folder, python(), "-m", "mdmem", "hooks", "install")
+    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install")
     assert done.returncode == 0, said(done)
     return folder
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from builders import environment
-from processes import python
 
 _STEPS = {f"os.{name}" for name in ("rename", "link", "symlink", "remove", "rmdir", "mkdir", "truncate", "chmod")}
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -25,7 +24,7 @@ def killed_at_each_step(before: Path, scratch: Path, under: str, *arguments: str
     """
     temporary = scratch / "tmp"
     temporary.mkdir(parents=True)
-    command = [python(), __file__, str(before), str(scratch), under, *arguments]
+    command = [sys.executable, __file__, str(before), str(scratch), under, *arguments]
     ours = environment(PYTHONPATH=str(Path(__file__).parents[1]), TMPDIR=str(temporary))
     done = subprocess.run(
         command, env=ours, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False

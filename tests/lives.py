@@ -1,10 +1,10 @@
 """What the tests of an entry's life share: a file as people really write it, and what changed in one."""
 
 import difflib
+import sys
 from pathlib import Path
 
 from builders import commit_all, made_once, make_repository, make_root, write, write_entry
-from processes import python
 
 OLD, NEW, RULE = "nav/architecture/threads", "nav/architecture/executor", "nav/rules/callbacks"
 
@@ -62,4 +62,4 @@ def editor(folder: Path, *lines: str) -> dict[str, str]:
     script += ["turn = len(list(kept.glob('seen-*')))", "text = path.read_bytes().decode()"]
     script += ["(kept / f'seen-{turn}').write_bytes(text.encode())", *lines, "path.write_bytes(text.encode())", ""]
     file = write(folder, "editor.py", "\n".join(script))
-    return {"GIT_EDITOR": f"'{python()}' '{file}'"}
+    return {"GIT_EDITOR": f"'{sys.executable}' '{file}'"}

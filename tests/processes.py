@@ -28,11 +28,6 @@ with open({result!r}, "wb") as file:
 """
 
 
-def python() -> str:
-    """Return the interpreter, for git, a shell or a client that starts Python."""
-    return sys.executable
-
-
 def run(*arguments: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run Python to its end, and return how it ended and what it printed."""
     command = [sys.executable, *arguments]

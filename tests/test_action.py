@@ -15,7 +15,6 @@ import pytest
 import yaml
 from builders import commit_all, environment, git, make_repository, memory, write, write_entry
 from hooked import CITED, CITES, DANGLES, ENTRY
-from processes import python
 
 TOP = Path(__file__).parent.parent
 ACTION = TOP / ".github/actions/check/action.yml"
@@ -76,7 +75,7 @@ class Runner:
 
     def check(self) -> subprocess.CompletedProcess[str]:
         """Run the steps after the installation, up to the first that fails, with the mdmem that is here."""
-        program = write(self.temp, "mdmem", f'#!/bin/sh\nexec "{python()}" -m mdmem "$@"\n')
+        program = write(self.temp, "mdmem", f'#!/bin/sh\nexec "{sys.executable}" -m mdmem "$@"\n')
         program.chmod(0o755)
         self.outputs["install"] = {"mdmem": str(program)}
         fetched = self.run("fetch")

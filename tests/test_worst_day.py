@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +29,7 @@ from builders import (
     write_entry,
 )
 from killing import killed_at_each_step
-from processes import python, run_text
+from processes import run_text
 
 from mdmem.store.git.commit import commit_paths
 from mdmem.write import write as writing
@@ -331,7 +332,7 @@ def unprinted(root: Path, *line: str, is_heard: bool = True) -> subprocess.Compl
     if not Path("/dev/full").exists():
         pytest.skip("no device here is always full")
     with Path("/dev/full").open("wb") as full:
-        command, env = [python(), "-m", "mdmem", *line], environment()
+        command, env = [sys.executable, "-m", "mdmem", *line], environment()
         said = subprocess.PIPE if is_heard else full
         return subprocess.run(command, cwd=root, env=env, stdout=full, stderr=said, text=True, check=False)
 
@@ -364,7 +365,7 @@ def run_limited(root: Path, *line: str, size: int) -> subprocess.CompletedProces
     """Run a command line that can write no file beyond a size: what a full quota is like, wherever it runs."""
     limit = f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
     # Started over pipes: what the process prints must not come under the limit.
-    command = [python(), "-c", f"{limit} runpy.run_module('mdmem', run_name='__main__')", *line]
+    command = [sys.executable, "-c", f"{limit} runpy.run_module('mdmem', run_name='__main__')", *line]
     return subprocess.run(command, cwd=root, env=environment(), capture_output=True, encoding="utf-8", check=False)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from builders import commit_all, environment, make_repository, make_root, run_mdmem, write, write_entry
-from processes import python
 
 # A machine may have much else to do.
 PATIENT = "from mdmem.cli import programs\nprograms._SECONDS = 60\n"
@@ -73,7 +73,7 @@ def test_a_memory_that_hangs_does_not_hold_up_the_client(top: Path, tmp_path: Pa
 
 def test_input_that_does_not_end_does_not_hold_up_the_client(top: Path) -> None:
     started = time.monotonic()
-    line = [python(), "-m", "mdmem", "hook-event", "codex"]
+    line = [sys.executable, "-m", "mdmem", "hook-event", "codex"]
     with subprocess.Popen(line, cwd=top, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from builders import environment, git, make_repository, memory, run_here, snapshot, write, write_entry
-from processes import python
 
 Capture = pytest.CaptureFixture[str]
 # What git puts before its hooks' names: the program under test.
@@ -45,7 +44,7 @@ def test_command_that_init_names_next_works(in_git: bool, beside: str | None, tm
         run_here(capsys, "init", beside, "--wing", "other", cwd=folder)
     said = run_here(capsys, "init", "--wing", "app", cwd=folder).out.partition("next: ")[2].splitlines()[0]
     assert ("--root" in said) is (not in_git or beside == "other")
-    named = said.replace("mdmem", f"'{python()}' -m mdmem", 1).replace("TITLE", "Use UTC")
+    named = said.replace("mdmem", f"'{sys.executable}' -m mdmem", 1).replace("TITLE", "Use UTC")
     ran = subprocess.run(named, shell=True, cwd=folder, env=environment(), text=True, check=False)
     assert ran.returncode == 0
     checked = run_here(capsys, "check", "--root", "memory", cwd=folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ from mcp import Client
 
 # Not within a test: whatever stands for the errors' stream at that moment is that of every server started later.
 from mcp.client.stdio import StdioServerParameters
-from processes import python
 
 from mdmem.cli.start import init_command
 from mdmem.setup.clients import CLIENTS
@@ -94,7 +94,7 @@ def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
 
     async def read() -> str:
         started = ["-m", "mdmem", *arguments]
-        server = StdioServerParameters(command=python(), args=started, cwd=str(cwd), env=environment())
+        server = StdioServerParameters(command=sys.executable, args=started, cwd=str(cwd), env=environment())
         with anyio.fail_after(60):
             async with Client(server) as client:
                 (content,) = (await client.read_resource("mdmem://wing/shop")).contents

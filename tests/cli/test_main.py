@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from builders import environment, memory, on_terminal, run_here, run_mdmem, write_entry
-from processes import python
 
 from mdmem.cli.main import COMMANDS, GROUPS
 
@@ -188,7 +187,7 @@ def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: 
     write_entry(folder / "memory", "nav/rules/broken", "Text.\n", supersedes="nav/rules/nothing")
     reading, writing = os.pipe()
     os.close(reading)
-    line = [python(), "-m", "mdmem", command]
+    line = [sys.executable, "-m", "mdmem", command]
     # As where a hook's output, all of it, goes through `head`.
     streams = {"stdout": writing, "stderr": subprocess.PIPE if code == 0 else writing}
     ran = subprocess.run(line, cwd=folder, env=environment(), check=False, **streams)

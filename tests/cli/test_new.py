@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,6 @@ from builders import (
     write,
     write_entry,
 )
-from processes import python
 
 from mdmem.model.templates import BODIES
 
@@ -37,7 +37,7 @@ def editor(folder: Path, *lines: str) -> dict[str, str]:
     script = write(
         folder, "editor.py", "\n".join(["import pathlib, sys", "path = pathlib.Path(sys.argv[1])", *lines, ""])
     )
-    return {"GIT_EDITOR": f"'{python()}' '{script}'", "TMPDIR": str(folder)}
+    return {"GIT_EDITOR": f"'{sys.executable}' '{script}'", "TMPDIR": str(folder)}
 
 
 def title_of(capsys: Capture, address: str, cwd: Path) -> str:
@@ -91,7 +91,7 @@ def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> Non
 @pytest.mark.parametrize("piped", ["We do.\n\nRationale: it works.\n", "\ufeffWe do.\r\n\r\nRationale: it works.\r\n"])
 def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str, tmp_path: Path) -> None:
     folder = memory(tmp_path)
-    command = [python(), "-m", "mdmem", "new", "decision", ADDRESS, *arguments]
+    command = [sys.executable, "-m", "mdmem", "new", "decision", ADDRESS, *arguments]
     subprocess.run(command, cwd=folder, env=environment(), input=piped.encode(), capture_output=True, check=True)
     written = (folder / f"memory/{ADDRESS}.md").read_bytes().decode()
     assert written.partition("---\n\n")[2] == "We do.\n\nRationale: it works.\n"
@@ -174,7 +174,7 @@ def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path
     bodies = [f"I am number {number}. " * 500 for number in range(4)]
     racing = [
         subprocess.Popen(
-            [python(), "-m", "mdmem", "new", "note", ADDRESS, "--body", body],
+            [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", body],
             cwd=folder,
             env=environment(),
             stdout=subprocess.PIPE,
@@ -193,7 +193,7 @@ def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path
 def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     folder = memory(tmp_path)
     before = snapshot(folder)
-    command = [python(), "-m", "mdmem", "new", "note", ADDRESS]
+    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS]
     ran = subprocess.run(command, cwd=folder, env=environment(), input=b"caf\xe9\n", capture_output=True, check=False)
     assert (ran.returncode, ran.stderr) == (
         2,

@@ -10,7 +10,6 @@ import pytest
 from builders import commit_all, git, made_once, memory, merge_conflict, run_here, snapshot, write, write_entry
 from hooked import run, said
 from lives import NEW, OLD, RULE, two_entries
-from processes import python
 
 Capture = pytest.CaptureFixture[str]
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
@@ -177,7 +176,7 @@ def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Pa
 def test_commit_after_a_choice_passes_the_hooks(
     choice: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", python())
+    monkeypatch.setattr(sys, "executable", sys.executable)
     root = superseded_twice(tmp_path)
     run_here(capsys, "hooks", "install", cwd=root)
     assert run_here(capsys, "resolve", OLD, *choice, cwd=root).code == 0

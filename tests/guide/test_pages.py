@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from builders import git, on_terminal, run_here
-from processes import python
 
 import mdmem.guide
 from mdmem.checks.check import get_checks
@@ -55,7 +54,7 @@ def test_transcripts_give_what_they_show(
     for variable, value in (("HOME", str(tmp_path)), ("GIT_CONFIG_GLOBAL", str(own))):
         monkeypatch.setenv(variable, value)
     # It is what the hooks call that `mdmem init` writes.
-    monkeypatch.setattr(sys, "executable", python())
+    monkeypatch.setattr(sys, "executable", sys.executable)
     commands = list(transcripts(TEXTS[name]))
     if commands[0][0].startswith("mkdir ../") and "cd ../mdmem" not in TEXTS[name]:
         # It makes a memory of its own beside the clone, which it never looks at.

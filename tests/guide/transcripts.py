@@ -8,10 +8,9 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-from processes import python
 
 from mdmem.cli.main import run
 
@@ -73,7 +72,7 @@ class Reader:
         return out.getvalue()
 
     def _in_a_shell(self, line: str) -> str:
-        program = f'mdmem() {{ {shlex.quote(python())} -m mdmem "$@"; }}\n(exit {self._code})\n{line}'
+        program = f'mdmem() {{ {shlex.quote(sys.executable)} -m mdmem "$@"; }}\n(exit {self._code})\n{line}'
         done = subprocess.run(
             ["bash", "-c", program], cwd=self._folder, env=os.environ, capture_output=True, text=True, check=False
         )

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from guide.transcripts import Reader, pattern_of, transcripts
-from processes import python
 
 import mdmem.guide
 
@@ -16,7 +15,7 @@ def test_transcripts_give_what_they_show(empty_dsn: str, tmp_path: Path, monkeyp
     own.write_text("[user]\n\tname = A developer\n\temail = developer@example.org\n")
     for variable, value in (("HOME", tmp_path), ("GIT_CONFIG_GLOBAL", own), ("MDMEM_HUB_DSN", empty_dsn)):
         monkeypatch.setenv(variable, str(value))
-    monkeypatch.setattr(sys, "executable", python())
+    monkeypatch.setattr(sys, "executable", sys.executable)
     (tmp_path / "mdmem").mkdir()
     reader = Reader(tmp_path / "mdmem")
     for command, shown in transcripts(mdmem.guide.page("hub")):

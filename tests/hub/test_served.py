@@ -1,5 +1,6 @@
 """`mdmem mcp --hub`: a tool for all repositories, and one argument that asks another repository's copy."""
 
+import sys
 from collections.abc import Awaitable, Callable
 from datetime import date
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 from builders import TODAY, commit_all, environment, memory, open_root, write_entry
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from processes import python
 from pushes import state
 
 from mdmem.hub.connection import Limits, connected
@@ -51,7 +51,9 @@ def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     """Return how the server is started that a client of a folder has."""
     # A client's settings may state a token that is empty: none.
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn, MDMEM_HUB_TOKEN="")
-    return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", "--hub"], cwd=str(folder), env=said)
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "mdmem", "mcp", "--hub"], cwd=str(folder), env=said
+    )
 
 
 def answers_of(dsn: str, folder: Path, token: str | None = None) -> HubAnswers:

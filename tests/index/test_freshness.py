@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
-from processes import python
 
 from mdmem.store.index.fulltext import FOLDER
 
@@ -226,7 +226,7 @@ def held_lock(folder: Path) -> Iterator[None]:
         "with locked(pathlib.Path(sys.argv[1], 'lock'), wait=0):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     (folder / INDEX).mkdir(parents=True, exist_ok=True)
-    command = [python(), "-c", code, str(folder / INDEX)]
+    command = [sys.executable, "-c", code, str(folder / INDEX)]
     with subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
@@ -348,7 +348,7 @@ def test_eight_processes_on_a_cold_index_all_answer_right(tmp_path: Path) -> Non
     commands = [["search", "crane", "--limit", "50"], ["retrieve", "crane", "--budget", "99999"]] * 4
     asking = [
         subprocess.Popen(
-            [python(), "-m", "mdmem", *command, "--format", "json"],
+            [sys.executable, "-m", "mdmem", *command, "--format", "json"],
             cwd=folder,
             env=environment(),
             stdout=subprocess.PIPE,

@@ -1,12 +1,12 @@
 import errno
 import os
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import python
 
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
@@ -303,7 +303,7 @@ for turn in range(8):
 
 def process(code: str, folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
     tests = str(Path(__file__).resolve().parents[1])
-    return subprocess.Popen([python(), "-c", PROCESS + code, tests, str(folder), *arguments])
+    return subprocess.Popen([sys.executable, "-c", PROCESS + code, tests, str(folder), *arguments])
 
 
 @pytest.mark.parametrize("start", ["empty", "kept"])

@@ -4,11 +4,11 @@ import json
 import os
 import pickle
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from builders import environment, memory
-from processes import python
 
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.index.storage import checksum
@@ -115,7 +115,7 @@ print(json.dumps([named, ran]))
 
 def test_no_command_unpickles_what_an_index_has_no_use_for(tmp_path: Path) -> None:
     folder = memory(tmp_path)
-    command = [python(), "-c", COMMANDS]
+    command = [sys.executable, "-c", COMMANDS]
     done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=True)
     named, ran = json.loads(done.stdout)
     assert [line for line in ran if line[1] > 1] == []

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import date
 from itertools import pairwise
@@ -10,7 +11,6 @@ from typing import Any
 
 from builders import TODAY, environment
 from lsprotocol import types
-from processes import python
 
 from mdmem.lsp.actions import code_actions
 from mdmem.lsp.memory import Document, Memories
@@ -162,7 +162,7 @@ class Editor:
 
     def start(self, capabilities: types.ClientCapabilities | None = None) -> types.InitializeResult:
         """Start the server and introduce the editor."""
-        line = (self._program or python(), *self._module, "lsp", *self._arguments)
+        line = (self._program or sys.executable, *self._module, "lsp", *self._arguments)
         self.run(self.client.start_io(*line, cwd=self.folder, env=environment()))
         params = types.InitializeParams(capabilities or types.ClientCapabilities(), root_uri=self.folder.as_uri())
         return self.run(self.client.initialize_session(params))

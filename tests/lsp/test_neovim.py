@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from builders import commit_all, environment, git, memory, run_mdmem, write, write_entry
-from processes import python
 
 from mdmem.guide import page
 
@@ -30,7 +29,7 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     told_in_guide = re.findall(r"```lua\n(.+?)```", page("editors").partition("From 0.7 to 0.10")[0], re.DOTALL)
     lines = write(folder.parent, "init.lua", "\n".join(told_in_guide))
     said = environment(XDG_STATE_HOME=str(folder.parent))
-    line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]
+    line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), sys.executable, str(folder), str(lines)]
     ran = subprocess.run(
         line,
         cwd=folder,

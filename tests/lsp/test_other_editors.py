@@ -5,12 +5,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from builders import commit_all, environment, memory, run_mdmem, write, write_entry
-from processes import python
 
 from mdmem.guide import page
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     write_entry(found / "memory", "nav/notes/list", type="note", title="A list")
     write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue", see=["nav/notes/list"])
     commit_all(found)
-    write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec {python()} -m mdmem "$@"\n').chmod(0o755)
+    write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n').chmod(0o755)
     return found
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,7 +23,6 @@ import pytest
 from browser import chromium as chromium
 from builders import commit_all, environment, memory, run_mdmem, status, write, write_entry
 from conformance.node import Node, installed
-from processes import python
 
 import mdmem
 from mdmem.lsp.server import Options, options_from
@@ -78,7 +78,7 @@ def packed(folder: Path) -> Path:
 @contextmanager
 def serving(node: Node, folder: Path) -> Iterator[str]:
     """Give the address of an editor that has the extension, and end it with all that it started."""
-    command = write(folder, "bin/mdmem", f'#!/bin/sh\nexec {python()} -m mdmem "$@"\n')
+    command = write(folder, "bin/mdmem", f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
     command.chmod(0o755)
     write(folder, "user/Machine/settings.json", json.dumps({"mdmem.command": str(command)}))
     write(folder, "user/User/settings.json", json.dumps(_SETTINGS))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
 from msgspec.structs import replace
-from processes import python
 
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
@@ -116,4 +116,6 @@ def error(result: CallToolResult) -> str:
 def process(cwd: Path, *arguments: str, **variables: str) -> StdioServerParameters:
     """Return what starts the server as a process of its own."""
     said = environment(XDG_DATA_HOME=str(cwd.parent / "data"), **variables)
-    return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=said)
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=said
+    )

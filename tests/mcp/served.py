@@ -7,6 +7,7 @@ import json
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ import httpx2
 from builders import environment, make_repository, make_root, write, write_entry
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from processes import python
 
 from mdmem.model.access import Access
 from mdmem.store.state.tokens import BearerTokens
@@ -81,7 +81,7 @@ def start(folder: Path, *arguments: str, limits: str = "", before: str = "pass")
     stated = (*arguments,) or ("127.0.0.1:0",)
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
     command = [
-        python(),
+        sys.executable,
         *(("-c", run) if limits or before != "pass" else ("-m", "mdmem")),
         "mcp",
         "--profile",

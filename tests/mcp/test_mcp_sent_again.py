@@ -6,13 +6,13 @@ import http.client
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from builders import environment, write
-from processes import python
 from saving.agents import context, entries, project
 from served import HEADERS, Serving, serving
 
@@ -32,10 +32,10 @@ def doing(then: str) -> str:
 def program(then: str) -> list[str]:
     """Return a command line to which something happens once an entry is written."""
     run = "from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
-    return [python(), "-c", f"{doing(then)}; {run}"]
+    return [sys.executable, "-c", f"{doing(then)}; {run}"]
 
 
-MDMEM = [python(), "-m", "mdmem"]
+MDMEM = [sys.executable, "-m", "mdmem"]
 
 
 def by_command(command: list[str], root: Path) -> None:

@@ -14,7 +14,6 @@ import pytest
 from builders import commit_all, environment, make_repository, make_root, memory, snapshot, write, write_entry
 from clients import ERAS, call, error, facts, process, text, with_client
 from mcp import Client
-from processes import python
 
 _HELLO = {
     "protocolVersion": "2025-06-18",
@@ -33,7 +32,7 @@ def running(
     cwd: Path, *arguments: str, program: str = "", interpreter: str | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server, or a program that starts it, and see that it is gone at the end."""
-    command = [interpreter or python(), *(["-c", program] if program else ["-m", "mdmem", "mcp", *arguments])]
+    command = [interpreter or sys.executable, *(["-c", program] if program else ["-m", "mdmem", "mcp", *arguments])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as started:
         try:

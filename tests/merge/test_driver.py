@@ -22,7 +22,6 @@ from builders import (
     write_entry,
 )
 from hooked import run, said
-from processes import python
 
 from mdmem.markdown.parse import parse_document
 from mdmem.setup.merge_driver import patterns_for
@@ -90,7 +89,7 @@ def driven(folder: Path, text: str = ENTRY) -> Path:
     write(folder, FILE, text)
     write_entry(folder / "memory", "nav/rules/other", title="Other")
     commit_all(folder)
-    done = run(folder, python(), "-m", "mdmem", "hooks", "install", "--driver-only")
+    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
     return folder
 
@@ -136,11 +135,11 @@ def test_rebase_joins_both_changes(tmp_path: Path) -> None:
 
 def test_driver_set_up_from_a_worktree_serves_all(tmp_path: Path) -> None:
     folder = driven(tmp_path / "p")
-    run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
+    run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     other = tmp_path / "other"
     git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
-    done = run(other, python(), "-m", "mdmem", "hooks", "install", "--driver-only")
+    done = run(other, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
     quiet(folder, "merge", "-q", "theirs")
     assert text_of(folder) == MERGED
@@ -154,7 +153,7 @@ def test_submodule_has_a_driver_of_its_own(tmp_path: Path) -> None:
     inner = outer / "knowledge"
     git(inner, "config", "user.name", "Ada")
     git(inner, "config", "user.email", "ada@example.org")
-    done = run(inner, python(), "-m", "mdmem", "hooks", "install", "--driver-only")
+    done = run(inner, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
     quiet(inner, "merge", "-q", "origin/theirs")
     assert text_of(inner) == MERGED
@@ -181,7 +180,7 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(tmp_path: Path) -
         },
     )
     assert git(folder, "status", "--porcelain") == f"UU {FILE}"
-    checked = run(folder, python(), "-m", "mdmem", "check")
+    checked = run(folder, sys.executable, "-m", "mdmem", "check")
     assert "[merge-marker]" in said(checked)
 
 
@@ -240,7 +239,7 @@ def test_criss_cross_merges_lose_nothing(tmp_path: Path) -> None:
 
 def test_attribute_without_a_driver_is_a_merge_of_text(tmp_path: Path) -> None:
     folder = driven(tmp_path / "p")
-    run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
+    run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     write(folder, ".gitattributes", "memory/**/*.md merge=mdmem\n")
     commit_all(folder)
     branches(folder, ENTRY.replace("two threads.", "two."), ENTRY.replace("measured", "measured twice"))
@@ -252,7 +251,7 @@ def test_attribute_without_a_driver_is_a_merge_of_text(tmp_path: Path) -> None:
 def test_driver_whose_program_is_gone_is_a_merge_of_text_with_marks(tmp_path: Path) -> None:
     folder = driven(tmp_path / "p")
     command = git(folder, "config", "merge.mdmem.driver")
-    git(folder, "config", "merge.mdmem.driver", command.replace(python(), "/gone/python"))
+    git(folder, "config", "merge.mdmem.driver", command.replace(sys.executable, "/gone/python"))
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     quiet(folder, "merge", "theirs", ends=1)
     assert "tags: [executor, threads]\n=======\n" in text_of(folder).replace("see:\n", "")
@@ -316,7 +315,7 @@ def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypat
     folder = memory(tmp_path / "p")
     write(tmp_path, "bin/mdmem", "#!/bin/sh\n").chmod(0o755)
     path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = run(folder, python(), "-m", "mdmem", "hooks", "install", "--driver-only", PATH=path)
+    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only", PATH=path)
     assert done.returncode == 0, said(done)
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, memory, write, write_entry
 from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said, write_framework
-from processes import python
 
 TOP = Path(__file__).parents[2]
 PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
-MDMEM = f"{shlex.quote(python())} -m mdmem"
-FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [python(), "-m", "pre_commit"]}
+MDMEM = f"{shlex.quote(sys.executable)} -m mdmem"
+FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [sys.executable, "-m", "pre_commit"]}
 needs_prek = pytest.mark.skipif(PREK is None, reason="prek is not installed")
 
 
@@ -123,12 +122,12 @@ def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framewor
     folder = guarded_twice(tmp_path / "p", framework)
     name = "pre-commit" if "pre_commit" in framework else "prek"
     runs = f"run by {name}, whose configuration mentions mdmem"
-    status = said(run(folder, python(), "-m", "mdmem", "hooks", "status"))
+    status = said(run(folder, sys.executable, "-m", "mdmem", "hooks", "status"))
     assert f"pre-push          {runs}; it moved the hook of mdmem to pre-push.legacy  (" in status
     write_entry(folder / "memory", ENTRY, **DANGLES)
     git(folder, "add", "-A")
     assert said(commit(folder)).count("[dangling-link]") == 1, "not checked twice"
-    ran = run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
+    ran = run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
     assert ran.stdout.splitlines() == [
         "removed .git/hooks/pre-commit.legacy",
         f".git/hooks/pre-commit stays as it is: {runs}",
@@ -139,7 +138,7 @@ def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framewor
         "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it",
     ]
     assert refused_for(commit(folder), "dangling-link")
-    removed = run(folder, python(), "-m", "mdmem", "hooks", "uninstall", "--driver-only")
+    removed = run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall", "--driver-only")
     assert removed.stdout == "removed the merge driver for /memory/**/*.md\n"
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from builders import git, make_repository, memory, run_here, snapshot, write, write_entry
 from hooked import DANGLES, ENTRY, commit, refused_for, run, said
-from processes import python
 
 from mdmem.setup.hooks import STAGES, Program, hook_text, is_ours
 
@@ -94,7 +93,7 @@ def test_line_to_add_to_a_foreign_push_hook_refuses_the_push(tmp_path: Path, cap
     folder = memory(tmp_path / "p")
     write(folder, ".git/hooks/pre-push", FOREIGN).chmod(0o755)
     line = run_here(capsys, "hooks", "install", cwd=folder).err.split("add `")[1].split("` to it")[0]
-    program = f'mdmem() {{ "{python()}" -m mdmem "$@"; }}'
+    program = f'mdmem() {{ "{sys.executable}" -m mdmem "$@"; }}'
     write(folder, ".git/hooks/pre-push", f"#!/bin/sh\n{program}\n{line}\n")
     git(tmp_path, "init", "-q", "--bare", "remote.git")
     push = ["git", "push", "-q", str(tmp_path / "remote.git"), "main"]
@@ -224,7 +223,7 @@ def test_hooks_of_a_linked_worktree_are_those_of_its_repository(tmp_path: Path, 
 def test_hook_falls_back_to_the_mdmem_in_path(tmp_path: Path) -> None:
     folder = memory(tmp_path / "p")
     write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone"))).chmod(0o755)
-    program = write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec "{python()}" -m mdmem "$@"\n')
+    program = write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec "{sys.executable}" -m mdmem "$@"\n')
     program.chmod(0o755)
     write_entry(folder / "memory", ENTRY, **DANGLES)
     git(folder, "add", "-A")
