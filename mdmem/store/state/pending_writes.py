@@ -184,14 +184,14 @@ class PendingWrites:
             with self._changing():
                 self._path(_PENDING, id_).unlink(missing_ok=True)
         finally:
-            self._let_go(id_)
+            self._release(id_, self._held.pop(id_, None))
 
     def give_back(self, id_: str, error: str, *, refused: bool = False) -> None:
         """Count one more failed attempt at a claimed write, and release it."""
         try:
             self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
         finally:
-            self._let_go(id_)
+            self._release(id_, self._held.pop(id_, None))
 
     def remember_blocked(self, stopped: Blocked) -> Blocked:
         """Record a write that was stopped, with the lowest confidence that ever was."""
@@ -235,11 +235,11 @@ class PendingWrites:
         with self._changing():
             known = _read(self._path(_PENDING, id_), PendingWrite)
             if known is not None:
-                self._write(changed(known), id_)
+                self._write(changed(known))
 
-    def _write(self, record: PendingWrite, id_: str = "") -> None:
+    def _write(self, record: PendingWrite) -> None:
         arguments = {name: value for name, value in record.arguments.items() if name not in _SECRET}
-        write_record(self._path(_PENDING, id_ or record.id), replace(record, arguments=arguments))
+        write_record(self._path(_PENDING, record.id), replace(record, arguments=arguments))
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -253,15 +253,11 @@ class PendingWrites:
     def _claim_path(self, id_: str) -> Path:
         return self.state / _CLAIMED / id_
 
-    def _let_go(self, id_: str) -> None:
-        handle = self._held.pop(id_, None)
+    def _release(self, id_: str, handle: int | None) -> None:
         if handle is not None:
-            self._release(id_, handle)
-
-    def _release(self, id_: str, handle: int) -> None:
-        with contextlib.suppress(OSError):
-            self._claim_path(id_).unlink()
-        os.close(handle)
+            with contextlib.suppress(OSError):
+                self._claim_path(id_).unlink()
+            os.close(handle)
 
     def _records(self, folder: str, kind: type[_Record]) -> list[tuple[str, _Record | None]]:
         with refusal_named(self.state):
