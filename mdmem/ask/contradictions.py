@@ -1,4 +1,4 @@
-"""What entries say against each other: as people declared it, and as their links show it."""
+"""Find contradictions between entries: those that people declared, and those that links show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mdmem.store.catalog import Catalog
 
 
 def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
-    """Yield the contradictions that touch a chosen entry, each pair once, by address."""
+    """Yield the contradictions that involve a chosen entry, each pair once, by address."""
     found: dict[tuple[str, str], str] = {}
     for a, b, why in (
         *_declared(catalog, chosen),
@@ -45,14 +45,14 @@ def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
 
 
 def _splits(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
+    """Yield pairs of current entries that both supersede one entry without a reason for the split."""
     for old, binding in catalog.derived.splits:
         if not chosen.isdisjoint(binding):
             yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
 
 
 def _disputes(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield what binds in an entry's place with what claims the place, although the entry names another."""
+    """Yield the successor that an entry names with an entry that claims to supersede it, too."""
     lineage = catalog.lineage
     for old, others in lineage.disputes.items():
         heads = lineage.heads(old)

@@ -1,4 +1,4 @@
-"""Which shared entries a question's wing overrides: only where it applies, and none that has more authority."""
+"""Find the shared entries that the active wing overrides: where it applies, and none that has more authority."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from mdmem.model.globs import any_match
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.scope import Scope
 
-# One that holds in a narrower place says so by its first globs.
+# The globs that a note on a narrower override names.
 _GLOBS = 3
 
 
 class Overrides(Struct, frozen=True, dict=True):
-    """The overrides of the active wing, as one question finds them; rooms do not matter."""
+    """The overrides of the active wing for one question; rooms do not matter."""
 
     catalog: Catalog
     scope: Scope
     question: Question
 
     @cached_property
-    def _in_force(self) -> tuple[Entry, ...]:
-        """The entries that override something and may apply."""
+    def _current(self) -> tuple[Entry, ...]:
+        """Return the current entries that override something and may apply."""
         wing, wings = self.scope.wing, self.catalog.wings
         if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
             return ()
@@ -37,25 +37,25 @@ class Overrides(Struct, frozen=True, dict=True):
         focuses, is_current = self.question.filters.focuses, self.catalog.lineage.is_current(entry.address)
         has_focus = not focuses or entry.focus in (None, *focuses)
         paths = self.question.paths
-        return is_current and has_focus and (not paths or _meets(entry, paths))
+        return is_current and has_focus and (not paths or _applies_to(entry, paths))
 
     def replaces(self, entry: Entry, other: Entry) -> bool:
-        """Say whether an entry applies wherever the one that it overrides does, as far as the question is about it.
+        """Say whether an entry applies wherever the one that it overrides does, for the question's paths and focus.
 
-        Of several paths, or focus areas, one may lie outside: there the other binds.
+        Where one of several paths or focus areas is outside, the other entry applies there.
         """
         if not self._has_its_focus(entry, other):
             return False
-        shared = [path for path in self.question.paths if _meets(other, [path])]
-        return not entry.applies_to or (bool(shared) and all(_meets(entry, [path]) for path in shared))
+        shared = [path for path in self.question.paths if _applies_to(other, [path])]
+        return not entry.applies_to or (bool(shared) and all(_applies_to(entry, [path]) for path in shared))
 
     def _has_its_focus(self, entry: Entry, other: Entry) -> bool:
         return entry.focus in (None, other.focus) or set(self.question.filters.focuses) == {entry.focus}
 
     def of(self, chosen: Collection[str]) -> dict[str, Entry]:
-        """Return, for each chosen entry that the wing overrides, what does: what replaces it before all else."""
+        """Return the overriding entry of each chosen entry, preferably one that applies wherever that does."""
         found: dict[str, Entry] = {}
-        for entry in self._in_force:
+        for entry in self._current:
             for other in self.overridden_by(entry):
                 if other.address in chosen:
                     before = found.setdefault(other.address, entry)
@@ -64,10 +64,10 @@ class Overrides(Struct, frozen=True, dict=True):
         return found
 
     def powerless(self, chosen: Collection[str]) -> list[Entry]:
-        """Return what names a chosen entry of more authority: both are shown, and a person decides."""
+        """Return the entries that name a chosen one of more authority: both are shown, and a person decides."""
         return [
             entry
-            for entry in self._in_force
+            for entry in self._current
             if any(other.address in chosen and other.type.rank < entry.type.rank for other in self._named_by(entry))
         ]
 
@@ -84,7 +84,7 @@ class Overrides(Struct, frozen=True, dict=True):
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
 
     def notes_on(self, entry: Entry) -> list[str]:
-        """Return what an entry does to each shared one that it names, and where."""
+        """Return a note on each shared entry that an entry overrides, or cannot override."""
         return [self._note_on(entry, other) for other in self._named_by(entry)]
 
     def _note_on(self, entry: Entry, other: Entry) -> str:
@@ -97,6 +97,6 @@ class Overrides(Struct, frozen=True, dict=True):
         return f"overrides {other.address} only in {', '.join([*focus, *entry.applies_to[:_GLOBS]])}{more}"
 
 
-def _meets(entry: Entry, paths: Collection[str]) -> bool:
+def _applies_to(entry: Entry, paths: Collection[str]) -> bool:
     """Say whether an entry applies everywhere, or to one of some paths."""
     return not entry.applies_to or any_match(entry.applies_to, paths) is not None

@@ -1,4 +1,4 @@
-"""What could not be read of a scope, and may bind."""
+"""Find the files of a scope that cannot be read and may contain rules."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from mdmem.store.catalog.addresses import acting_in, is_misnamed
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.scope import Scope
 
-# A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
+# Fields that decide where an entry applies: without one of them the entry is a problem although it is shown.
 _DECISIVE = frozenset({"supersedes", "superseded_by", "amends", "overrides", "applies_to", "expires_at", "focus"})
 
 _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
-    """Return one finding for each file of the scope that may bind and cannot be read, or only in part.
+    """Return one finding for each file of the scope that may contain a rule and cannot be read, or only in part.
 
-    First come the wings that live elsewhere and are not fetched: each may be a shared one with invariants.
+    Wings of other repositories that are not fetched come first: each may be a shared one with invariants.
     """
     not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
@@ -45,13 +45,13 @@ def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
 
 
 def _shown(finding: Finding) -> Finding:
-    """Return a finding of which neither path nor words act on an answer."""
+    """Return a finding whose path and message are safe to print on one line."""
     place = replace(finding.place, path=visible(finding.place.path))
     return replace(finding.in_one_line(), place=place)
 
 
 def _misplaced(catalog: Catalog) -> Iterator[Finding]:
-    """Yield the files of a wing that lie where no entry is read, or are misnamed; prose in the root is none of them."""
+    """Yield the files of a wing that are misnamed or misplaced, and so not read; those in the root are prose."""
     for file in catalog.others:
         if file.kind is not FileKind.FILE or "/" not in file.path or not is_misplaced(file.path):
             continue

@@ -24,7 +24,7 @@ def related(selection: Selection, item: Item) -> Item:
 
 
 def _reasons(selection: Selection, item: Item, relations: dict[str, Any]) -> Iterator[str]:
-    found = [*_grounds(selection, item), *replaced_notes(item.via), *selection.overrides.notes_on(item.entry)]
+    found = [*_matches(selection, item), *replaced_notes(item.via), *selection.overrides.notes_on(item.entry)]
     found += [f"overridden here by {by}" for by in item.overridden_by]
     if not found and not selection.question.is_open:
         named = [name for name in ("claims", "amends") if relations[name]]
@@ -32,8 +32,8 @@ def _reasons(selection: Selection, item: Item, relations: dict[str, Any]) -> Ite
     yield from (*found, *_doubts(selection, item))
 
 
-def _grounds(selection: Selection, item: Item) -> Iterator[str]:
-    """Yield which words and paths of the question brought an item in."""
+def _matches(selection: Selection, item: Item) -> Iterator[str]:
+    """Yield the words and paths of the question that an item matches."""
     entry, paths = item.entry, selection.question.paths
     if item.unconditional:
         yield "invariant of the scope"

@@ -332,16 +332,6 @@ def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> Non
     assert answer["degraded"]
 
 
-def test_a_second_attempt_that_is_in_time_answers(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/one", "One")
-    ticks = iter([0.0, 5.1])
-
-    answer = retrieve_context(open_root(root), project_id="app", clock=lambda: next(ticks, 100.0))
-
-    assert ids(answer["items"]) == ["app/r/one"]
-
-
 def test_the_settings_say_how_long_an_answer_may_take(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     write(root, "mdmem.toml", "[server]\ntimeout_seconds = 60\n")

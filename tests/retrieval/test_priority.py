@@ -141,17 +141,6 @@ def test_entries_of_another_focus_are_left_out_and_said(tmp_path: Path) -> None:
     assert [(one["why"], one["count"]) for one in answer["invariants_left_out"]] == [("another focus", 1)]
 
 
-def test_other_projects_are_never_read(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "web/architecture/other", "Other")
-    put(root, "web/rules/other", "Rule", type="invariant")
-
-    answer = bundle(root)
-
-    assert answer["items"] == []
-    assert answer["retrieval_status"] == "empty"
-
-
 def test_a_superseded_decision_gives_way_to_its_head(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/architecture/old", "Tea", "Brew tea.\n", superseded_by="app/architecture/new", status="deprecated")
@@ -161,13 +150,6 @@ def test_a_superseded_decision_gives_way_to_its_head(tmp_path: Path) -> None:
 
     assert ids(answer["items"]) == ["app/architecture/new"]
     assert item(answer, "app/architecture/new")["via"] == ["app/architecture/old"]
-
-
-def test_deprecated_entries_stay_out(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/architecture/old", "Tea", status="deprecated", deprecated_reason="gone")
-
-    assert bundle(root)["items"] == []
 
 
 def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:

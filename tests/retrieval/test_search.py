@@ -61,13 +61,6 @@ def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: P
         assert (given[0].address, given[0].form) == ("app/a/rule", Form.FULL)
 
 
-def test_hit_on_a_superseded_entry_is_its_head(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    pair(root)
-    (hit,) = hits(root, "queue").hits
-    assert (hit.entry.address, hit.heads, hit.via) == ("app/a/new", ("app/a/new",), ("app/a/old",))
-
-
 def test_hit_on_a_superseded_entry_is_its_head_after_200_links(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     for number in range(200):
