@@ -304,6 +304,10 @@ def why(workspace: Workspace, name: str) -> WhyReport:
     entries, lineage = catalog.entries, catalog.lineage
     members = lineage.chain(address)
     commits = _commits(workspace, members)
+    claims: dict[str, list[str]] = {}
+    for old in members:
+        for claimant in lineage.claimants_of(old):
+            claims.setdefault(claimant, []).append(old)
     contradicted = {*entries[address].contradicts, *(one for one in entries if address in entries[one].contradicts)}
     return WhyReport(
         address=address,
@@ -312,7 +316,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
                 entry=entries[member],
                 current=lineage.is_current(member),
                 replaced=lineage.predecessors.get(member, ()),
-                claims=tuple(old for old in members if member in lineage.claimants_of(old)),
+                claims=tuple(claims.get(member, ())),
                 commits=commits.get(member, ()),
             )
             for member in members
