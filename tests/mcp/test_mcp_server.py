@@ -27,7 +27,6 @@ from clients import (
     with_client,
 )
 from mcp import Client
-from msgspec.structs import replace
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as warmup
@@ -552,18 +551,20 @@ def test_first_question_waits_for_the_index_that_is_being_built(root: Path, monk
 
 
 def test_the_index_is_built_after_the_first_reply(root: Path) -> None:
-    workspace = replace(open_root(root))
-    built = threading.Event()
+    built: list[Any] = []
 
     class Watched(OpenedProvider):
         def builder(self, progress: Any) -> Any:
-            built.set()
-            return super().builder(progress)
+            built.append(super().builder(progress))
+            return built[0]
 
-    server = MemoryServer(Watched(workspace), profile="all", is_warming=True)
+    server = MemoryServer(Watched(open_root(root)), profile="all", is_warming=True)
+    warming = server._warming
+    assert warming is not None
 
     async def work(client: Client) -> bool:
         await client.list_tools()
-        return await anyio.to_thread.run_sync(built.wait, 5)
+        return await anyio.to_thread.run_sync(warming.ended.wait, 30)
 
     assert with_client(server, work)
+    assert built

@@ -204,9 +204,8 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     Attributes:
         call: Takes the workspace and the arguments by name, as annotated; with a parameter `shown` also the entries
-            that the session was shown. A return annotation
-            `Annotated[Facts, SomeTypedDict]` makes the answer a structure that a contract fixes. Any other tool sends
-            text, or its values as JSON with `format: json`.
+            that the session was shown. A return annotation `Annotated[Facts, SomeTypedDict]` makes the answer a
+            structure that a contract fixes. Any other tool sends text, or its values as JSON with `format: json`.
         view: Returns the text that a structured answer also contains as `markdown`.
         kept: Keys that a contract fixes, in addition to those of the answer itself.
         noise: Keys that are of no use to an agent.
