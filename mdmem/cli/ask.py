@@ -19,6 +19,7 @@ from mdmem.ask.brief import always_note, brief, unreadable
 from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.code_paths import is_there, remark_on
 from mdmem.ask.context import compile_context, context_without_root
+from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
@@ -271,14 +272,22 @@ def _why_nothing(result: SearchResult, *, syntax: bool) -> str:
     return "the filters leave out everything that matches"
 
 
-_INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
-_LAYERS = ("wake", "recall", "deep_search")
-
-
 @click.command("context")
 @click.argument("goal", nargs=-1, required=True)
-@click.option("--intent", type=click.Choice(_INTENTS), default="build", show_default=True, help="The kind of work.")
-@click.option("--layer", type=click.Choice(_LAYERS), default="recall", show_default=True, help="How much to search.")
+@click.option(
+    "--intent",
+    type=click.Choice([one.value for one in Intent]),
+    default="build",
+    show_default=True,
+    help="The kind of work.",
+)
+@click.option(
+    "--layer",
+    type=click.Choice([one.value for one in Layer]),
+    default="recall",
+    show_default=True,
+    help="How much to search.",
+)
 @click.option("--domain", metavar="DOMAIN", help="Only this tag, topic, label, room or focus.")
 @click.option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--agent", "agent_id", metavar="NAME", help="Include the diary of this agent.")
