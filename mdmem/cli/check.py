@@ -22,13 +22,13 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.render.findings import FORMATS, get_format
-from mdmem.render.findings.report import CheckedRoot, Look, old_line, summary
 from mdmem.render.ink import sent
 from mdmem.render.text import count
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
+    from mdmem.render.findings.report import CheckedRoot, Look
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -89,6 +89,8 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
+    from mdmem.render.findings.report import Look, old_line, summary
+
     progress = Progress("checking {} files")
     try:
         request = _request(paths, options, None if given.quiet else progress)
@@ -113,6 +115,8 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
 
 
 def _print(given: Globals, runs: list[CheckedRoot], look: Look, form: str | None) -> None:
+    from mdmem.render.findings.report import summary
+
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
     print_text(get_format(form or ("github" if in_actions else "text"))(runs, look))
     if form == "concise":
@@ -171,6 +175,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress
 
 def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: dict[str, Any]) -> CheckedRoot:
     from mdmem.checks.run import check
+    from mdmem.render.findings.report import CheckedRoot
     from mdmem.store.workspace.addresses import from_here
 
     remarks: list[str] = []

@@ -92,7 +92,7 @@ class LineageGraph(Struct, frozen=True):
 
 
 class Relations(Struct, frozen=True, dict=True):
-    """The relations of all entries of a catalog."""
+    """The relations of all entries of a catalog, except for supersessions."""
 
     catalog: Catalog
 
@@ -106,10 +106,8 @@ class Relations(Struct, frozen=True, dict=True):
         return found
 
     def _iter_arrows(self) -> Iterator[Arrow]:
-        entries, lineage = self.catalog.entries, self.catalog.lineage
+        entries = self.catalog.entries
         for address, one in entries.items():
-            yield from (Arrow(address, new, Relation.SUPERSEDED) for new in lineage.successors.get(address, ()))
-            yield from (Arrow(address, new, Relation.CLAIMED) for new in lineage.claimants_of(address))
             if one.status is Status.DRAFT:
                 yield from (Arrow(old, address, Relation.PROPOSED) for old in one.supersedes if old in entries)
             for kind, linked in (
@@ -166,16 +164,7 @@ def lineage_graph(
     """
     relations = relations or Relations(catalog)
     chains = {catalog.lineage.chain(address) for address in addresses}
-    edges = sorted(
-        {
-            arrow
-            for chain in chains
-            for one in chain
-            for arrow in relations.arrows.get(one, ())
-            # A draft is drawn with the entry that it may supersede.
-            if arrow.kind is not Relation.PROPOSED or arrow.start in chain
-        }
-    )
+    edges = sorted({arrow for chain in chains for arrow in _arrows_of(chain, relations)})
     linked: dict[str, list[str]] = {}
     for edge in edges:
         linked.setdefault(edge.start, []).append(edge.end)
@@ -193,6 +182,17 @@ def lineage_graph(
         edges=tuple(edge for edge in edges if edge.start in drawn and edge.end in drawn),
         hidden=max(0, len(near) - most),
     )
+
+
+def _arrows_of(chain: Sequence[str], relations: Relations) -> Iterator[Arrow]:
+    lineage = relations.catalog.lineage
+    for one in chain:
+        yield from (Arrow(one, new, Relation.SUPERSEDED) for new in lineage.successors.get(one, ()))
+        yield from (Arrow(one, new, Relation.CLAIMED) for new in lineage.claimants_of(one))
+        for arrow in relations.arrows.get(one, ()):
+            # A draft is drawn with the entry that it may supersede.
+            if arrow.kind is not Relation.PROPOSED or arrow.start in chain:
+                yield arrow
 
 
 def linked_graph(
