@@ -117,7 +117,7 @@ def answer_text(answer: Answer, style: Style) -> str:
     blocks = [*problems_text(basis)]
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {source_of(basis)}.")
-    blocks += [_verdict(answer), *_unread(basis), *ended_text(basis), *style.items(answer.items)]
+    blocks += [_verdict(answer), *_unread(basis), *_ended(answer), *style.items(answer.items)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *style.items(answer.proposed)]
     blocks += [style.ink.warn(block) for block in contradictions_text(basis, entries_of(answer))]
@@ -150,9 +150,13 @@ def _lacks(answer: Answer) -> Iterator[str]:
     yield from _unread(basis)
     if basis.unmatched_terms:
         yield unheld(basis.unmatched_terms, answer.scope.wings)
-    shown = entries_of(answer).keys()
-    if basis.ended and shown.isdisjoint(basis.ended[0].heads):
-        yield from ended_text(basis)
+    yield from _ended(answer)
+
+
+def _ended(answer: Answer) -> Iterable[str]:
+    """Return the line on the best match that is not current, unless what replaced it is shown and says so."""
+    ended = answer.basis.ended
+    return ended_text(answer.basis) if ended and entries_of(answer).keys().isdisjoint(ended[0].heads) else ()
 
 
 def _short_foot(answers: Answers) -> str:
