@@ -18,16 +18,16 @@ from typing import Any
 
 import pytest
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case, Merge
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Finding, Place
-from mdmem.store.catalog import load
-from mdmem.store.catalog.load import NotHere, with_remote_wings
+from mdmem.store.catalog.load import NotHere, load, with_remote_wings
 from mdmem.store.git.history import FileDays
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings, WingSettings, parse_settings
-from mdmem.store.tree import SETTINGS_NAME, Tree, WorkingTree
+from mdmem.store.tree import Tree, WorkingTree
 
 CASES = Path(__file__).parent / "cases"
 TODAY = date(2026, 11, 21)

@@ -8,7 +8,7 @@ from builders import entry_text
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 

@@ -24,7 +24,7 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.globs import any_match
 from mdmem.model.lineage import marked
 from mdmem.model.text import visible_text
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 

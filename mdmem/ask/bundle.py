@@ -32,7 +32,7 @@ from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, label_of
 from mdmem.model.lineage import Standing, standing_json
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import scope_seen

@@ -17,7 +17,7 @@ from mdmem.ask.rank import authority_key, fit_key
 from mdmem.ask.retrieve import Reading
 from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, EntryType, instant_of
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.workspace.scope import Scope
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mdmem.model.entry import EntryType
 from mdmem.model.globs import any_match
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace

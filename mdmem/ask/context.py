@@ -36,8 +36,8 @@ from mdmem.markdown.text import content_of, tokens_of
 from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
 from mdmem.model.lineage import Stance, Standing, marked, standing_json
 from mdmem.model.text import visible
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import Neighbour, neighbours
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.files import WING
 from mdmem.store.state.local_records import append_audit

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 
 from mdmem.ask.answer import DECLARED, RELATED, Contradiction
 from mdmem.markdown.similarity import undeclared_overlaps
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 
 
 def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:

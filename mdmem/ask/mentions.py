@@ -13,7 +13,7 @@ from mdmem.ask.excerpt import mentioning_sentences
 from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
 from mdmem.markdown.sentences import cut_at_word
 from mdmem.model.entry import Entry, day_of
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5

@@ -10,7 +10,7 @@ from msgspec import Struct
 from mdmem.ask.question import Question
 from mdmem.model.entry import Entry, Status
 from mdmem.model.globs import any_match
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.scope import Scope
 
 # The globs that a note on a narrower override names.

@@ -7,7 +7,7 @@ from typing import Any
 
 from mdmem.ask.answer import RELATIONS, EndedMatch
 from mdmem.model.entry import Entry, Status
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.records import Match
 from mdmem.store.workspace.scope import Filters, Scope
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.ask.answer import (
     NO_MATCH,
     Answer,
@@ -40,7 +41,6 @@ from mdmem.errors import GoneError, SettingsError
 from mdmem.model.entry import EntryType
 from mdmem.model.finding import Finding, Place
 from mdmem.store.settings import Settings
-from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.proposals import View, view_of
 from mdmem.store.workspace.scope import Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace

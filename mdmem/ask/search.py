@@ -14,7 +14,7 @@ from mdmem.ask.rank import claimants_first, find_text, fit_key
 from mdmem.ask.relate import claims_on, ended_match, relations_of
 from mdmem.errors import GoneError
 from mdmem.model.entry import Entry, Status
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.snippet import snippet
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.scope import Filters, Scope, reading_scope

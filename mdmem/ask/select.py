@@ -16,7 +16,7 @@ from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.relate import claims_on, partners_of
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.globs import any_match
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.records import Match, TextAnswer
 from mdmem.store.workspace.scope import Scope
 

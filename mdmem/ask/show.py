@@ -22,7 +22,7 @@ from mdmem.markdown.text import content_of, is_title_alone
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.proposals import view_of

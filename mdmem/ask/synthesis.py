@@ -22,8 +22,8 @@ from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, Status
 from mdmem.model.text import visible
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import neighbours
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.remarks import Freshness, freshness_on
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.visibility import project_scope

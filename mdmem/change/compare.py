@@ -16,9 +16,9 @@ from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import EdgeKind, classify
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
 

@@ -12,8 +12,9 @@ from msgspec import Struct
 from mdmem.markdown.merge import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, Status
-from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
+from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.workspace.workspace import Workspace
 

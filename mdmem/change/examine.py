@@ -13,7 +13,7 @@ from mdmem.markdown.similarity import jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, label_of
 from mdmem.model.finding import Finding, Place
 from mdmem.model.globs import fixed_part, matches
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.write.similar import REVIEW_FROM, subject_of

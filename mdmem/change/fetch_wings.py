@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.engine import mark_new
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, UsageError
 from mdmem.model.finding import Finding
-from mdmem.store.catalog import Catalog, settings_bytes
-from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of
+from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of, settings_bytes
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.remote import fetch_commit, fetch_tip, make_bare
 from mdmem.store.git.status import list_revision
 from mdmem.store.settings import WingSettings, with_pin
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
-from mdmem.store.tree import SETTINGS_NAME, Unreadable
+from mdmem.store.tree import Unreadable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import apply
 from mdmem.write.change_set import Change, ChangeSet, commit_message

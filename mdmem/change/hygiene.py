@@ -18,7 +18,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.text import content_of
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites

@@ -13,7 +13,8 @@ from mdmem.checks.case import written_links
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.model.entry import Status
-from mdmem.store.catalog import Catalog, full_address
+from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.status import state_of
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import forgiving_settings, retrieve_in
 from mdmem.ask.search import search_in
@@ -46,7 +47,7 @@ from mdmem.store.git.process import (
     staged_index,
 )
 from mdmem.store.git.status import list_revision, list_tracked
-from mdmem.store.tree import SETTINGS_NAME, MemoryTree
+from mdmem.store.tree import MemoryTree
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remarks import remark_on_uncommitted
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, reading_scope, resolve_scope

@@ -37,9 +37,9 @@ from mdmem.model.entry import Entry, EntryType, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
 from mdmem.store.catalog.links import references_in
+from mdmem.store.catalog.model import Catalog
 from mdmem.write.similar import SUPERSEDES_FROM
 
 # A rationale may be a page; its beginning is enough.

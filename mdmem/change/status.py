@@ -15,7 +15,7 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, find_hooks, missing_install
 from mdmem.setup.merge_driver import DriverState, find_driver
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally

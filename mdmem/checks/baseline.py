@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.check import find_check, get_check, nearest_excusable
 from mdmem.checks.codes import codes_of, stated_severity
 from mdmem.checks.engine import is_incomplete
@@ -19,7 +20,7 @@ from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.settings import Settings, with_baseline
 from mdmem.store.state.files import leads_away, write_new, write_whole
-from mdmem.store.tree import SETTINGS_NAME, Unreadable, read_one
+from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
 SCHEMA = 1

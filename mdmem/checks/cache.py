@@ -22,7 +22,7 @@ from mdmem.checks.check import get_checks
 from mdmem.checks.engine import try_check
 from mdmem.checks.prose import FileFacts
 from mdmem.model.finding import Finding
-from mdmem.store.catalog import is_entry_place
+from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.state.files import read_packed, write_packed
 
 _VERSION = "4"

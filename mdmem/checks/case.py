@@ -14,10 +14,10 @@ from mdmem.checks.prose import FileFacts, Suppression, WrittenLink, read_facts
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog import Catalog, full_address, is_entry_place
-from mdmem.store.catalog.addresses import is_manifest, is_misnamed, is_usual
+from mdmem.store.catalog.addresses import full_address, is_entry_place, is_manifest, is_misnamed, is_usual
 from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings
 from mdmem.store.tree import TreeFile

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import Check, find_check, get_check
 from mdmem.checks.codes import NO_WING, codes_of, stated_severity
@@ -19,9 +20,9 @@ from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.text import visible
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Ended
-from mdmem.store.tree import SETTINGS_NAME, TreeFile
+from mdmem.store.tree import TreeFile
 
 # Nobody reads more findings of one check in one file.
 _MOST_ALIKE = 100

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Base, Case, Merge
@@ -31,7 +32,7 @@ from mdmem.store.git.process import (
 )
 from mdmem.store.git.status import list_changed_in_index, list_changed_since_commit
 from mdmem.store.settings import Old, Settings
-from mdmem.store.tree import SETTINGS_NAME, TreeView
+from mdmem.store.tree import TreeView
 from mdmem.store.workspace.location import PushTarget, Snapshot
 from mdmem.store.workspace.visibility import visible_findings
 from mdmem.store.workspace.workspace import Workspace

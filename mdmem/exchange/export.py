@@ -29,7 +29,7 @@ from mdmem.markdown.sentences import cut_at_word
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.client_config import MisfitError, content_to_grow, put
 from mdmem.setup.seal import END, is_exported, is_whole, opening, region_of, sealed
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace

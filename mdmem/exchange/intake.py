@@ -24,8 +24,8 @@ from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import EntryType, Status
 from mdmem.setup.records import original_of
 from mdmem.setup.seal import BEGIN, END
-from mdmem.store.catalog import interpret
 from mdmem.store.catalog.addresses import well_formed
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.approve import check_importer

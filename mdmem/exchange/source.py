@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile, UnfitError
@@ -20,7 +21,6 @@ from mdmem.setup.records import instruction_files, is_record_folder, is_translat
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state.files import leads_away
-from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 

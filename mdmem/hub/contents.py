@@ -13,6 +13,7 @@ from zlib import crc32
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.hub.repositories import remote_place, remote_url
 from mdmem.markdown.links import body_links, may_have_links
@@ -22,33 +23,24 @@ from mdmem.model.entry import Entry, Wing
 from mdmem.model.fields import LINK_FIELDS, searched_as
 from mdmem.model.globs import any_match
 from mdmem.model.kinds import Searched
-from mdmem.store.catalog import is_entry_place, settings_bytes
 from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,
     has_short_links,
+    is_entry_place,
     is_manifest,
     is_plain_address,
     with_full_links,
 )
 from mdmem.store.catalog.links import reference_of
-from mdmem.store.catalog.load import settings_of
+from mdmem.store.catalog.load import settings_bytes, settings_of
 from mdmem.store.catalog.redaction import known_addresses
 from mdmem.store.catalog.snapshot import interpret, interpret_manifest, iter_documents
 from mdmem.store.git.merge import is_shallow, root_commits
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import VERSION, text_terms
 from mdmem.store.settings import WingSettings
-from mdmem.store.tree import (
-    SETTINGS_NAME,
-    FileKind,
-    GitTree,
-    MissingWing,
-    TreeFile,
-    TreeView,
-    Unreadable,
-    has_file,
-)
+from mdmem.store.tree import FileKind, GitTree, MissingWing, TreeFile, TreeView, Unreadable, has_file
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace, document_of
 

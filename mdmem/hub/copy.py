@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.hub.connection import one_row, transaction
 from mdmem.hub.contents import path_of
 from mdmem.hub.repositories import HubRepository, get_pushed
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.catalog import Catalog, load
-from mdmem.store.catalog.load import NotHere, with_remote_wings
+from mdmem.store.catalog.load import NotHere, load, with_remote_wings
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.settings import WingSettings
 from mdmem.store.state.files import Places, places
-from mdmem.store.tree import SETTINGS_NAME, FileKind, MemoryTree, Tree, TreeFile, digest_of
+from mdmem.store.tree import FileKind, MemoryTree, Tree, TreeFile, digest_of
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
 

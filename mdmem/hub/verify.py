@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError
 from mdmem.hub.connection import REBUILD, SCHEMA, expected, named_rows, one_row, transaction
 from mdmem.hub.contents import (
@@ -26,7 +27,6 @@ from mdmem.hub.repositories import own_repository, remote_place
 from mdmem.model.entry import Wing
 from mdmem.model.finding import Finding, Place
 from mdmem.store.git.process import has_commit
-from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

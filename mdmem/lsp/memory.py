@@ -20,6 +20,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import PositionCodec
 from pygls.workspace import Workspace as EditorWorkspace
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import without_known
 from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Case
@@ -30,11 +31,11 @@ from mdmem.errors import MdmemError, SettingsError, shown_message
 from mdmem.lsp.tokens import ParsedText, Token, TokenKind, parse_text, resolve
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import stamp_of
 from mdmem.store.settings import Settings
-from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeView, Unreadable, read_one
+from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import Workspace
 

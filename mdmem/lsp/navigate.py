@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
+from mdmem import SETTINGS_NAME
 from mdmem.lsp.memory import START, Document, Memories, OpenMemory
 from mdmem.lsp.show import is_ended, plain_line
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.markdown.parse import without_fenced
 from mdmem.model.entry import EntryType
 from mdmem.store.settings import line_of
-from mdmem.store.tree import SETTINGS_NAME
 
 _SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
     EntryType.INVARIANT: types.SymbolKind.Constant,

@@ -31,7 +31,7 @@ from mdmem.model.text import visible
 from mdmem.render.basis import problems_text
 from mdmem.render.lineage import MOST_IN_CHART, lineage_flowchart, lineage_graph
 from mdmem.render.text import count
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.scope import Filters, Scope, find_wing

@@ -19,7 +19,8 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.catalog import Catalog, load
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import stamp_of
 from mdmem.store.index.records import Progress
 from mdmem.store.settings import Profile, Settings, parse_settings

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import visible
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 
 # A larger picture is hard to read.
 MOST = 60

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, point_to_agents, tell_agents
@@ -22,7 +23,6 @@ from mdmem.store.git.process import Repository
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import leads_away, write_new
-from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_write
 
 _WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import WingKind
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.git.process import Repository, setting
 from mdmem.store.tree import WorkingTree
 

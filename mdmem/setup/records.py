@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.store.state.files import leads_away
-from mdmem.store.tree import SETTINGS_NAME
 
 # Names of folders of decision records; blanks and underscores count as hyphens.
 _FOLDERS = frozenset(

@@ -24,7 +24,7 @@ from mdmem.model.globs import all_matches, fixed_part
 from mdmem.model.text import visible
 from mdmem.render.lineage import BoxState, Relations, state_of
 from mdmem.site.markup import addresses_in
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import Commit, history
 from mdmem.store.workspace.remarks import age_of
 from mdmem.store.workspace.visibility import visible_commits

@@ -21,7 +21,7 @@ from mdmem.render.lineage import LineageGraph, lineage_graph, lineage_svg
 from mdmem.render.review import Kind, headline, sections
 from mdmem.render.text import count
 from mdmem.site.facts import Row, SiteFacts, with_code
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.merge import merge_base
 
 _DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200

@@ -21,7 +21,7 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem import SETTINGS_NAME as SETTINGS_NAME
+from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.record import StoredRecord

@@ -12,7 +12,7 @@ from msgspec import Struct
 from mdmem.errors import LostRaceError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.patch import set_fields
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 
 Value = str | Sequence[str] | None
 

@@ -23,8 +23,8 @@ from mdmem.model.entry import EntryType, Status, WingKind, title_of
 from mdmem.model.templates import BODIES
 from mdmem.model.text import visible
 from mdmem.setup.manifest import manifest_text
-from mdmem.store.catalog import interpret, is_prose
-from mdmem.store.catalog.addresses import MANIFEST, is_well_formed, well_formed, why_not_on_windows
+from mdmem.store.catalog.addresses import MANIFEST, is_prose, is_well_formed, well_formed, why_not_on_windows
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.index.analysis import fold
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, Status, day_of
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched

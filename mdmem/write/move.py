@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import baseline_bytes, read_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
@@ -17,7 +18,7 @@ from mdmem.errors import LostRaceError, MdmemError, NotFoundError, UsageError, t
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
-from mdmem.store.tree import SETTINGS_NAME, FileKind, Unreadable, read_one
+from mdmem.store.tree import FileKind, Unreadable, read_one
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import TEMPORARY

@@ -18,8 +18,8 @@ from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
-from mdmem.store.catalog import Catalog, full_address
-from mdmem.store.catalog.addresses import MANIFEST, why_not_on_windows
+from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_windows
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import (

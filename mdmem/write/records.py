@@ -26,7 +26,7 @@ from mdmem.model.entry import (
     parse_moment,
 )
 from mdmem.model.text import visible
-from mdmem.store.catalog import interpret
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.state.pending_writes import PendingWrite, id_of
 
 # Reads one value by its full name, such as `decision.title`; raises UsageError that mentions the name.

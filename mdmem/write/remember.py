@@ -16,7 +16,7 @@ from mdmem.ask.candidates import PRIVATE, id_of
 from mdmem.errors import LostRaceError, MdmemError, UsageError
 from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
-from mdmem.store.catalog import full_address
+from mdmem.store.catalog.addresses import full_address
 from mdmem.store.state.files import WING, write_lock
 from mdmem.store.workspace.scope import Filters, find_wing, resolve_scope, scope_state
 from mdmem.store.workspace.visibility import make_own_memory, may_write_to, require_writable

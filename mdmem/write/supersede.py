@@ -17,8 +17,10 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
 from mdmem.model.fields import INHERITED, LINK_FIELDS
 from mdmem.model.templates import PLACEHOLDERS
-from mdmem.store.catalog import Catalog, full_address, interpret
+from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import references_in
+from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched

@@ -16,8 +16,9 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.links import EdgeKind, classify
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import refuse_while_busy

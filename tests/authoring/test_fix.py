@@ -12,7 +12,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.finding import Edit, Finding, Fix, Place
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
 from mdmem.write.apply import apply

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from trees import ListedTree
 
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.store.catalog import Catalog, load
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import TreeFile
 from mdmem.write.approve import plan_approval

@@ -16,7 +16,8 @@ from trees import ListedTree
 from mdmem.checks.case import Case
 from mdmem.errors import LostRaceError
 from mdmem.markdown.links import image_links
-from mdmem.store.catalog import full_address, load
+from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, TreeView
 from mdmem.write.change_set import ChangeSet

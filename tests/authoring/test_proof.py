@@ -17,7 +17,7 @@ from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
 from mdmem.write.apply import apply

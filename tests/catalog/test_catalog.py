@@ -22,8 +22,11 @@ from hypothesis import strategies as st
 
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
-from mdmem.store.catalog import Catalog, EntryCache, full_address, load, settings_bytes
+from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.load import load, settings_bytes
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
+from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree

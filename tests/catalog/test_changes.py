@@ -14,8 +14,8 @@ from trees import ListedTree
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog import load
 from mdmem.store.catalog.changes import Changes
+from mdmem.store.catalog.load import load
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree

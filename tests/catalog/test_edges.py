@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.links import Edge, EdgeKind, classify
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 

@@ -10,8 +10,10 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, write
 
 from mdmem.record import pack
-from mdmem.store.catalog import Catalog, EntryCache, load, snapshot
-from mdmem.store.catalog.snapshot import FileRow
+from mdmem.store.catalog import snapshot
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import EntryCache, FileRow
 from mdmem.store.state.files import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
 

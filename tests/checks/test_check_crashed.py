@@ -13,7 +13,7 @@ from mdmem.checks.check import get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import WorkingTree
 

@@ -15,7 +15,7 @@ from mdmem.checks.codes import chosen_codes, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, WingSettings, parse_settings
 from mdmem.store.tree import WorkingTree
 

@@ -14,7 +14,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.tree import Tree, TreeView, WorkingTree
 from mdmem.write.change_set import Change

@@ -15,7 +15,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.model.finding import Fix
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.tree import WorkingTree
 

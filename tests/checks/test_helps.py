@@ -13,7 +13,7 @@ from trees import tree_of
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
 

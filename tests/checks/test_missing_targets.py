@@ -10,7 +10,7 @@ from trees import HeldTree
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 
 HEAD = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\n"

@@ -12,7 +12,7 @@ import pytest
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.secrets import find_secrets
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import WorkingTree
 

@@ -9,7 +9,7 @@ from builders import write_entry
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Severity
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Ended, Settings, WingSettings
 from mdmem.store.tree import WorkingTree
 

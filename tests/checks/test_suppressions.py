@@ -11,7 +11,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Severity
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, WingSettings
 from mdmem.store.tree import WorkingTree
 

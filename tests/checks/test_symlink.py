@@ -6,7 +6,7 @@ import pytest
 from builders import commit_all, make_repository, make_root, write, write_entry
 from trees import found_in
 
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.tree import GitTree, WorkingTree
 

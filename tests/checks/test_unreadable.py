@@ -7,7 +7,7 @@ import pytest
 from builders import make_root, write_entry
 from trees import ListedTree, found_in
 
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.tree import FileKind, TreeFile, WorkingTree
 
 CODE = "unreadable"

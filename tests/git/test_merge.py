@@ -23,7 +23,8 @@ from processes import run_text
 
 from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError
-from mdmem.store.catalog import EntryCache, load
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.merge import PathConflict, merge, merge_base
 from mdmem.store.git.process import Repository, ShallowHistoryError, read_blobs

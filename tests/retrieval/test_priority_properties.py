@@ -14,7 +14,7 @@ from mdmem.ask.rank import authority_key
 from mdmem.ask.retrieve import retrieval_of
 from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKind, label_of
-from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import MemoryTree
 from mdmem.store.workspace.scope import Filters, Scope, resolve_scope

@@ -9,7 +9,7 @@ from builders import entry_text
 from mdmem.change.compare import TreeSide
 from mdmem.change.review import compare_trees
 from mdmem.change.review_model import ReviewReport
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 
 TODAY = date(2026, 11, 21)

@@ -9,7 +9,7 @@ import pytest
 from builders import snapshot, write, write_entry
 
 from mdmem.model.entry import Relation
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import SaveResult
 from saving.agents import agent, entity, project

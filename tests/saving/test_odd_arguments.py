@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mdmem.render.json import dump
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import save

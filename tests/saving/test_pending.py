@@ -18,7 +18,7 @@ from processes import exit_code_of, run_at_once
 from mdmem.change.hygiene import run_hygiene
 from mdmem.change.status import report_status
 from mdmem.errors import UsageError
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.tree import WorkingTree

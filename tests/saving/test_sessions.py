@@ -10,7 +10,7 @@ from builders import open_root
 from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.context import compile_context, items_of
 from mdmem.ask.facets import Layer
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.similar import DedupOutcome

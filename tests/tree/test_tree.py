@@ -10,20 +10,12 @@ from builders import commit_all, git, made_once, make_repository, make_root, wri
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.store.catalog import Catalog, load
+from mdmem import SETTINGS_NAME
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import resolve
-from mdmem.store.tree import (
-    SETTINGS_NAME,
-    FileKind,
-    GitTree,
-    Tree,
-    TreeFile,
-    Unreadable,
-    WorkingTree,
-    is_wing_manifest,
-    read_one,
-)
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, Unreadable, WorkingTree, is_wing_manifest, read_one
 
 ODD_NAMES = [
     "a b.md",

@@ -6,7 +6,8 @@ import pytest
 from builders import make_root, run_here, write, write_entry
 
 from mdmem.model.entry import Wing, WingKind
-from mdmem.store.catalog import Catalog, load
+from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, TreeFile, WorkingTree
 from mdmem.store.workspace.scope import (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.store.catalog import load
+from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.store.workspace.scope import (
     ScopeAnswer,

@@ -16,8 +16,8 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS
 from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.model.origin import KEY as ORIGIN
-from mdmem.store.catalog import full_address, interpret
-from mdmem.store.catalog.addresses import with_full_links
+from mdmem.store.catalog.addresses import full_address, with_full_links
+from mdmem.store.catalog.snapshot import interpret
 
 # The doubt in the words of whoever asked for a review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"

@@ -20,7 +20,7 @@ from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import Document, without_code
 from mdmem.markdown.patch import remove_item, replace_item, replace_items, replace_relations
 from mdmem.model.finding import Edit, Finding, Fix
-from mdmem.store.catalog import full_address, is_entry_place
+from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind
 

@@ -20,7 +20,7 @@ from mdmem.checks.fixes.links import with_link
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog import full_address
+from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import Reference
 
 # The likeliest addresses are compared letter by letter.

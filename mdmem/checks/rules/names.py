@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
 from mdmem.checks.fixes.links import composed, has_odd_extension, with_move, with_name, with_number
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.text import visible
-from mdmem.store.catalog import is_entry_place, is_misplaced
-from mdmem.store.catalog.addresses import is_well_formed, well_formed, why_not_on_windows
-from mdmem.store.tree import SETTINGS_NAME, FileKind
+from mdmem.store.catalog.addresses import is_entry_place, is_misplaced, is_well_formed, well_formed, why_not_on_windows
+from mdmem.store.tree import FileKind
 
 
 def files_and_folders(paths: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import check, get_check
 from mdmem.checks.codes import codes_of, stated_severity
@@ -12,7 +13,6 @@ from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.settings import Ended, Old, OneSided, Settings, WingSettings
-from mdmem.store.tree import SETTINGS_NAME
 
 
 @check("nothing-checked", Severity.WARNING)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link, at_path
 from mdmem.checks.check import check
 from mdmem.checks.facts import MAGIC, TrackedPaths
@@ -19,7 +20,6 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.catalog.derived import is_lower, may_speak_for
-from mdmem.store.tree import SETTINGS_NAME
 
 _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
 # In prose people use one of these words with a number alone.

@@ -10,8 +10,8 @@ from msgspec import Struct, field
 
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry, title_of
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import Reference, references_in
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import digest_of
 
 # As for git: a file that has half of another's content was renamed.

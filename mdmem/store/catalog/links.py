@@ -42,8 +42,9 @@ from msgspec.structs import replace
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import Entry, Status, day_of, having
-from mdmem.store.catalog import Catalog, full_address
+from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.derived import SUPERSEDES
+from mdmem.store.catalog.model import Catalog
 
 if TYPE_CHECKING:
     from mdmem.markdown.links import BodyLink

@@ -16,17 +16,21 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError, SettingsError
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.model.lineage import BINDING, Stance, Standing
-from mdmem.store.catalog import Catalog, interpret, is_entry_place, settings_bytes
+from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.catalog.load import settings_bytes
+from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.discovery import DefaultBranch, find_default_branch
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.git.status import Blob, last_touches, list_changed_on_disk, list_differing
 from mdmem.store.settings import OneSided, Proposals, Settings, parse_settings
-from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, TreeView, digest_of, narrowed, path_of
+from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
 
 _MANIFEST = re.compile(r"[^/]+/README\.md")

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.model.entry import Entry, day_of
-from mdmem.store.catalog import Catalog, is_entry_place
+from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.load import place_of
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import resolve
 from mdmem.store.git.status import list_uncommitted
 from mdmem.store.state.local_records import Tally, Times, find_pin, read_times, record_shown, tally_shown

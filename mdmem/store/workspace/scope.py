@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, Wing
 from mdmem.model.globs import any_match
-from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.addresses import MANIFEST
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
 

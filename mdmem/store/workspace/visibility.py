@@ -10,18 +10,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.markdown.parse import without_code
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
-from mdmem.store.catalog import Catalog, EntryCache
 from mdmem.store.catalog.links import references_in
+from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.history import Commit, paths_of_commits
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import WING, private_root, write_new
 from mdmem.store.state.pending_writes import PendingWrite
-from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.scope import (
     AmbiguousWingError,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.markdown.text import content_of
 from mdmem.model.access import EVERYTHING, Access
@@ -19,27 +20,17 @@ from mdmem.model.entry import Entry
 from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
 from mdmem.model.kinds import Searched
-from mdmem.store.catalog import Catalog, EntryCache, load, settings_bytes
-from mdmem.store.catalog.load import find_remote_wing, with_remote_wings
+from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.redaction import visible_settings
+from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.merge import merge
 from mdmem.store.git.process import resolve, staged_index
 from mdmem.store.git.status import list_tracked
 from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
-from mdmem.store.tree import (
-    SETTINGS_NAME,
-    FileKind,
-    GitTree,
-    Tree,
-    TreeFile,
-    TreeView,
-    Unreadable,
-    WorkingTree,
-    narrowed,
-    read_one,
-)
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, TreeView, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.store.workspace.location import Location, Snapshot, snapshot_at
 from mdmem.store.workspace.scope import find_wing
 
