@@ -25,10 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from bench_check import of_jsonschema
-from bench_cli import build, git
-from bench_mcp import EMPTY, first_reply
 from fts5_search import MADE, refresh
+from index_corpus import build, git
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
@@ -40,6 +38,34 @@ QUESTIONS = [one["question"] for one in json.loads((HERE / "lookups.json").read_
 WORDS = ["what", "is", "decided", "about", "the", "order", "of", "requests", "and", "their", "version"]
 # Without snippets, which take FTS5 longer than the search.
 RANKED = "select path, title from entries where entries match ? order by bm25(entries, 0, 5, 1) limit 10"
+EMPTY = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("empty", version="1")
+def tool(query: str, limit: int = 10) -> str:
+    return query
+for name in {names!r}:
+    server.add_tool(tool, name=name, description="Answers.")
+server.run()
+"""
+LINK = {"type": "string", "pattern": "^[a-z0-9_]+/[a-z0-9-]+/[a-z0-9-]+$"}
+LINKS = {"type": "array", "items": LINK, "uniqueItems": True}
+DAY = {"type": "string", "format": "date"}
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "required": ["type", "status", "created_at"],
+    "additionalProperties": False,
+    "properties": {
+        "type": {"enum": ["invariant", "decision", "pattern", "note"]},
+        "status": {"enum": ["draft", "active", "under_review", "deprecated"]},
+        "title": {"type": "string", "maxLength": 100},
+        "owner": {"type": "string"},
+        "reason": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        **dict.fromkeys(("created_at", "deprecated_at"), DAY),
+        **dict.fromkeys(("supersedes", "superseded_by", "see"), LINKS),
+    },
+}
 # The largest ratio that is still unnoticed, by row and size; the last row is in MiB.
 LIMITS: dict[str, dict[str, float]] = {
     "shell search / click": {"200": 4, "736": 5, "10000": 9},
@@ -176,6 +202,49 @@ def print_peak(memory: Memory, command: tuple[str, ...]) -> None:
     print(f"| {row} | {memory.size} | | | {mebibytes:.0f} | {limit:g} {'' if mebibytes <= limit else 'OVER'} |")
 
 
+def json_schema_check(program: str, memory: Path, folder: Path) -> Work:
+    """Write the front matter of each entry as a YAML file, and return what times the check of them all."""
+    folder.mkdir()
+    (folder / "schema.json").write_text(json.dumps(SCHEMA))
+    names = []
+    for path in sorted(memory.glob("*/*/*.md")):
+        head = path.read_text(encoding="utf-8").split("---\n", 2)[1]
+        pairs = (line.partition(": ")[::2] for line in head.splitlines())
+        # YAML would take a bare date for a date, and JSON Schema has text alone.
+        lines = [f"{key}: '{value}'" if key.endswith("_at") else f"{key}: {value}" for key, value in pairs]
+        names.append(f"{path.parent.name}-{path.stem}.yaml")
+        (folder / names[-1]).write_text("\n".join([*lines, ""]))
+    return process(folder, program, "--schemafile", "schema.json", *names)
+
+
+def first_answer(command: list[str], folder: Path, query: str) -> float:
+    """Return the seconds from the start of a server to its answer to a search."""
+    opened = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    call = {"name": "search", "arguments": {"query": query}}
+    messages: list[dict[str, object]] = [
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    start = time.perf_counter()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opened}
+        server.stdin.write(json.dumps(first).encode() + b"\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        server.stdin.write(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+        server.stdin.flush()
+        answer: dict[str, object] = {}
+        while answer.get("id") != 2:
+            answer = json.loads(server.stdout.readline())
+        taken = time.perf_counter() - start
+        assert "result" in answer, answer
+        server.kill()
+    return taken
+
+
 def first_index(memory: Memory, repeats: int) -> None:
     """Measure the first index and search against those of FTS5."""
     folder, database = memory.folder, memory.folder.parent / f"{memory.folder.name}-first.db"
@@ -214,8 +283,8 @@ def served(memory: Memory, repeats: int) -> None:
     empty = (sys.executable, "-c", EMPTY.format(names=["search", "retrieve"]))
     began = medians(
         {
-            "ours": lambda: first_reply([*MDMEM, "mcp"], folder, "initialize", " ".join(WORDS)),
-            "empty": lambda: first_reply([*empty], folder, "initialize", " ".join(WORDS)),
+            "ours": lambda: first_answer([*MDMEM, "mcp"], folder, " ".join(WORDS)),
+            "empty": lambda: first_answer([*empty], folder, " ".join(WORDS)),
         },
         max(3, repeats // 2),
     )
@@ -243,11 +312,11 @@ def checked(memory: Memory, repeats: int) -> None:
     program = shutil.which("check-jsonschema", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     forget = lambda: shutil.rmtree(folder / ".git/mdmem", ignore_errors=True)  # noqa: E731
     if program:
-        peer = of_jsonschema(program, folder, schema)
+        peer = json_schema_check(program, folder, schema)
         taken = medians(
             {
                 "cold": process(folder, *MDMEM, "check", before=forget),
-                "peer": process(peer.folder, *peer.arguments),
+                "peer": peer,
             },
             max(1, repeats // 3),
         )

@@ -6,7 +6,7 @@ import random
 from itertools import accumulate
 from pathlib import Path
 
-from bench_cli import git
+from index_corpus import git
 
 from mdmem.store.index.analysis import ask
 

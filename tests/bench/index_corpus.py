@@ -1,7 +1,9 @@
-"""Synthetic entries of 3 KB with Zipfian words, the same at every run."""
+"""Synthetic entries of 3 KB with Zipfian words, the same at every run, and a root of them."""
 
 import random
+import subprocess
 from itertools import accumulate
+from pathlib import Path
 
 from mdmem.store.index.records import IndexDocument
 
@@ -38,9 +40,40 @@ class Corpus:
             },
         )
 
-    def documents(self, count: int) -> list[IndexDocument]:
-        return [self.document(number) for number in range(count)]
 
-    def question(self) -> str:
-        """Return three words of middling frequency, as people ask for."""
-        return " ".join(self._words[self._random.randint(100, 3000)] for _ in range(3))
+def build(folder: Path, count: int, *, paragraphs: bool) -> None:
+    """Write a root of entries in a git repository; every tenth supersedes the one before it, both ends stated."""
+    corpus = Corpus()
+    (folder / "app").mkdir(parents=True)
+    (folder / "mdmem.toml").write_text('default_wing = "app"\n')
+    (folder / "app" / "README.md").write_text("---\nkind: project\nowners: [team]\n---\n")
+    for number in range(count):
+        document = corpus.document(number)
+        body = document.body if paragraphs else document.body.split("\n\n")[1][:300]
+        write(folder, number, document.fields["title"][0], body)
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-q", "-m", "entries")
+
+
+def write(folder: Path, number: int, title: str, body: str) -> None:
+    """Write one entry in one of eight rooms."""
+
+    def address(other: int) -> str:
+        return f"app/room-{other % 8}/entry-{other}"
+
+    fields = ["type: decision", "created_at: 2026-03-05", f"title: {title}", "owner: team", "tags: [api, core]"]
+    if number % 10 == 0:
+        fields += ["status: active", f"supersedes: [{address(number + 1)}]", "reason: it did not scale"]
+    elif number % 10 == 1:
+        fields += ["status: deprecated", "deprecated_at: 2026-03-06", f"superseded_by: [{address(number - 1)}]"]
+    else:
+        fields += ["status: active", f"see: [{address(number // 10 * 10)}]"]
+    path = folder / f"{address(number)}.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(["---", *fields, "---", "", body, "", "Rationale: measured.", ""]))
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git in a folder."""
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
