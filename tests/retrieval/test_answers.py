@@ -116,19 +116,6 @@ def test_session_takes_no_title_for_a_text_that_was_shown(folder: Path, capsys: 
     assert ("nav/architecture/belts" in small, "Belts run." in small, "Belts run." in large) == (True, False, True)
 
 
-def test_unknown_words_and_a_lack_of_rules_are_reported_for_each(folder: Path, capsys: Capture) -> None:
-    out = run_here(capsys, "retrieve", "--ask", "zebra", "--ask", "threads", cwd=folder).out
-    lack = "No invariant or decision covers this: 1 invariant always applies."
-    assert out.startswith(f"1. zebra\n{lack}\nIn no entry of nav: zebra.\n")
-    assert out.count("No invariant or decision covers this") == 1
-
-
-def test_unreadable_file_is_named_once(folder: Path, capsys: Capture) -> None:
-    (folder / "memory/nav/rules/torn.md").write_text("no front matter\n")
-    out = run_here(capsys, "retrieve", *ASKED, cwd=folder).out
-    assert (out.count("nav/rules/torn.md"), out.index("torn.md") < out.index("1. which")) == (1, True)
-
-
 def test_json_and_markdown_have_one_answer_a_question(folder: Path, capsys: Capture) -> None:
     stated = json.loads(run_here(capsys, "retrieve", *ASKED, "--format", "json", cwd=folder).out)
     assert [one["query"] for one in stated["answers"]] == list(ASKED[1::2])
@@ -159,11 +146,6 @@ def test_wings_of_other_projects_that_were_not_read_are_named(folder: Path, caps
     (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
     out = [run_here(capsys, "retrieve", *ASKED, *more, cwd=folder).out for more in ((), ("--wing", "nav"))]
     assert ["; not read: arm (--wing, --all-wings)\n" in one for one in out] == [True, False]
-
-
-def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
-    out = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
-    assert (len(out) < 1200, "--ask QUESTION" in out, "--include-deprecated" in out) == (True, True, True)
 
 
 def test_rule_proposed_for_the_files_is_named_where_nothing_covers_the_question(folder: Path, capsys: Capture) -> None:

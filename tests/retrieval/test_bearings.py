@@ -33,11 +33,6 @@ def test_claimed_entry_and_its_claimant_are_shown_the_claimant_first(tmp_path: P
     assert (new.claims, new.titles, new.reason, new.via) == ((OLD,), {OLD: "Queue"}, f"claims to replace {OLD}", ())
 
 
-def test_claim_moves_nothing_across_types(tmp_path: Path) -> None:
-    answer = found(claimed(make_wings(tmp_path), type="note"), "queue")
-    assert names(answer.items) == [OLD, NEW]
-
-
 def test_search_names_the_claimant_of_a_hit(tmp_path: Path) -> None:
     root = claimed(make_wings(tmp_path), tags=["queue"])
     found_hits = hits(root, "queue replaced").hits
@@ -68,13 +63,6 @@ def test_successor_that_the_old_entry_names_holds_and_the_claimant_contradicts_i
     assert names(answer.items) == ["app/a/named"]
     (one,) = answer.basis.conflicts
     assert (one.a, one.b, one.why) == ("app/a/named", NEW, f"{NEW} claims to replace {OLD}, which does not name it")
-
-
-def test_chain_of_claims_may_be_long(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    for number in range(60):
-        put(root, f"app/a/v{number:02}", "Queue", supersedes=[f"app/a/v{number - 1:02}"] if number else [])
-    assert names(found(root, "queue").items) == [f"app/a/v{number:02}" for number in reversed(range(60))]
 
 
 # --- amendments ---
@@ -161,15 +149,6 @@ def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     basis = found(root, "queue").basis
     assert basis.ended == (EndedMatch(OLD, "Queue", None, (), (NEW,)),)
     assert list(ended_text(basis)) == [f"The best match is not current: {OLD}, replaced by {NEW}, which cannot be read"]
-
-
-def test_words_of_a_superseded_draft_lead_to_its_head(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, OLD, "Queue", status="draft")
-    put(root, NEW, "Replaced", supersedes=[OLD])
-    assert [(hit.entry.address, hit.via) for hit in hits(root, "queue").hits] == [(NEW, (OLD,))]
-    answer = found(root, "queue")
-    assert ([(item.entry.address, item.via) for item in answer.items], answer.proposed) == ([(NEW, (OLD,))], ())
 
 
 # --- on the command line ---

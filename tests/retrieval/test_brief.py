@@ -114,13 +114,6 @@ def test_a_line_says_what_was_decided(body: str, said: str, root: Path) -> None:
     assert lines(asked(root))[0] == f"- invariant shop/contracts/amounts: {told}"
 
 
-def test_what_a_project_overrides_gives_way(root: Path) -> None:
-    write(root, "house/README.md", "---\nkind: shared\n---\n")
-    write_entry(root, "house/rules/rounding", title="Round up", applies_to=["src/**"])
-    rule(root, "rounding", title="Round half to even", overrides="house/rules/rounding", reason="drift")
-    assert [line.split()[2] for line in lines(asked(root))] == ["shop/contracts/amounts:", "shop/contracts/rounding:"]
-
-
 def test_doubts_stand_in_the_line(root: Path) -> None:
     rule(root, "rounding", title="Round", status="under_review")
     rule(root, "cash", title="Cash", amends="shop/contracts/rounding")
@@ -129,13 +122,6 @@ def test_doubts_stand_in_the_line(root: Path) -> None:
     found = {line.split()[2]: line for line in lines(brief(opened(root), [PATH]))}
     assert found["shop/contracts/rounding:"].endswith("(under review; amended by shop/contracts/cash)")
     assert found["shop/contracts/new:"].endswith("(uncommitted)")
-
-
-def test_what_was_superseded_is_gone(root: Path) -> None:
-    ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "superseded_by": "shop/contracts/even"}
-    rule(root, "rounding", title="Round up", **ended)
-    rule(root, "even", title="Round half to even", supersedes="shop/contracts/rounding")
-    assert [line.split()[2] for line in lines(asked(root))] == ["shop/contracts/amounts:", "shop/contracts/even:"]
 
 
 def test_a_wing_that_is_not_seen_is_not_named(root: Path) -> None:

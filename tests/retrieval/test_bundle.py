@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import count
 from pathlib import Path
-from typing import Self
 
 import pytest
-from builders import make_repository, make_root, open_root, write
+from builders import make_repository, open_root, write
 from msgspec.structs import replace
 
 from mdmem.ask.bundle import retrieve_context
 from mdmem.store.state.local_records import record_hygiene
-from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
+from mdmem.store.tree import Unreadable
 from mdmem.store.workspace.workspace import Workspace
 from retrieval.builders import make_wings, put
 from retrieval.bundle_builders import bundle, ids, item
@@ -84,18 +83,6 @@ def test_uncertainty_is_stated(tmp_path: Path, fields: dict[str, str], uncertain
     told = item(bundle(root), "app/r/one")
 
     assert (told["status"], told["uncertainty"]) == ("under_review", uncertainty)
-
-
-def test_entries_that_supersede_one_another_are_marked(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/a", "A", supersedes="app/r/b")
-    put(root, "app/r/b", "B", supersedes="app/r/a")
-
-    answer = bundle(root)
-
-    assert item(answer, "app/r/a")["uncertainty"] == "contradictory: it supersedes what supersedes it"
-    assert [one["why"] for one in answer["suspected"]] == ["2 entries supersede one another"]
-    assert answer["retrieval_status"] == "succeeded"
 
 
 def test_an_item_names_claims_and_amendments_and_its_claimant_comes_first(tmp_path: Path) -> None:
@@ -174,14 +161,6 @@ def test_a_project_that_is_not_there_gives_nothing_and_says_what_makes_it(tmp_pa
     assert answer["message"] == "there is no wing for the project `fresh` yet; `save_session` creates it"
 
 
-def test_a_manifest_that_may_be_the_project_is_a_problem(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    write(root, "web/README.md", "---\nkind: [\n---\n")
-    write(root, "web/r/broken.md", "---\ntype: [\n---\n")
-
-    assert [one["path"] for one in bundle(root, "fresh")["problems"]] == ["web/README.md"]
-
-
 def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/r/own", "Own", focus="maps")
@@ -199,17 +178,6 @@ def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it
         "no entry of the wing `app` has the focus `auth` yet; a write with this focus creates it; "
         "until then only the project is read, with the invariants of its shared wings"
     )
-
-
-def test_a_focus_that_is_not_there_leaves_the_global_scope_as_it_is(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/own", "Own")
-    put(root, "lib/r/common", "Common")
-
-    answer = bundle(root, scope="global", focus="auth")
-
-    assert ids(answer["items"]) == ["lib/r/common"]
-    assert answer["scope_state"] == "uncertain"
 
 
 def test_files_that_cannot_be_read_stand_before_the_items(tmp_path: Path) -> None:
@@ -246,17 +214,6 @@ def test_a_scope_of_which_nothing_can_be_read_has_failed_and_the_docs_answer(tmp
     assert told["message"] == "no entry of this scope can be read; continue without memory"
     assert told["fallback"] == [{"path": "docs/architecture.md", "line": 3, "text": "Authentication uses tokens."}]
     assert (told["source"], told["degraded"]) == ("docs", True)
-
-
-def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/one", "One")
-    write(root, "mdmem.toml", "budget = [\n")
-
-    answer = bundle(root)
-
-    assert ids(answer["items"]) == ["app/r/one"]
-    assert answer["problems"][0]["code"] == "settings-invalid"
 
 
 def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
@@ -332,16 +289,6 @@ def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> Non
     assert answer["degraded"]
 
 
-def test_the_settings_say_how_long_an_answer_may_take(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 60\n")
-    ticks = count(step=1)
-
-    answer = retrieve_context(open_root(root), project_id="app", clock=lambda: float(next(ticks)))
-
-    assert answer["retrieval_status"] == "empty"
-
-
 @pytest.mark.parametrize(("day", "due"), [("2026-11-01", False), ("2026-10-22", True)])
 def test_hygiene_is_due_thirty_days_after_the_last(tmp_path: Path, day: str, due: bool) -> None:
     root = make_wings(make_repository(tmp_path / "repo"))
@@ -349,35 +296,3 @@ def test_hygiene_is_due_thirty_days_after_the_last(tmp_path: Path, day: str, due
     record_hygiene(open_root(root).state_folder, ["app"], date.fromisoformat(day))
 
     assert bundle(root)["hygiene_due"] is due
-
-
-def test_a_memory_without_wings_answers(tmp_path: Path) -> None:
-    assert bundle(make_root(tmp_path / "memory"), "app")["retrieval_status"] == "empty"
-
-
-class Refusing(Workspace):
-    """A workspace in which one folder cannot be listed."""
-
-    def over(self, tree: Tree) -> Self:
-        below: WorkingTree = getattr(tree, "below", tree)
-        return super().over(Refused(below.root))
-
-
-class Refused(WorkingTree):
-    """A working tree with a folder `locked_one` that cannot be listed."""
-
-    def files(self) -> tuple[TreeFile, ...]:
-        refused = TreeFile("locked_one", FileKind.UNREADABLE, reason="Permission denied")
-        return tuple(sorted([*super().files(), refused], key=lambda file: file.path))
-
-
-@pytest.mark.parametrize("project_id", ["locked_one", "Locked-One"])
-def test_a_wing_that_cannot_be_listed_has_failed(tmp_path: Path, project_id: str) -> None:
-    opened = open_root(make_wings(tmp_path))
-    refusing = Refusing(opened.location, opened.environment, opened.cwd, opened.today)
-
-    answer = retrieve_context(refusing, project_id=project_id)
-
-    assert (answer["retrieval_status"], answer["scope_state"]) == ("failed", "resolved")
-    assert [one["path"] for one in answer["problems"]] == ["locked_one"]
-    assert answer["hygiene_due"] is False

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from builders import write
 
 from retrieval.builders import make_wings, put
 from retrieval.bundle_builders import bundle, ids, item, why_omitted
@@ -79,21 +78,6 @@ def test_invariants_take_no_room_and_come_first(tmp_path: Path) -> None:
     assert ids(answer["items"]) == [*rules, *common, *choices]
 
 
-def test_scope_global_reads_shared_wings_only(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/architecture/own", "Own")
-    put(root, "app/architecture/auth", "Auth", focus="auth")
-    put(root, "app/rules/never", "Never", type="invariant")
-    put(root, "lib/architecture/common", "Common")
-
-    answer = bundle(root, scope="global")
-
-    assert ids(answer["items"]) == ["lib/architecture/common"]
-    assert answer["invariants_left_out"] == [
-        {"type": "invariant", "why": "of the project, which the scope `global` does not include", "count": 1}
-    ]
-
-
 def test_a_focus_is_added_to_the_global_scope(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/architecture/own", "Own")
@@ -129,29 +113,6 @@ def test_scope_focus_without_a_focus_reads_the_project_and_says_so(tmp_path: Pat
     assert answer["message"] == "no `focus` is given, so the project is read"
 
 
-def test_entries_of_another_focus_are_left_out_and_said(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/architecture/auth", "Auth", focus="auth")
-    put(root, "app/rules/map", "Map", type="invariant", focus="maps")
-
-    answer = bundle(root, focus="auth")
-
-    assert ids(answer["items"]) == ["app/architecture/auth"]
-    assert why_omitted(answer) == {"app/rules/map": "another focus"}
-    assert [(one["why"], one["count"]) for one in answer["invariants_left_out"]] == [("another focus", 1)]
-
-
-def test_a_superseded_decision_gives_way_to_its_head(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/architecture/old", "Tea", "Brew tea.\n", superseded_by="app/architecture/new", status="deprecated")
-    put(root, "app/architecture/new", "Coffee", "Grind beans.\n", supersedes="app/architecture/old")
-
-    answer = bundle(root, topic="tea")
-
-    assert ids(answer["items"]) == ["app/architecture/new"]
-    assert item(answer, "app/architecture/new")["via"] == ["app/architecture/old"]
-
-
 def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     drafts = many(root, 6, "app/architecture", status="draft")
@@ -162,16 +123,6 @@ def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
     assert ids(answer["proposed"]) == drafts[:5]
     assert why_omitted(answer) == {drafts[5]: "over the 5 drafts that are shown"}
     assert answer["retrieval_status"] == "succeeded"
-
-
-def test_drafts_are_those_of_the_scope(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/architecture/own", "Own", status="draft")
-    put(root, "lib/architecture/common", "Common", status="draft")
-
-    answer = bundle(root, scope="global")
-
-    assert ids(answer["proposed"]) == ["lib/architecture/common"]
 
 
 @pytest.mark.parametrize(
@@ -209,17 +160,6 @@ def test_invariants_that_the_categories_leave_out_are_counted(tmp_path: Path) ->
     assert answer["invariants_left_out"] == [{"type": "invariant", "why": "not among `categories`", "count": 2}]
 
 
-def test_a_topic_filters_by_content_and_title(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/login", "Sign in", "Tokens for authentication.\n")
-    put(root, "app/r/title", "Authentication", "Text.\n")
-    put(root, "app/r/other", "Colours", "Blue.\n")
-
-    answer = bundle(root, topic="authentication")
-
-    assert sorted(ids(answer["items"])) == ["app/r/login", "app/r/title"]
-
-
 def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/r/rule", "Do not block", type="invariant")
@@ -232,31 +172,10 @@ def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
     assert answer["unmatched_terms"] == ["authentication"]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [("kind: project", ["lib/r/sleep"]), ("shared_wings: []", [])])
-def test_a_topic_filters_no_invariant_of_a_shared_wing_that_the_project_reads(
-    manifest: str, expected: list[str], tmp_path: Path
-) -> None:
-    root = make_wings(tmp_path, manifest=manifest)
-    put(root, "lib/r/sleep", "Do not sleep", type="invariant")
-
-    assert ids(bundle(root, topic="authentication")["items"]) == expected
-
-
 def test_a_topic_without_a_word_is_said(tmp_path: Path) -> None:
     answer = bundle(make_wings(tmp_path), topic="--")
 
     assert answer["message"] == "`topic` contains no word to search for"
-
-
-def test_paths_leave_out_what_applies_elsewhere(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/here", "Here", type="invariant", applies_to='["src/**"]')
-    put(root, "app/r/there", "There", type="invariant", applies_to='["docs/**"]')
-
-    answer = bundle(root, paths=["src/a.py"])
-
-    assert ids(answer["items"]) == ["app/r/here"]
-    assert why_omitted(answer) == {"app/r/there": "applies elsewhere"}
 
 
 def test_a_declared_override_wins_and_is_told(tmp_path: Path) -> None:
@@ -285,17 +204,6 @@ def test_the_global_scope_shows_shared_entries_with_what_overrides_them(tmp_path
     assert item(answer, "lib/r/executor")["overridden_by"] == ["app/r/executor"]
 
 
-def test_what_overrides_stays_where_a_focus_joins_the_global_scope(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "lib/r/executor", "Executor")
-    put(root, "app/r/executor", "Executor", overrides="lib/r/executor", reason="two clients")
-    put(root, "app/r/auth", "Auth", focus="auth")
-
-    answer = bundle(root, scope="global", focus="auth")
-
-    assert ids(answer["items"]) == ["app/r/auth", "app/r/executor"]
-
-
 def test_a_shared_wing_can_be_the_project(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "lib/r/one", "One")
@@ -303,38 +211,3 @@ def test_a_shared_wing_can_be_the_project(tmp_path: Path) -> None:
     answer = bundle(root, "lib")
 
     assert [(one["id"], one["scope"]) for one in answer["items"]] == [("lib/r/one", "global")]
-
-
-def test_a_project_is_found_by_its_id(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    write(root, "app/README.md", "---\nkind: project\nproject_id: My App\n---\n")
-    put(root, "app/r/one", "One")
-
-    assert ids(bundle(root, " My  App ")["items"]) == ["app/r/one"]
-
-
-def test_a_wing_named_like_the_id_of_another_is_not_mixed_up(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    write(root, "app/README.md", "---\nkind: project\nproject_id: site\n---\n")
-    write(root, "web/README.md", "---\nkind: project\nproject_id: app\n---\n")
-    put(root, "app/r/one", "One")
-    put(root, "web/r/two", "Two")
-
-    assert ids(bundle(root, "site")["items"]) == ["app/r/one"]
-    assert ids(bundle(root, "app")["items"]) == ["web/r/two"]
-
-
-def test_a_head_of_another_type_comes_for_the_category_of_what_it_replaced(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
-    put(root, "app/r/new", "Coffee", "Grind.\n", type="pattern", supersedes="app/r/old")
-
-    assert ids(bundle(root, topic="tea", categories=["Decision"])["items"]) == ["app/r/new"]
-
-
-def test_a_chain_that_leads_out_of_the_shared_wings_is_followed(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "lib/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
-    put(root, "app/r/new", "Coffee", "Grind.\n", supersedes="lib/r/old")
-
-    assert ids(bundle(root, scope="global", topic="tea")["items"]) == ["app/r/new"]

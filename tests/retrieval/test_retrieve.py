@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
+from builders import commit_all, make_repository, run_here, run_mdmem, write
 
 from mdmem.ask.answer import Retrieval
-from mdmem.model.entry import EntryType, Status
+from mdmem.model.entry import EntryType
 from mdmem.store.index.fulltext import FOLDER
 
 from .builders import found, hits, make_wings, names, put
@@ -23,9 +23,6 @@ def told(retrieval: Retrieval) -> list[tuple[str, str, str]]:
 def troubles(retrieval: Retrieval) -> list[tuple[str, str]]:
     """Return path and code of what could not be read."""
     return [(finding.place.path, finding.code) for finding in retrieval.basis.problems]
-
-
-# --- what is not asked for ---
 
 
 # --- contradictions ---
@@ -98,15 +95,6 @@ def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(tm
     assert told(found(root, "queue")) == []
 
 
-def test_conflict_of_a_cycle_that_leads_out_is_none(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/x", "Queue", superseded_by=["app/a/y", "app/a/new"])
-    put(root, "app/a/y", "Queue", superseded_by=["app/a/x"])
-    put(root, "app/a/new", "Replaced", supersedes=["app/a/x"])
-    answer = found(root, "queue")
-    assert (names(answer.items), told(answer)) == (["app/a/new"], [])
-
-
 # --- what cannot be read ---
 
 BROKEN = {
@@ -156,12 +144,6 @@ def test_entry_whose_decisive_field_cannot_be_read_is_an_item_and_a_problem(fiel
     assert [path for path, _ in troubles(answer)] == ["app/a/rule.md"]
 
 
-def test_entry_whose_other_field_cannot_be_read_is_no_problem(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/rule", "Rule", confidence="much")
-    assert troubles(found(root)) == []
-
-
 def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/choice", "Queue")
@@ -185,14 +167,6 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, tmp_
     assert ran.code == 0
     assert ran.out.startswith("1 file of this scope cannot be read in full, and may apply:\n  app/a/rule.md:1: ")
     assert "othing binding" not in ran.out
-
-
-def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    write(root, "mdmem.toml", "budget = \n")
-    put(root, "app/a/choice", "Queue")
-    answer = found(root, "queue", wings=("app",))
-    assert (names(answer.items), troubles(answer)) == (["app/a/choice"], [("mdmem.toml", "settings-invalid")])
 
 
 # --- the same answer each time ---
@@ -242,69 +216,3 @@ def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, capsys:
         for item in answer["items"]:
             item.pop("beneath", None)
     assert first | apart == scanned | apart == revised | apart
-
-
-def test_answer_depends_on_the_day(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/choice", "Queue", expires_at="2026-06-01")
-    answers = [
-        json.loads(run_mdmem("retrieve", "--format", "json", cwd=root, env={"MDMEM_TODAY": day}).stdout)
-        for day in ("2026-06-01", "2026-06-02")
-    ]
-    assert [answer["items"][0]["status"] for answer in answers] == [Status.ACTIVE, Status.UNDER_REVIEW]
-
-
-# --- the examples of the policy ---
-
-
-def test_note_adds_to_an_invariant_and_a_decision_and_never_stands_above_them(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/incident-log/session", "Debugging callbacks that block an executor", type="note")
-    put(root, "lib/anti-patterns/blocking", "Callbacks must not block", type="invariant")
-    put(root, "app/architecture/executor", "Use a single-threaded executor by default", type="decision")
-    put(root, "lib/architecture/offload", "Offload long-running work", type="pattern")
-    assert names(found(root, "callbacks block the executor long-running").items) == [
-        "lib/anti-patterns/blocking",
-        "app/architecture/executor",
-        "lib/architecture/offload",
-        "app/incident-log/session",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        (
-            {"wings": ("app",), "rooms": ("architecture",), "types": (EntryType.INVARIANT, EntryType.DECISION)},
-            ["lib/architecture/rule", "app/architecture/choice"],
-        ),
-        (
-            {"wings": ("lib",), "rooms": ("anti-patterns",), "types": (EntryType.INVARIANT,)},
-            ["lib/anti-patterns/rule"],
-        ),
-        (
-            {"rooms": ("incident-log",), "statuses": (Status.UNDER_REVIEW, Status.ACTIVE)},
-            [
-                "lib/anti-patterns/rule",
-                "lib/architecture/rule",
-                "app/incident-log/fresh",
-                "app/incident-log/doubtful",
-            ],
-        ),
-        (
-            {"rooms": ("architecture", "contracts"), "types": (EntryType.DECISION, EntryType.PATTERN)},
-            ["app/architecture/choice", "app/contracts/way"],
-        ),
-    ],
-)
-def test_query_shapes_of_the_policy(filters: dict[str, object], expected: list[str], tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    write_entry(root, "app/architecture/choice")
-    write_entry(root, "app/contracts/way", type="pattern")
-    write_entry(root, "app/incident-log/fresh", type="note")
-    write_entry(root, "app/incident-log/doubtful", type="note", status="under_review")
-    write_entry(root, "app/incident-log/ended", type="note", status="deprecated")
-    write_entry(root, "lib/architecture/rule", type="invariant")
-    write_entry(root, "lib/anti-patterns/rule", type="invariant")
-    write_entry(root, "lib/anti-patterns/choice")
-    assert names(found(root, **filters).items) == expected

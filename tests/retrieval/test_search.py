@@ -11,9 +11,9 @@ from mdmem.ask.answer import Form
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
-from mdmem.model.entry import EntryType, Status
+from mdmem.model.entry import Status
 
-from .builders import found, hits, make_wings, names, put
+from .builders import hits, make_wings, names, put
 
 Capture = pytest.CaptureFixture[str]
 
@@ -61,23 +61,6 @@ def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: P
         assert (given[0].address, given[0].form) == ("app/a/rule", Form.FULL)
 
 
-def test_hit_on_a_superseded_entry_is_its_head_after_200_links(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    for number in range(200):
-        links = {"superseded_by": [f"app/a/v{number + 1}"]} if number < 199 else {}
-        put(root, f"app/a/v{number}", "Replaced" if number else "Queue", **links)
-    (hit,) = hits(root, "queue").hits
-    assert (hit.entry.address, hit.via) == ("app/a/v199", ("app/a/v0",))
-
-
-def test_hit_on_a_split_entry_is_each_of_its_heads(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/x", "app/a/y"])
-    put(root, "app/a/x", "Left", supersedes=["app/a/old"])
-    put(root, "app/a/y", "Right", supersedes=["app/a/old"])
-    assert names(hits(root, "queue").hits) == ["app/a/x", "app/a/y"]
-
-
 def test_head_that_matches_too_stands_once_and_keeps_the_better_score(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     pair(root)
@@ -86,15 +69,6 @@ def test_head_that_matches_too_stands_once_and_keeps_the_better_score(tmp_path: 
     answer = hits(root, "queue")
     assert names(answer.hits) == ["app/a/new", "app/a/other"]
     assert answer.hits[0].via == ("app/a/old",)
-
-
-def test_head_is_found_where_the_filters_leave_it_out(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/old", "Queue", status="deprecated", tags=["slow"], owner="team", superseded_by=["web/b/new"])
-    put(root, "web/b/new", "Replaced", type="pattern", supersedes=["app/a/old"])
-    for filters in ({"rooms": ("a",)}, {"types": (EntryType.DECISION,)}, {"tags": ("slow",)}, {"owners": ("team",)}):
-        assert names(hits(root, "queue", **filters).hits) == ["web/b/new"]
-    assert names(hits(root, "queue", statuses=(Status.ACTIVE,)).hits) == ["web/b/new"]
 
 
 def test_ended_hit_is_shown_where_asked_for_and_behind_what_is_current(tmp_path: Path) -> None:
@@ -114,38 +88,6 @@ def test_draft_is_found_only_where_asked_for(tmp_path: Path) -> None:
     assert names(hits(root, "queue").hits) == []
     assert names(hits(root, "queue", include_drafts=True).hits) == ["app/a/idea"]
     assert names(hits(root, "queue", statuses=(Status.DRAFT,)).hits) == ["app/a/idea"]
-
-
-@pytest.mark.parametrize("status", ["active", "deprecated"])
-def test_entries_on_a_cycle_are_found(status: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/x", "Queue", status=status, supersedes=["app/a/y"])
-    put(root, "app/a/y", "Lock", status=status, supersedes=["app/a/x"])
-    assert "app/a/x" in names(hits(root, "queue").hits)
-
-
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({"wings": ("lib",)}, ["lib/a/shared"]),
-        ({"rooms": ("b",)}, ["app/b/this"]),
-        ({"types": (EntryType.PATTERN,)}, ["app/b/this"]),
-        ({"statuses": (Status.UNDER_REVIEW,)}, ["app/b/this"]),
-        ({"labels": ("local",)}, ["app/b/this"]),
-        ({"tags": ("slow",)}, ["app/b/this"]),
-        ({"owners": ("team",)}, ["app/b/this"]),
-        ({"focuses": ("auth",)}, ["app/b/this"]),
-        ({"all_wings": True}, ["lib/a/shared", "web/a/other", "app/b/this"]),
-        ({}, ["lib/a/shared", "app/b/this"]),
-    ],
-)
-def test_filters_narrow(filters: dict[str, object], expected: list[str], tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    this = {"status": "under_review", "label": "local", "tags": ["slow"], "owner": "team", "focus": "auth"}
-    put(root, "app/b/this", "Queue", type="pattern", **this)
-    put(root, "lib/a/shared", "Queue")
-    put(root, "web/a/other", "Queue")
-    assert names(hits(root, "queue", **filters).hits) == expected
 
 
 def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
@@ -195,10 +137,3 @@ def test_query_syntax_is_read_only_where_asked_for(tmp_path: Path, capsys: Captu
     read = run_here(capsys, "search", "lock NOT queue", "--format", "json", "--query-syntax", cwd=root)
     addresses = [[hit["address"] for hit in json.loads(ran.out)["hits"]] for ran in (plain, read)]
     assert addresses == [["app/a/x", "app/a/y"], ["app/a/y"]]
-
-
-def test_search_and_retrieve_agree_on_what_matches(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    pair(root)
-    put(root, "lib/a/y", "Queue of all")
-    assert sorted(names(hits(root, "queue").hits)) == sorted(names(found(root, "queue").items))

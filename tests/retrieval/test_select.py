@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, open_root, write, write_entry
+from builders import commit_all, make_repository, open_root, write
 
 from mdmem.ask.answer import Elsewhere, OmittedCount
 from mdmem.ask.question import Question
@@ -58,9 +58,6 @@ def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> No
     assert names(found(root, "queue").items) == ["app/a/b", "app/a/a", "app/a/c", "app/a/d"]
 
 
-# --- what covers nothing ---
-
-
 # --- paths in prose ---
 
 
@@ -112,13 +109,6 @@ def test_filters_narrow(filters: dict[str, object], tmp_path: Path) -> None:
     assert names(found(root, "queue", **filters).items) == ["app/b/this"]
 
 
-def test_status_filter_takes_an_expired_entry_for_either(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
-    assert names(found(root, statuses=(Status.ACTIVE,)).items) == ["app/a/expired"]
-    assert names(found(root, statuses=(Status.UNDER_REVIEW,)).items) == ["app/a/expired"]
-
-
 def test_focus_lets_in_its_own_entries_and_those_of_none(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/none", "Queue")
@@ -146,13 +136,6 @@ def test_candidates_without_words_and_paths_are_every_current_entry(tmp_path: Pa
     assert answer.basis.covered
 
 
-def test_candidates_with_blank_words_are_those_without_words(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/choice", "Two")
-    assert names(found(root, " \n").items) == ["app/a/choice"]
-    assert found(root, " \n").basis.covered
-
-
 def test_candidates_with_words_are_matches_and_unconditional_invariants(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/rule", "Nothing alike", type="invariant")
@@ -168,13 +151,6 @@ def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(tmp_p
     answer = found(root, "what should we do with it")
     assert names(answer.items) == ["app/a/rule"]
     assert (answer.basis.covered, answer.basis.unmatched_terms) == (False, ())
-
-
-@pytest.mark.parametrize("words", ["C++", "id:x", '"', "*", "AND", "🎉", "(", "x" * 5000, "lock " * 1000])
-def test_candidates_with_any_words_are_told_without_a_fault(words: str, tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/rule", "Lock", type="invariant")
-    assert names(found(root, words).items) == ["app/a/rule"]
 
 
 # --- unconditional invariants ---
@@ -213,13 +189,6 @@ def test_invariants_are_left_out_and_counted_for_three_reasons(tmp_path: Path) -
     answer = found(root, types=(DECISION,))
     assert names(answer.items) == []
     assert left_out(answer) == dict.fromkeys(("app/a/always", "app/a/elsewhere", "app/a/other"), "type filter")
-
-
-def test_invariants_of_any_given_focus_apply(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/first", "First", type="invariant", focus="auth")
-    put(root, "app/a/second", "Second", type="invariant", focus="billing")
-    assert names(found(root, focuses=("auth", "billing")).items) == ["app/a/first", "app/a/second"]
 
 
 def test_invariants_of_a_focus_apply_where_no_focus_is_given(tmp_path: Path) -> None:
@@ -417,32 +386,6 @@ def test_superseded_match_yields_a_head_that_the_filters_leave_out(tmp_path: Pat
         assert left_out(answer) == {}
 
 
-def test_superseded_match_yields_an_invariant_that_the_filters_leave_out(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
-    put(root, "app/a/new", "Replaced", type="invariant", focus="billing", supersedes=["app/a/old"])
-    for filters in ({"types": (DECISION,)}, {"focuses": ("auth",)}):
-        answer = found(root, "queue", **filters)
-        assert names(answer.items) == ["app/a/new"]
-        assert left_out(answer) == {}
-
-
-def test_superseded_match_that_a_filter_leaves_out_yields_nothing(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
-    put(root, "app/a/new", "Replaced", supersedes=["app/a/old"])
-    assert names(found(root, "queue", tags=("slow",)).items) == []
-
-
-def test_superseded_match_on_a_path_yields_its_head(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/old", "Old", status="deprecated", superseded_by=["app/a/new"], applies_to=["src/**"])
-    put(root, "app/a/new", "New", supersedes=["app/a/old"])
-    answer = found(root, "", ("src/a.py",))
-    assert names(answer.items) == ["app/a/new"]
-    assert (answer.items[0].via, answer.items[0].matches) == (("app/a/old",), True)
-
-
 def test_superseded_match_whose_head_applies_elsewhere_is_said(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["web/a/new"])
@@ -514,12 +457,6 @@ def test_draft_says_what_it_would_do_wherever_it_stands(tmp_path: Path) -> None:
     assert idea.reason == "holds queue; a draft: proposed, not binding; would supersede app/a/choice"
 
 
-def test_drafts_that_match_cover_nothing(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/idea", "Queue", status="draft")
-    assert not found(root, "queue").basis.covered
-
-
 def test_draft_that_supersedes_leaves_the_old_entry_in_force(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/old", "Queue")
@@ -540,14 +477,6 @@ def test_override_wins_and_says_which_rule_it_replaced(tmp_path: Path) -> None:
     assert left_out(answer) == {"lib/a/default": "overridden by app/a/local"}
     local = answer.items[0]
     assert (local.overrides, local.reason) == (("lib/a/default",), "overrides lib/a/default")
-
-
-def test_override_answers_for_the_rule_it_replaced(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "lib/a/default", "One thread for the queue")
-    put(root, "app/a/local", "Two of them", overrides=["lib/a/default"])
-    answer = found(root, "thread queue")
-    assert (answer.basis.covered, answer.items[0].matches, answer.items[0].score > 0) == (True, True, True)
 
 
 @pytest.mark.parametrize(
@@ -625,13 +554,6 @@ def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path:
     assert names(found(root, "queue", wings=("lib", "app")).items) == ["lib/a/default", "app/a/local"]
 
 
-def test_override_counts_from_a_room_that_is_not_asked_for(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "lib/conventions/default", "Queue")
-    put(root, "app/architecture/local", "Ours", overrides=["lib/conventions/default"])
-    assert names(found(root, "queue", rooms=("conventions",)).items) == ["app/architecture/local"]
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -653,13 +575,6 @@ def test_override_of_another_project_replaces_nothing_here(tmp_path: Path) -> No
     put(root, "lib/a/default", "Queue")
     put(root, "web/a/local", "Queue of theirs", overrides=["lib/a/default"])
     assert names(found(root, "queue", all_wings=True).items) == ["web/a/local", "lib/a/default"]
-
-
-def test_override_of_another_projects_entry_replaces_nothing(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "web/a/theirs", "Queue")
-    put(root, "app/a/local", "Law", overrides=["web/a/theirs"])
-    assert names(found(root, "queue", all_wings=True).items) == ["web/a/theirs"]
 
 
 def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) -> None:
@@ -710,24 +625,11 @@ def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, tmp
     assert found(root).basis.covered is covered
 
 
-def test_covered_is_not_said_where_only_unrelated_invariants_stand(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/rule", "Rule", type="invariant")
-    answer = found(root, "queue")
-    assert (names(answer.items), answer.basis.covered) == (["app/a/rule"], False)
-
-
 def test_covered_is_not_said_for_what_ended(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/old", "Queue", status="deprecated")
     assert not found(root, "queue", include_deprecated=True).basis.covered
     assert not found(root, include_deprecated=True).basis.covered
-
-
-def test_unknown_words_are_named_once(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/choice", "Queue")
-    assert found(root, "refresh-token rotation").basis.unmatched_terms == ("refresh-token", "rotation")
 
 
 def test_few_decisions_that_share_no_word_are_named_and_many_counted(tmp_path: Path) -> None:
@@ -768,10 +670,3 @@ def test_rules_of_another_project_on_the_path_are_counted(tmp_path: Path) -> Non
     assert found(root, "queue", ("src/web/a.ts",)).basis.elsewhere == (Elsewhere("web", 2),)
     assert found(root, "queue", ("src/app.ts",)).basis.elsewhere == ()
     assert found(root, "queue", ("src/web/a.ts",), wings=("web",)).basis.elsewhere == ()
-
-
-def test_searched_names_the_rooms_of_the_scope(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    for address in ("lib/b/x", "app/b/x", "app/a/y", "web/c/x"):
-        write_entry(root, address)
-    assert found(root, "queue").searched == ("app/a", "app/b", "lib/b")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_root, open_root, write
+from builders import open_root, write
 from msgspec.structs import replace
 
 from mdmem.ask.surface import get_scope_state, memory_surface
@@ -50,14 +50,6 @@ def test_without_a_project_every_wing_is_looked_through(tmp_path: Path) -> None:
         put(root, f"{wing}/r/one", "Tokens")
 
     assert sorted(found(root, "tokens")) == ["app/r/one", "lib/r/one", "web/r/one"]
-
-
-def test_with_a_project_its_wing_alone_is_looked_through(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    for wing in ("app", "lib", "web"):
-        put(root, f"{wing}/r/one", "Tokens")
-
-    assert found(root, "tokens", project_id="web") == ["web/r/one"]
 
 
 @pytest.mark.parametrize(
@@ -154,16 +146,6 @@ def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(tmp_path: Pat
     assert "an unreadable file may contain them" in answer["next_step"]
 
 
-def test_a_project_that_is_not_there_surfaces_nothing(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/one", "Tokens")
-
-    answer = surface(root, "tokens", project_id="fresh")
-
-    assert answer["matches"] == []
-    assert answer["next_step"] == "there is no wing for the project `fresh` yet; `save_session` creates it"
-
-
 @pytest.mark.parametrize("query", ["", "  ", "the", "???"])
 def test_a_query_without_words_surfaces_nothing(tmp_path: Path, query: str) -> None:
     root = make_wings(tmp_path)
@@ -205,21 +187,6 @@ def test_the_state_of_a_scope_has_the_shape_of_the_contract(
 
     assert {name: told[name] for name in expected} == expected
     assert ("focus_exists" in told) is (focus is not None and project_id == "app")
-
-
-def test_the_state_of_a_scope_says_what_to_do(tmp_path: Path) -> None:
-    root = make_root(tmp_path / "memory")
-    write(root, "shop/README.md", "---\nkind: project\nproject_id: Shop-App\n---\n")
-    workspace = open_root(root)
-
-    told = [get_scope_state(workspace, project_id=project).message for project in ("fresh", "SHOP")]
-
-    no_wing = "there is no wing for the project"
-    refused = "the wing `shop` belongs to the project `Shop-App`; `SHOP` needs another id"
-    assert told == [
-        f"{no_wing} `fresh` yet; `save_session` creates it",
-        f"{no_wing} `SHOP`, and `save_session` makes none: {refused}",
-    ]
 
 
 @pytest.mark.parametrize(
