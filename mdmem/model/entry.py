@@ -179,7 +179,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Moment, Field("when it was deprecated", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`")
     ] = None
     expires_at: Annotated[Moment, Field("after this day it counts as under review", "2026-12-31")] = None
-    version: Annotated[Version, Field("a number from 1", "2")] = None
+    version: Annotated[Version, Field("raise it when you change the text of a current rule", "2")] = None
     label: Annotated[
         Text, Field("the kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
     ] = None
@@ -202,7 +202,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     supersedes: Annotated[
         Links,
         Field(
-            "the addresses of the entries that it replaces",
+            "the entries that it replaces",
             "[lifecore_ros2/architecture/single-executor]",
             set_by="its writer, and `mdmem supersede`",
         ),
@@ -210,7 +210,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     superseded_by: Annotated[
         Links,
         Field(
-            "the addresses of the entries that replace it",
+            "the entries that replace it",
             "[lifecore_ros2/architecture/multi-threaded-executor-for-navigation]",
             set_by="`mdmem supersede` and `approve`",
         ),
@@ -218,26 +218,24 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     amends: Annotated[
         Links,
         Field(
-            "the addresses of the entries that it changes in part; they stay current and are shown with it",
+            "the entries that it changes in part; they stay current and are shown with it",
             "[lifecore_ros2/components/retry-docking-by-error-code]",
         ),
     ] = ()
     overrides: Annotated[
         Links,
         Field(
-            "the addresses of the shared rules that it replaces here",
+            "the shared rules that it replaces here",
             "[ros2/architecture/single-threaded-executor-default]",
         ),
     ] = ()
     conflicts_with: Annotated[
-        Links, Field("the addresses of the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]")
+        Links, Field("the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]")
     ] = ()
-    see: Annotated[Links, Field("the addresses of related entries", "[ros2/anti-patterns/blocking-callbacks]")] = ()
+    see: Annotated[Links, Field("related entries", "[ros2/anti-patterns/blocking-callbacks]")] = ()
     produced: Annotated[
         Links,
-        Field(
-            "the addresses of the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"
-        ),
+        Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"),
     ] = ()
     reason: Annotated[
         Text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,8 @@ _SEARCHED = {
     Searched.WHOLE: "as a whole",
     Searched.DATE: "as a date",
 }
+
+_WRITER = re.compile(r"^its writer(, (and )?)?")
 
 
 def field_text(field: Field, ink: Ink) -> str:
@@ -66,8 +69,11 @@ def _row(field: Field) -> dict[str, Any]:
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:
-    """Return the fields as a Markdown table."""
-    rows = [f"| `{one.name}` | {_value(one)} | {one.meaning} | {one.set_by} | `{one.example}` |" for one in fields]
+    """Return the fields as a Markdown table; its writer sets each field for which no command is listed."""
+    rows = [
+        f"| `{one.name}` | {_value(one)} | {one.meaning} | {_WRITER.sub('', one.set_by)} | `{one.example}` |"
+        for one in fields
+    ]
     return "\n".join(["| field | value | meaning | set by | example |", "| --- | --- | --- | --- | --- |", *rows])
 
 
