@@ -126,7 +126,9 @@ def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
     """Make the hub's tables in a database, or bring them up to date; their rows stay."""
     with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), None, may_lack=True) as connection:
         done = init(connection)
-    _print(form, rendered.schema_json(done), rendered.schema_text(done))
+    word = "already" if done.before == done.after else "now"
+    text = f"the hub's tables are {word} of version {done.after}"
+    _print(form, {"before": done.before, "version": done.after}, text)
     return 0
 
 

@@ -75,12 +75,7 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
 
 
 def _write(write: PendingWrite) -> dict[str, Any]:
-    return {
-        **record_json(write, "id", "verb"),
-        "arguments": dict(write.arguments),
-        "created": write.created.isoformat(),
-        **record_json(write, "attempts", "error", "refused"),
-    }
+    return record_json(write, "id", "verb", "arguments", "created", "attempts", "error", "refused")
 
 
 def new_bearer_text(text: str, bearer: BearerToken) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from mdmem.ask.answer import RELATIONS, AnswerBasis, Contradiction, Item
 from mdmem.model.entry import Entry, day_of
 from mdmem.model.finding import Finding
-from mdmem.render.text import UNREPLACED, one_line
+from mdmem.render.text import UNREPLACED, first_of, one_line
 
 # A longer reason is cut; the entry has the rest.
 _LONGEST = 160
@@ -25,9 +25,8 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
         head = "1 file of this scope cannot be read in full, and may apply:"
         yield f"{head}\n  {places[0]}: {_short(one.message)} ({one.code})"
     elif places:
-        more = f" and {len(places) - _MOST_FILES} more" if len(places) > _MOST_FILES else ""
         head = f"{len(places)} files of this scope cannot be read in full, and may apply:"
-        yield f"{head} {', '.join(places[:_MOST_FILES])}{more} (`mdmem check`)"
+        yield f"{head} {first_of(places, _MOST_FILES)} (`mdmem check`)"
 
 
 def contradictions_text(basis: AnswerBasis, entries: Mapping[str, Entry] = NO_ENTRIES) -> Iterator[str]:

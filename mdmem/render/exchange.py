@@ -14,7 +14,7 @@ from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.text import count
+from mdmem.render.text import count, first_of
 
 # The most errors and rules that are listed.
 _LISTED = 20
@@ -86,34 +86,24 @@ def _on_code(on_code: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 def import_json(report: ImportReport) -> str:
     """Return each file with its result, the errors in the records, and the files written."""
+    written = report.written
     return dump(
         {
             "records": [_row_json(row) for row in report.plan.rows],
             "errors": [
-                {"code": one.code, "path": one.place.path, "line": one.place.line, "message": one.message}
-                for one in report.errors
+                record_json(one, "code", "message", path="place.path", line="place.line") for one in report.errors
             ],
             "warnings": Counter(one.code for one in report.warnings),
-            "changed": [change.to for change in report.written.changes],
-            "gone": list(report.gone),
-            "remarks": list(report.remarks),
-            "commit": report.written.commit,
-            "dry_run": report.written.is_dry,
+            "changed": [change.to for change in written.changes],
+            **record_json(report, "gone", "remarks"),
+            **record_json(written, "commit", dry_run="is_dry"),
         }
     )
 
 
 def _row_json(row: ImportRow) -> dict[str, Any]:
-    guessed = {name: {"why": one.why, "sureness": one.sureness} for name, one in row.guesses.items()}
-    return {
-        "path": row.path,
-        "part": row.part or None,
-        "outcome": row.outcome,
-        "dialect": row.dialect or None,
-        **record_json(row, "address", "type", "status"),
-        "guessed": guessed,
-        "said": list(row.messages),
-    }
+    stated = record_json(row, "path", "outcome", "address", "type", "status", guessed="guesses", said="messages")
+    return {**stated, "part": row.part or None, "dialect": row.dialect or None}
 
 
 def _has_message(row: ImportRow) -> bool:
@@ -196,8 +186,7 @@ def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
 
 
 def _few(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _PLACES} more"] if len(names) > _PLACES else []
-    return ", ".join([*map(visible, names[:_PLACES]), *more])
+    return first_of([*map(visible, names)], _PLACES)
 
 
 def _of(rows: Sequence[ImportRow]) -> str:

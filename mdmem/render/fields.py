@@ -10,7 +10,7 @@ from mdmem.model.entry import EntryType, Status, WingKind
 from mdmem.model.fields import FIELDS
 from mdmem.model.kinds import Field, Holder, Kind, Searched
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump
+from mdmem.render.json import dump, record_json
 
 _KINDS = {
     Kind.TYPE: ", ".join(EntryType),
@@ -55,17 +55,8 @@ def fields_json(fields: Sequence[Field]) -> str:
 
 
 def _row(field: Field) -> dict[str, Any]:
-    return {
-        "name": field.name,
-        "type": field.kind,
-        "value": _KINDS[field.kind],
-        "for": field.holder,
-        "needed": field.required,
-        "meaning": field.meaning,
-        "set_by": field.set_by,
-        "searched": field.searched,
-        "example": field.example,
-    }
+    facts = record_json(field, "name", "meaning", "set_by", "searched", "example", type="kind", needed="required")
+    return {**facts, "value": _KINDS[field.kind], "for": field.holder}
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:

@@ -65,10 +65,7 @@ def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
 def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
     """Return the commits, newest first, each with its entries."""
     return {
-        "commits": [
-            {"commit": one.digest, **record_json(one, "when", "author", "subject"), "entries": list(one.paths)}
-            for one in changes
-        ]
+        "commits": [record_json(one, "when", "author", "subject", commit="digest", entries="paths") for one in changes]
     }
 
 

@@ -6,29 +6,15 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec.structs import asdict
-
-from mdmem.hub.connection import SchemaResult
 from mdmem.hub.grants import Grant
 from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.search import HubEntry, HubSearchResult, OwnedEntry, Pin, WhoReport, iter_repositories
 from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
-from mdmem.render.text import count, entries, one_line
+from mdmem.render.text import count, entries, first_of, one_line
 
 _LISTED = 5
-
-
-def schema_text(result: SchemaResult) -> str:
-    """Return the version of the hub's tables."""
-    word = "already" if result.before == result.after else "now"
-    return f"the hub's tables are {word} of version {result.after}"
-
-
-def schema_json(result: SchemaResult) -> dict[str, Any]:
-    """Return the version of the hub's tables before, 0 for none, and now."""
-    return {"before": result.before, "version": result.after}
 
 
 def push_text(result: PushResult) -> str:
@@ -96,11 +82,7 @@ def age_text(seconds: int) -> str:
 
 def status_json(report: HubReport) -> dict[str, Any]:
     """Return the repositories of the hub and its size."""
-    repositories = [
-        {key: value.isoformat() if isinstance(value, datetime) else value for key, value in asdict(one).items()}
-        for one in report.repositories
-    ]
-    return {"version": report.version, "repositories": repositories, "bytes": report.bytes}
+    return record_json(report, "version", "repositories", "bytes")
 
 
 def verify_text(report: VerifyReport) -> str:
@@ -116,41 +98,31 @@ def verify_text(report: VerifyReport) -> str:
 
 def verify_json(report: VerifyReport) -> dict[str, Any]:
     """Return the differences."""
-    findings = [
-        {"code": one.code, "path": one.place.path, "message": one.message, "help": one.help} for one in report.findings
-    ]
-    return {
-        **record_json(report, "repository", "commit", "checked"),
-        "findings": findings,
-        **record_json(report, "missing"),
-    }
+    findings = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
+    return {**record_json(report, "repository", "commit", "checked", "missing"), "findings": findings}
 
 
 def grants_text(grants: Sequence[Grant]) -> str:
     """Return a line for each token or role."""
-    return "\n".join(map(_grant_line, grants))
+    lines = []
+    for grant in grants:
+        pushes = [one.place for one in grant.permissions if one.may_push]
+        reads = [one.place for one in grant.permissions if not one.may_push]
+        parts = [f"{verb} {', '.join(places)}" for verb, places in (("pushes", pushes), ("reads", reads)) if places]
+        who = "you" if grant.name is None else f"{grant.name} ({_kind(grant)})"
+        lines.append(f"{who}: {'; '.join(parts) or 'nothing'}")
+    return "\n".join(lines)
 
 
-def _grant_line(grant: Grant) -> str:
-    pushes = [one.place for one in grant.permissions if one.may_push]
-    reads = [one.place for one in grant.permissions if not one.may_push]
-    parts = [f"{verb} {', '.join(places)}" for verb, places in (("pushes", pushes), ("reads", reads)) if places]
-    who = "you" if grant.name is None else f"{grant.name} ({_kind(grant)})"
-    return f"{who}: {'; '.join(parts) or 'nothing'}"
-
-
-def _kind(grant: Grant) -> str:
+def _kind(grant: Grant) -> str | None:
+    if grant.name is None:
+        return None
     return "role" if grant.is_role else "token"
 
 
 def grants_json(grants: Sequence[Grant]) -> dict[str, Any]:
     """Return the permissions of tokens and roles."""
-    return {"grants": [_grant_json(one) for one in grants]}
-
-
-def _grant_json(grant: Grant) -> dict[str, Any]:
-    sees = [{"repository": one.repository, "wing": one.wing, "may_push": one.may_push} for one in grant.permissions]
-    return {"name": grant.name, "kind": None if grant.name is None else _kind(grant), "sees": sees}
+    return {"grants": [{"name": one.name, "kind": _kind(one), "sees": one.permissions} for one in grants]}
 
 
 def hub_search_json(result: HubSearchResult) -> dict[str, Any]:
@@ -160,19 +132,15 @@ def hub_search_json(result: HubSearchResult) -> dict[str, Any]:
             **_entry_json(hit.entry),
             "wing": hit.entry.wing,
             "room": hit.entry.path.partition("/")[0],
-            "score": hit.score,
-            "snippet": hit.snippet,
+            **record_json(hit, "score", "snippet"),
             **_pins_json(hit.entry.pins),
         }
         for hit in result.hits
     ]
     return {
-        "query": result.query,
-        "total": result.matches,
+        **record_json(result, "query", "matches", total="matches", begun="beginnings"),
         "hits": hits,
-        "matches": result.matches,
         "at_least": not result.is_all,
-        "begun": list(result.beginnings),
         "source": "hub",
         "repositories": _repositories_json(hit.entry for hit in result.hits),
     }
@@ -213,20 +181,19 @@ def who_json(report: WhoReport) -> dict[str, Any]:
     shown = [one.entry for one in report.entries] + [by.entry for one in report.entries for by in one.dependents]
     return {
         "query": report.query,
-        "entries": [_owned_json(one) for one in report.entries],
+        "entries": [
+            {
+                **_entry_json(one.entry),
+                **record_json(one.entry, "owner", "wing_owners"),
+                "dependents": [
+                    {**_entry_json(by.entry), "field": by.field, "owner": by.entry.owner} for by in one.dependents
+                ],
+                **_pins_json(one.pinned_by),
+            }
+            for one in report.entries
+        ],
         **found,
         "repositories": _repositories_json(shown),
-    }
-
-
-def _owned_json(one: OwnedEntry) -> dict[str, Any]:
-    dependents = [{**_entry_json(by.entry), "field": by.field, "owner": by.entry.owner} for by in one.dependents]
-    return {
-        **_entry_json(one.entry),
-        "owner": one.entry.owner,
-        "wing_owners": list(one.entry.wing_owners),
-        "dependents": dependents,
-        **_pins_json(one.pinned_by),
     }
 
 
@@ -257,15 +224,11 @@ def who_remarks(report: WhoReport) -> list[str]:
 
 
 def _entry_json(one: HubEntry) -> dict[str, Any]:
-    return {
-        **record_json(one, "address", "repository", "commit"),
-        "path": one.file,
-        **record_json(one, "type", "status", "title"),
-    }
+    return record_json(one, "address", "repository", "commit", "type", "status", "title", path="file")
 
 
 def _pins_json(pins: Iterable[Pin]) -> dict[str, Any]:
-    found = [{"repository": one.repository, "commit": one.commit} for one in pins]
+    found = [record_json(one, "repository", "commit") for one in pins]
     return {"pins": found} if found else {}
 
 
@@ -282,8 +245,7 @@ def _copies_text(shown: Iterable[HubEntry]) -> str:
         one_line(f"{one.repository} {one.commit[:10]}, pushed {_moment(one):%Y-%m-%d %H:%M} UTC")
         for one in iter_repositories(shown)
     ]
-    more = f"; and {len(copies) - _LISTED} more" if len(copies) > _LISTED else ""
-    return f"copy of {'; '.join(copies[:_LISTED])}{more}" if copies else ""
+    return f"copy of {first_of(copies, _LISTED, '; ')}" if copies else ""
 
 
 def _moment(one: HubEntry) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
@@ -24,9 +25,9 @@ def dump(content: Mapping[str, Any]) -> str:
     return json_text({"schema": SCHEMA, **content})
 
 
-def record_json(record: object, *names: str) -> dict[str, Any]:
-    """Return fields of a record under their names, in the order of the names."""
-    values = {name: getattr(record, name) for name in names}
+def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
+    """Return fields of a record under their names, then others under a key each, as in `path="place.path"`."""
+    values = {name: attrgetter(path)(record) for name, path in (*zip(names, names, strict=True), *paths.items())}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
@@ -170,9 +171,7 @@ def why_json(explained: WhyReport) -> dict[str, Any]:
 
 def _link(link: ChainLink) -> dict[str, Any]:
     entry = link.entry
-    commits = [
-        {"commit": one.digest, "author": one.author, "when": one.when, "subject": one.subject} for one in link.commits
-    ]
+    commits = [record_json(one, "author", "when", "subject", commit="digest") for one in link.commits]
     return {
         **record_json(entry, "address", "type", "status", "title"),
         "current": link.current,
@@ -187,36 +186,19 @@ def _link(link: ChainLink) -> dict[str, Any]:
 
 def status_json(report: StatusReport) -> dict[str, Any]:
     """Return the state of the memory."""
+    shown = report.shown
     return {
-        "root": str(report.root),
-        **record_json(report, "why", "tree", "active_wing"),
+        **record_json(report, "root", "why", "tree", "active_wing"),
         "wings": [
-            {
-                "name": wing.name,
-                "kind": wing.kind,
-                "entries": wing.total,
-                "types": dict(sorted(wing.types.items())),
-                "statuses": dict(sorted(wing.statuses.items())),
-                "broken": wing.broken,
-            }
-            for wing in report.wings
+            record_json(wing, "name", "kind", "types", "statuses", "broken", entries="total") for wing in report.wings
         ],
-        "borrowed": [
-            {"name": one.name, "git": one.git, "commit": one.commit, "asked": one.asked.isoformat()}
-            for one in report.borrowed
-        ],
+        "borrowed": [record_json(one, "name", "git", "commit", "asked") for one in report.borrowed],
         "told": {
-            "times": dict(sorted(report.shown.times.items())),
-            "ways": dict(sorted(report.shown.ways.items())),
-            "last": report.shown.last.isoformat() if report.shown.last is not None else None,
-            "never": list(report.never_shown) if report.shown.times else [],
+            **record_json(shown, "times", "ways", "last"),
+            "never": report.never_shown if shown.times else [],
         },
         "index": record_json(report.index, "exists", "usable", "documents", "stale", "gone", "bytes", "folder", "why"),
-        "merged": list(report.merged),
-        "findings": dict(report.findings),
-        "hygiene": {
-            "last_at": report.hygiene.day.isoformat() if report.hygiene.day else None,
-            "due": report.hygiene.is_due,
-        },
-        "remarks": list(report.remarks),
+        **record_json(report, "merged", "findings"),
+        "hygiene": record_json(report.hygiene, last_at="day", due="is_due"),
+        **record_json(report, "remarks"),
     }

@@ -28,12 +28,11 @@ from mdmem.change.review_model import (
     Span,
     Wording,
 )
-from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
 from mdmem.render.lineage import chart_label
-from mdmem.render.text import count, entries
+from mdmem.render.text import count, entries, first_of
 
 # `code`: an address, a path or a value. `quoted`: words of a file. `strong` and `dim`: words of ours.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
@@ -107,18 +106,13 @@ def review_json(review: ReviewReport) -> str:
     if (merging := review.merging) is not None:
         found["merging"] = {
             **record_json(merging, "what", "is_merge"),
-            "findings": [_finding_json(one) for one in merging.findings],
+            "findings": [
+                record_json(one, "code", "severity", "address", "message", "help", path="place.path", line="place.line")
+                for one in merging.findings
+            ],
             **record_json(merging, "older", "incomplete"),
         }
     return dump({"changed": not review.is_empty, **found})
-
-
-def _finding_json(finding: Finding) -> dict[str, object]:
-    return {
-        **record_json(finding, "code", "severity"),
-        **record_json(finding.place, "path", "line"),
-        **record_json(finding, "address", "message", "help"),
-    }
 
 
 def headline(review: ReviewReport) -> str:
@@ -390,11 +384,9 @@ class _Writer(Struct, frozen=True):
             for (old, new), moved in sorted(groups.items())
         ]
         if shown:
-            more = f"; {len(shown) - _MOST_IN_LINE} more" if len(shown) > _MOST_IN_LINE else ""
-            yield 0, f"moved {', '.join(shown[:_MOST_IN_LINE])}{more}"
+            yield 0, f"moved {first_of(shown, _MOST_IN_LINE)}"
         if same := self.review.no_ops:
-            more = f" and {len(same) - _MOST_IN_LINE} more" if len(same) > _MOST_IN_LINE else ""
-            yield 0, f"{entries(len(same))} reformatted: {self.codes(same[:_MOST_IN_LINE])}{more}"
+            yield 0, f"{entries(len(same))} reformatted: {first_of([*map(self.code, same)], _MOST_IN_LINE)}"
 
     def answer(self, one: AnswerPair) -> Iterator[Line]:
         before, after = ([ref.address for ref in side.items] for side in (one.before, one.after))

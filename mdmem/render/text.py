@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
+from enum import Enum
+from pathlib import Path
 from textwrap import indent as _indent
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from mdmem.model.text import ACTING, needs_joiner, visible, visible_text
 
@@ -23,6 +29,12 @@ def count(number: int, noun: str, plural: str = "") -> str:
 def entries(number: int) -> str:
     """Return a number of entries in words."""
     return count(number, "entry", "entries")
+
+
+def first_of(items: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Return the first items in a line, and the number of the others."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return f"{separator.join(items[:most])}{more}"
 
 
 def indent(text: str, by: int = 2) -> str:
@@ -48,8 +60,25 @@ _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
-    """Return JSON in valid UTF-8, with escapes for the characters that a terminal would act on."""
-    return escaped(json.dumps(content, ensure_ascii=False, indent=indent))
+    """Return JSON in valid UTF-8, with escapes for the characters that a terminal would act on.
+
+    A record is an object with its fields, a date is its ISO form, an enum its value.
+    """
+    return escaped(json.dumps(content, ensure_ascii=False, indent=indent, default=_json_value))
+
+
+def _json_value(value: object) -> Any:
+    if isinstance(value, Struct):
+        return asdict(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(type(value).__name__)
 
 
 def escaped(json_form: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import asdict
+
 from mdmem.change.examine import Groups, HygieneReport
 from mdmem.change.fetch_wings import FetchWingsResult
 from mdmem.change.hygiene import hygiene_fields
@@ -14,7 +16,7 @@ from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_wri
 from mdmem.render.answers import Style
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.text import code, count, entries, prose
+from mdmem.render.text import code, count, entries, first_of, prose
 from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
 from mdmem.store.state.pending_writes import PendingWrite
@@ -78,8 +80,7 @@ def _agents(report: StatusReport) -> str:
     text = f"{entries(len(shown.times))} shown {times} in 30 days ({ways}), last on {shown.last:%Y-%m-%d}"
     if not never:
         return f"{text}; every rule among them"
-    more = f" and {len(never) - _NAMED} more" if len(never) > _NAMED else ""
-    return f"{text}; never shown: {', '.join(never[:_NAMED])}{more}"
+    return f"{text}; never shown: {first_of(never, _NAMED)}"
 
 
 def steps_text(steps: Sequence[HookStep]) -> str:
@@ -128,23 +129,16 @@ def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
 
 def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
     """Return every hook, and the merge driver, as JSON."""
-    merging = {"state": driver.state.value, "path": driver.shown, "patterns": list(driver.patterns)} if driver else None
-    return dump(
+    rows = [
         {
-            "hooks": [
-                {
-                    "stage": hook.stage,
-                    "path": hook.shown,
-                    "state": hook.state.value,
-                    "where": hook.where.value,
-                    "framework": hook.framework.name if hook.framework else None,
-                    "legacy": f"{hook.shown}.legacy" if hook.legacy else None,
-                }
-                for hook in hooks
-            ],
-            "merge_driver": merging,
+            **record_json(hook, "stage", "state", "where", path="shown"),
+            "framework": hook.framework.name if hook.framework else None,
+            "legacy": f"{hook.shown}.legacy" if hook.legacy else None,
         }
-    )
+        for hook in hooks
+    ]
+    merging = record_json(driver, "state", "patterns", path="shown") if driver else None
+    return dump({"hooks": rows, "merge_driver": merging})
 
 
 _SHOWN = 10
@@ -167,15 +161,12 @@ def sync_remarks(synced: SyncResult) -> Iterator[str]:
         fails = "finding that fails" if synced.faults == 1 else "findings that fail"
         yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows them"
     if synced.uncommitted:
-        listed = ", ".join(map(visible, synced.uncommitted[:_SHOWN]))
-        more = f" and {len(synced.uncommitted) - _SHOWN} more" if len(synced.uncommitted) > _SHOWN else ""
-        yield f"not committed, so not pushed: {listed}{more}"
+        yield f"not committed, so not pushed: {first_of([*map(visible, synced.uncommitted)], _SHOWN)}"
 
 
 def synced_json(synced: SyncResult) -> str:
     """Return the result of a sync as JSON."""
-    names = ("branch", "upstream", "commit", "pulled", "pushed", "attempts", "faults", "uncommitted")
-    return dump(record_json(synced, *names))
+    return dump(asdict(synced))
 
 
 def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
@@ -205,23 +196,15 @@ def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
 
 def wings_json(fetched: FetchWingsResult) -> str:
     """Return the results for the wings as JSON."""
-    return dump(
+    wings = [
         {
-            "wings": [
-                {
-                    **record_json(wing, "name", "git", "ref", "before", "commit"),
-                    **record_json(wing.counts, "new", "changed", "gone", "in_force_before", "in_force"),
-                    **record_json(wing, "asked", "fault"),
-                }
-                for wing in fetched.wings
-            ],
-            "faults": [
-                {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message}
-                for one in fetched.faults
-            ],
-            "commit": fetched.commit,
+            **record_json(wing, "name", "git", "ref", "before", "commit", "asked", "fault"),
+            **record_json(wing.counts, "new", "changed", "gone", "in_force_before", "in_force"),
         }
-    )
+        for wing in fetched.wings
+    ]
+    faults = [record_json(one, "code", "message", path="place.path", line="place.line") for one in fetched.faults]
+    return dump({"wings": wings, "faults": faults, "commit": fetched.commit})
 
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"

@@ -42,9 +42,7 @@ def written_json(written: WriteResult, **more: Any) -> str:
     return dump(
         {
             "changed": [_change_json(change) for change in written.changes],
-            "remarks": list(written.remarks),
-            "commit": written.commit,
-            "dry_run": written.is_dry,
+            **record_json(written, "remarks", "commit", dry_run="is_dry"),
             **more,
         }
     )
@@ -52,8 +50,7 @@ def written_json(written: WriteResult, **more: Any) -> str:
 
 def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
     """Return a similar entry as JSON values; `similarity` is the share of common words."""
-    stated = {"address": entry.address, "type": entry.type, "status": entry.status, "title": entry.title}
-    return stated | {"similarity": round(similarity, 2)}
+    return {**record_json(entry, "address", "type", "status", "title"), "similarity": round(similarity, 2)}
 
 
 def action_of(change: Change) -> str:
@@ -303,27 +300,11 @@ def _successor(one: SuccessorSide) -> str:
 
 def conflicts_json(conflicts: MergeConflicts) -> str:
     """Return the conflicts as JSON."""
-    return dump(
+    found = [
         {
-            "operation": conflicts.operation,
-            "conflicts": [_json(one) for one in conflicts.found],
-            "then": list(conflicts.then),
+            **record_json(one, "address", "path", "labels", "fields", "successors", "choices"),
+            "kind": one.kind.name.lower(),
         }
-    )
-
-
-def _json(conflict: MergeConflict) -> dict[str, Any]:
-    return {
-        **record_json(conflict, "address", "path"),
-        "kind": conflict.kind.name.lower(),
-        **record_json(conflict, "labels"),
-        "fields": [record_json(one, "name", "ours", "theirs") for one in conflict.fields],
-        "successors": [
-            {
-                **record_json(one, "address", "title", "status", "reason"),
-                "side": one.side.value if one.side else None,
-            }
-            for one in conflict.successors
-        ],
-        "choices": [record_json(one, "does", "command") for one in conflict.choices],
-    }
+        for one in conflicts.found
+    ]
+    return dump({**record_json(conflicts, "operation", "then"), "conflicts": found})

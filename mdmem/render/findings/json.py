@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Fix, totals
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fixed, reported
-from mdmem.render.json import SCHEMA, dump
+from mdmem.render.json import SCHEMA, dump, record_json
 from mdmem.render.text import json_text
 
 
@@ -55,9 +55,7 @@ def _summary(checked: CheckedRoot) -> dict[str, Any]:
     report = checked.report
     return {
         "root": _name(checked),
-        "tree": report.tree,
-        "base": report.base,
-        "checked": report.checked,
+        **record_json(report, "tree", "base", "checked"),
         "findings": sum(totals(report.reported).values()),
         "totals": totals(report.reported),
         **_old(roots=[checked]),
@@ -78,15 +76,10 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
     finding, other = found.finding, found.finding.other
     return {
         **({"root": _name(found.checked)} if named else {}),
-        "code": finding.code,
-        "severity": found.severity,
-        "path": finding.place.path,
-        "line": finding.place.line,
-        "column": finding.place.column,
-        "address": finding.address,
-        "message": finding.message,
-        "help": finding.help,
-        "other": {"path": other.path, "line": other.line} if other is not None else None,
+        **record_json(finding, "code", severity="weight"),
+        **record_json(finding.place, "path", "line", "column"),
+        **record_json(finding, "address", "message", "help"),
+        "other": record_json(other, "path", "line") if other is not None else None,
         **({"count": finding.count} if finding.count > 1 else {}),
         "new": finding.new,
         "fix": _fix(finding.fix),
@@ -96,14 +89,9 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
 def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
+    # Bytes that are no UTF-8 become lone surrogates, as in names.
     edits = [
-        {
-            "path": edit.path,
-            "start": edit.start,
-            "end": edit.end,
-            # Bytes that are no UTF-8 become lone surrogates, as in names.
-            "content": edit.content.decode("utf-8", "surrogateescape"),
-        }
+        {**record_json(edit, "path", "start", "end"), "content": edit.content.decode("utf-8", "surrogateescape")}
         for edit in fix.edits
     ]
     renames = [{"from": old, "to": new} for old, new in fix.renames]
