@@ -158,7 +158,7 @@ def test_chain_is_what_either_end_leads_to(entries: dict[str, Entry]) -> None:
     made = Lineage(entries)
     for address in entries:
         before = {one for one in entries if address in naive_reach(said, one)} - {address}
-        assert made.said_before(address) == before
+        assert made.linked_ancestors(address) == before
         assert set(made.chain(address)) == naive_reach(said, address) | before | {address}
 
 

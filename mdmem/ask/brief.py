@@ -22,7 +22,7 @@ from mdmem.ask.select import Selection
 from mdmem.errors import SettingsError
 from mdmem.model.entry import Entry, Status
 from mdmem.model.globs import any_match
-from mdmem.model.lineage import marked
+from mdmem.model.lineage import standing_marks
 from mdmem.model.text import visible_text
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, resolve_scope
@@ -185,7 +185,7 @@ def _doubts(catalog: Catalog, entry: Entry, *, is_doubtful: bool) -> Iterator[st
     """Yield why a rule is to be confirmed, and the current entries that amend, contradict or claim to supersede it."""
     if is_doubtful:
         yield "under review"
-    yield from marked(catalog.stance(entry.address))
+    yield from standing_marks(catalog.stance(entry.address))
     yield from (f"amended by {one}" for one in catalog.derived.amended_by(entry.address))
     yield from (f"claimed by {one}" for one in catalog.lineage.claimed_by(entry.address))
     known = (one for one in entry.contradicts if one in catalog.entries)

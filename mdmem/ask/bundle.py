@@ -31,7 +31,7 @@ from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, label_of
-from mdmem.model.lineage import Standing, standing_json
+from mdmem.model.lineage import Standing, stance_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
@@ -219,7 +219,7 @@ def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: s
         if request.is_global:
             # A chain that leads out of the shared wings was followed because its old end matched.
             return bool(item.via) and found.scope.wing is None
-        return found.scope.binds(item.entry)
+        return found.scope.always_applies(item.entry)
 
     wanted = [item for item in found.items if has_label(item)]
     items, over = _within_caps([item for item in wanted if is_read(item)])
@@ -398,7 +398,7 @@ def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> di
         "status": item.status.value,
         "reason": item.reason,
         **{name: value for name, value in further.items() if value},
-        **standing_json(item.stance, in_force=item.current),
+        **stance_json(item.stance, is_current=item.current),
     }
 
 

@@ -127,7 +127,7 @@ def iter_candidates(memory: Memory, request: ContextRequest) -> Iterator[Candida
     catalog, scope, found = memory.reading.view.effective.catalog, memory.scope, memory.found
     # Without words, retrieval returns everything; a goal of stop words alone matches nothing.
     items = {item.address: item for item in found.items if request.query or item.unconditional}
-    members = [one for one in catalog.entries.values() if scope.holds(one.address)]
+    members = [one for one in catalog.entries.values() if scope.contains(one.address)]
     members = [one for one in members if catalog.lineage.is_current(one.address)]
     notes = [one for one in members if one.type is EntryType.NOTE]
     notes.sort(key=lambda one: (-created(one).timestamp(), one.address))

@@ -34,7 +34,7 @@ from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback
 from mdmem.errors import GoneError, MdmemError
 from mdmem.markdown.text import content_of, tokens_of
 from mdmem.model.entry import IN_FORCE, Entry, EntryType, instant_of
-from mdmem.model.lineage import Stance, Standing, marked, standing_json
+from mdmem.model.lineage import Stance, Standing, stance_json, standing_marks
 from mdmem.model.text import visible
 from mdmem.store.catalog.links import Neighbour, neighbours
 from mdmem.store.catalog.model import Catalog
@@ -95,7 +95,7 @@ def stance_marks(item: Mapping[str, Any]) -> list[str]:
         return []
     by = item.get("proposed_by", {})
     stance = Stance(Standing(item["standing"]), author=by.get("author"), commit=by.get("commit"))
-    return [visible(mark) for mark in marked(stance)]
+    return [visible(mark) for mark in standing_marks(stance)]
 
 
 def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pack:
@@ -285,7 +285,7 @@ def _item(
         "metadata": standing if stated is None else {**stated, **standing, **_metadata(item)},
         "related": list(related),
         **({"bearings": bearings} if bearings else {}),
-        **standing_json(item.stance, in_force=item.status in IN_FORCE),
+        **stance_json(item.stance, is_current=item.status in IN_FORCE),
     }
 
 

@@ -136,7 +136,7 @@ class Selection(Struct, frozen=True, dict=True):
     def _comes_for(self, head: str, olds: Iterable[str]) -> bool:
         """Say whether an entry answers for one that it replaced, even where a filter would leave it out itself."""
         entries, lets_in = self.catalog.entries, self.question.filters.lets_in
-        wanted = any(self.scope.holds(old) and lets_in(entries[old]) for old in olds)
+        wanted = any(self.scope.contains(old) and lets_in(entries[old]) for old in olds)
         return wanted and not self._misses_paths(entries[head])
 
     def _is_shown(self, address: str) -> bool:
@@ -154,14 +154,14 @@ class Selection(Struct, frozen=True, dict=True):
 
     def is_unconditional(self, entry: Entry) -> bool:
         """Say whether an entry is an invariant that is part of every answer."""
-        return entry.type is EntryType.INVARIANT and self.scope.binds(entry) and self._is_shown(entry.address)
+        return entry.type is EntryType.INVARIANT and self.scope.always_applies(entry) and self._is_shown(entry.address)
 
     def _invariant_applies(self, entry: Entry) -> bool:
         """Say whether an unconditional invariant applies; rooms count only where invariants are asked for by type."""
         types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
             return self._omit(entry, TYPE_FILTER)
-        if types and not self.scope.holds(entry.address):
+        if types and not self.scope.contains(entry.address):
             return self._omit(entry, OTHER_ROOM)
         if self._misses_paths(entry):
             return False

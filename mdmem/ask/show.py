@@ -89,7 +89,7 @@ def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
     scope = reading_scope(catalog, workspace.settings, filters)
     for entry in catalog.entries.values():
         if (
-            scope.holds(entry.address)
+            scope.contains(entry.address)
             and passes(entry, filters, workspace.today)
             and (is_shown(catalog, entry, filters) or catalog.is_merged(entry.address))
         ):

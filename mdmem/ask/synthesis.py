@@ -103,7 +103,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
             "conflicts": len(conflicts),
             "problems": len(problems),
         },
-        "binding": [item.address for item in about.items if scope.binds(item.entry)],
+        "binding": [item.address for item in about.items if scope.always_applies(item.entry)],
         "proposed": [item.address for item in about.proposed][:_DRAFTS],
         **replace(about.basis, conflicts=conflicts).as_json("conflicts"),
         "left_out_sections": list(left_out),
@@ -190,8 +190,8 @@ class _Planner(Struct, frozen=True, dict=True):
         known = {item.address for item in named}
         fitting = [item for item in found.items if self._fits(item, heading, best) and item.address not in known]
         fitting.sort(key=lambda item: self._rank(item, heading))
-        binding = [item for item in fitting if self.scope.binds(item.entry)]
-        others = [item for item in fitting if not self.scope.binds(item.entry)]
+        binding = [item for item in fitting if self.scope.always_applies(item.entry)]
+        others = [item for item in fitting if not self.scope.always_applies(item.entry)]
         size = _SIZES[self.request.depth]
         others = others[: max(0, size - len(named) - len(binding))]
         chosen = [*named, *map(found.describe, (*binding, *others))]
@@ -204,7 +204,9 @@ class _Planner(Struct, frozen=True, dict=True):
         is_of_facet = not heading.facets or _facet_of(item.entry) in heading.facets
         is_near = item.score > 0 and (item.matches or item.score >= _FLOOR * best)
         # A section about constraints lists every invariant.
-        return is_of_facet and (is_near or (self.scope.binds(item.entry) and Facet.CONSTRAINTS in heading.facets))
+        return is_of_facet and (
+            is_near or (self.scope.always_applies(item.entry) and Facet.CONSTRAINTS in heading.facets)
+        )
 
     def _rank(self, item: Item, heading: Heading) -> tuple[object, ...]:
         newest, is_used = -created(item.entry).timestamp(), item.address in self.used

@@ -59,7 +59,9 @@ class Merge(Struct, frozen=True):
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         """Return the entries that both sides superseded by different ones, each with our and their new successors."""
-        before, ours, theirs = (side.catalog.lineage.said for side in (self.ancestor, self.ours, self.theirs))
+        before, ours, theirs = (
+            side.catalog.lineage.linked_successors for side in (self.ancestor, self.ours, self.theirs)
+        )
         found = {}
         for old in sorted(ours.keys() & theirs.keys()):
             known = set(before.get(old, ()))

@@ -49,7 +49,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_address, complete_code_path, complete_place
 from mdmem.errors import MdmemError, RootNotFoundError, UsageError
-from mdmem.model.lineage import marked
+from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_markdown, answers_text
 from mdmem.render.basis import problems_text
 from mdmem.render.context import pack_json, pack_markdown, pack_text
@@ -375,7 +375,7 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
     elif only_titles and found:
         print_text(titles_by_room(found, given.ink()))
     elif found:
-        marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found}
+        marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
         print_text(entry_list(found, _style(given, form), marks))
     problems = list_problems(workspace, filters)
     alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]

@@ -28,9 +28,8 @@ from mdmem.exchange.record import (
 from mdmem.exchange.relations import claims_of, kind_of_key
 from mdmem.exchange.status import StatusReading, banners_in, claims_in, is_status_word, read_status, unit_spans
 from mdmem.markdown.headings import Section, decision_sections, sections_of
-from mdmem.model.entry import EntryType, Status
+from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
-from mdmem.model.kinds import Holder, Kind
 from mdmem.model.spelling import synonym
 
 # Our own fields by name; those of other tools may have another name of theirs.

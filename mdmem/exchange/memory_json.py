@@ -29,12 +29,12 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
     entries = []
-    for address, document in catalog.documents(sorted(filter(scope.holds, catalog.entries))):
+    for address, document in catalog.documents(sorted(filter(scope.contains, catalog.entries))):
         body = catalog.shown_body(document)
         head = document.text[: len(document.text) - len(document.body)]
         fields = catalog.shown_fields(document)
         entries.append({"address": address, "path": document.path, "front_matter": fields, "head": head, "body": body})
-    remarks = [f"{path} cannot be read and is left out" for path in catalog.broken if scope.holds(path[:-3])]
+    remarks = [f"{path} cannot be read and is left out" for path in catalog.broken if scope.contains(path[:-3])]
     return {
         "schema": SCHEMA,
         "exported": opening("`mdmem export json` writes this; change the entries"),

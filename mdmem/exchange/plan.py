@@ -14,9 +14,8 @@ from mdmem.exchange.links import References, cuts_to_make, number_of, write_body
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, Sureness
 from mdmem.exchange.source import in_project
 from mdmem.markdown.scalars import scalar
-from mdmem.model.entry import Entry, Status, title_of
+from mdmem.model.entry import Entry, Kind, Status, title_of
 from mdmem.model.fields import FIELDS
-from mdmem.model.kinds import Kind
 from mdmem.model.origin import KEY, Origin, content_digest
 from mdmem.store.git.history import first_days
 from mdmem.store.workspace.workspace import Workspace

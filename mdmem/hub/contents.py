@@ -19,10 +19,9 @@ from mdmem.hub.repositories import remote_place, remote_url
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import parse_document, without_code
 from mdmem.model.access import EVERYTHING
-from mdmem.model.entry import Entry, Wing
+from mdmem.model.entry import Entry, Searched, Wing
 from mdmem.model.fields import LINK_FIELDS, searched_as
 from mdmem.model.globs import any_match
-from mdmem.model.kinds import Searched
 from mdmem.store.catalog.addresses import (
     MANIFEST,
     full_address,

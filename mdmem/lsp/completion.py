@@ -15,9 +15,8 @@ from mdmem.lsp.memory import Document, Memories
 from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar
-from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of
+from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Status, WingKind, title_of
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
-from mdmem.model.kinds import Field, Holder, Kind
 from mdmem.model.templates import BODIES
 from mdmem.render.text import count
 from mdmem.store.catalog.addresses import is_entry_place

@@ -13,8 +13,8 @@ from msgspec import Struct
 from mdmem.markdown.front_matter import FENCE, has_front_matter
 from mdmem.markdown.links import BodyLink, body_links
 from mdmem.markdown.parse import SIZE_LIMIT, without_code
+from mdmem.model.entry import Kind
 from mdmem.model.fields import FIELDS
-from mdmem.model.kinds import Kind
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.model import Catalog

@@ -12,9 +12,9 @@ from msgspec import Struct
 from mdmem.errors import MdmemError
 from mdmem.markdown.front_matter import Fields, is_scalar
 from mdmem.markdown.parse import Document, handler
+from mdmem.model.entry import Kind
 from mdmem.model.fields import FIELDS, names_of
 from mdmem.model.finding import Edit
-from mdmem.model.kinds import Kind
 
 if TYPE_CHECKING:
     import yaml

@@ -24,7 +24,7 @@ from mdmem.mcp.tools.core import Widened, question_of
 from mdmem.mcp.tools.table import tools_of
 from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
-from mdmem.model.lineage import marked
+from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style
 from mdmem.render.entries import entry_list
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
@@ -58,7 +58,7 @@ def _list(
     more = max(0, len(found) - limit)
 
     def text() -> str:
-        marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found[:limit]}
+        marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found[:limit]}
         listed = entry_list(found[:limit], Style(), marks) if found else "No entry passes these filters."
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
 

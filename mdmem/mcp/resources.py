@@ -26,7 +26,7 @@ from mdmem.mcp.tools.core import entries_text
 from mdmem.mcp.tools.tool import hint, short_json
 from mdmem.model.entry import EntryType
 from mdmem.model.fields import front_matter_schema
-from mdmem.model.lineage import marked
+from mdmem.model.lineage import standing_marks
 from mdmem.model.text import visible
 from mdmem.render.basis import problems_text
 from mdmem.render.lineage import MOST_IN_CHART, lineage_flowchart, lineage_graph
@@ -218,7 +218,7 @@ def _listing(workspace: Workspace, head: Sequence[str], scope: Scope, below: str
             lines += ["", f"## Room {_code(room)}", ""]
         status = one.status_on(workspace.today).value
         marks = [] if status == "active" else [status.replace("_", " ")]
-        marks += marked((catalog.stances or {}).get(one.address))
+        marks += standing_marks((catalog.stances or {}).get(one.address))
         state = f" ({visible(', '.join(marks))})" if marks else ""
         lines.append(f"- {one.type}{state} {_code(one.address)}: {_code(one.title)}")
     return "\n".join([*lines, ""])

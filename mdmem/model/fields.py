@@ -8,8 +8,7 @@ from zlib import crc32
 
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
-from mdmem.model.kinds import Field, Holder, Kind, Searched
+from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, Status, Wing, WingKind
 
 
 def _fields() -> Iterator[Field]:

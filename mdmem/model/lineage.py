@@ -59,29 +59,28 @@ class Stance(Struct, frozen=True):
                 return "merged, not approved"
         return self.standing.value
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the standing as JSON values, with the author and the note of a proposal."""
-        stated: dict[str, Any] = {"standing": self.standing.value}
-        if self.commit:
-            stated["proposed_by"] = {"author": self.author, "commit": self.commit}
-        if self.note:
-            stated["standing_note"] = self.note
-        return stated
-
 
 BINDING = Stance(Standing.BINDING)
 
 
-def marked(stance: Stance | None) -> list[str]:
+def standing_marks(stance: Stance | None) -> list[str]:
     """Return the mark of an entry that is not binding, as a list; empty where the standing is not known."""
     return [stance.mark] if stance is not None and stance.mark else []
 
 
-def standing_json(stance: Stance | None, *, in_force: bool = True) -> dict[str, Any]:
-    """Return the JSON keys of a standing; none where it is not known, or for a binding entry that is not current."""
-    if stance is None or (stance.standing is Standing.BINDING and not in_force):
+def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, Any]:
+    """Return the JSON keys of a standing, with the author and the note of a proposal.
+
+    There are none where the standing is not known, and none for a binding entry that is not current.
+    """
+    if stance is None or (stance.standing is Standing.BINDING and not is_current):
         return {}
-    return stance.as_json()
+    values: dict[str, Any] = {"standing": stance.standing.value}
+    if stance.commit:
+        values["proposed_by"] = {"author": stance.author, "commit": stance.commit}
+    if stance.note:
+        values["standing_note"] = stance.note
+    return values
 
 
 class _Ends(Struct, frozen=True):
@@ -119,7 +118,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return is_edge and self.entries[new].status is not Status.DRAFT
 
     @cached_property
-    def said(self) -> dict[str, tuple[str, ...]]:
+    def linked_successors(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry, its direct successors by either end, facts and claims alike, sorted."""
         return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
@@ -185,7 +184,7 @@ class Lineage(Struct, frozen=True, dict=True):
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
         """Return each group of entries that supersede one another by either end, sorted."""
-        return tuple(sorted(tuple(sorted(group)) for group in self._said_groups if len(group) > 1))
+        return tuple(sorted(tuple(sorted(group)) for group in self._linked_groups if len(group) > 1))
 
     @cached_property
     def _cycle_of(self) -> dict[str, int]:
@@ -259,27 +258,27 @@ class Lineage(Struct, frozen=True, dict=True):
         """Return everything that an entry supersedes, directly or through others."""
         return _reach([address], self.predecessors) - {address}
 
-    def said_before(self, address: str) -> frozenset[str]:
+    def linked_ancestors(self, address: str) -> frozenset[str]:
         """Return everything that an entry supersedes by either end, directly or through others."""
-        return _reach([address], self._said_turned) - {address}
+        return _reach([address], self._linked_predecessors) - {address}
 
     @cached_property
-    def _said_turned(self) -> dict[str, tuple[str, ...]]:
-        return _turned(self.said)
+    def _linked_predecessors(self) -> dict[str, tuple[str, ...]]:
+        return _turned(self.linked_successors)
 
     def chain(self, address: str) -> tuple[str, ...]:
         """Return an entry with all before and after it by either end, the oldest first; in a cycle by address."""
-        members = _reach([address], self.said) | self.said_before(address)
-        order = self._said_order
+        members = _reach([address], self.linked_successors) | self.linked_ancestors(address)
+        order = self._linked_order
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))
 
     @cached_property
-    def _said_order(self) -> dict[str, int]:
-        return {member: -number for number, group in enumerate(self._said_groups) for member in group}
+    def _linked_order(self) -> dict[str, int]:
+        return {member: -number for number, group in enumerate(self._linked_groups) for member in group}
 
     @cached_property
-    def _said_groups(self) -> list[set[str]]:
-        return _components(self.said)
+    def _linked_groups(self) -> list[set[str]]:
+        return _components(self.linked_successors)
 
 
 def _components(edges: Mapping[str, tuple[str, ...]]) -> list[set[str]]:

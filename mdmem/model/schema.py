@@ -13,6 +13,8 @@ from mdmem.model.entry import (
     Entry,
     EntryType,
     Flaw,
+    Holder,
+    Kind,
     NoSuchDayError,
     NotIsoError,
     Relation,
@@ -23,7 +25,6 @@ from mdmem.model.entry import (
     title_of,
 )
 from mdmem.model.fields import FIELDS, FIELDS_OF, KNOWN_FIELDS, REQUIRED, WING_FIELDS
-from mdmem.model.kinds import Holder, Kind
 from mdmem.model.spelling import known_spelling, meant_field, meant_value, nearest
 from mdmem.model.text import kind_of, visible
 

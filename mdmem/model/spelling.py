@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable
 
 from mdmem.errors import UsageError
+from mdmem.model.entry import Field
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
-from mdmem.model.kinds import Field
 from mdmem.model.text import visible
 
 _SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {

@@ -12,7 +12,7 @@ from mdmem.ask.answer import OVER_BUDGET, Answer, AnswerBasis, Answers, Form, It
 from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.text import is_title_alone, quoted
 from mdmem.model.entry import Entry, Status
-from mdmem.model.lineage import marked
+from mdmem.model.lineage import standing_marks
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
@@ -66,7 +66,7 @@ class Style(Struct, frozen=True):
     def items(self, items: Iterable[Item]) -> Iterator[str]:
         """Yield entries as blocks; lines that follow each other are one, and entries already shown are listed by id."""
         items = list(items)
-        shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or marked(one.stance))]
+        shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
         lines: list[str] = []
         for item in (one for one in items if one not in shown):
             if item.form.is_line:
@@ -290,7 +290,7 @@ def _marks(item: Item) -> str:
     marks += (
         [one for one in reasons if names_words or not one.startswith(_OBVIOUS)] if item.form is not Form.GIVEN else []
     )
-    marks += [one for one in marked(item.stance) if not any(one in other for other in marks)]
+    marks += [one for one in standing_marks(item.stance) if not any(one in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 
 

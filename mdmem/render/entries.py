@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem.ask.answer import VIA_NAMED, replaced_notes
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import Entry, Status
-from mdmem.model.lineage import Stance, Standing, marked
+from mdmem.model.lineage import Stance, Standing, standing_marks
 from mdmem.render.answers import TITLE_ALONE, Style, mention_line
 from mdmem.render.basis import ended_text, problems_text, relations_text
 from mdmem.render.ink import Ink
@@ -55,14 +55,14 @@ def _result(hit: Result, snippet: str, ink: Ink) -> str:
 def _result_in_list(hit: Result, snippet: str, _: Ink) -> str:
     rest = f" and {len(hit.via) - VIA_NAMED} more" if len(hit.via) > VIA_NAMED else ""
     via = f", in place of {', '.join(f'`{old}`' for old in hit.via[:VIA_NAMED])}{rest}" if hit.via else ""
-    marks = "".join(f", {mark}" for mark in marked(hit.stance))
+    marks = "".join(f", {mark}" for mark in standing_marks(hit.stance))
     head = f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet}"
     return "\n  ".join([head, *relations_text(hit)])
 
 
 def _marks(status: str, stance: Stance | None) -> str:
     """Return what is unusual about an entry, in parentheses: its status, and its state on the default branch."""
-    marks = [*([] if status == Status.ACTIVE else [status.replace("_", " ")]), *marked(stance)]
+    marks = [*([] if status == Status.ACTIVE else [status.replace("_", " ")]), *standing_marks(stance)]
     return f" ({', '.join(marks)})" if marks else ""
 
 
@@ -135,7 +135,7 @@ def standing(one: ShownEntry) -> str:
     related = ((verb, named) for verb, named in (("claimed", one.claimed_by), ("amended", one.amended_by)) if named)
     notes = [f"{verb} by {', '.join(named)}" for verb, named in related]
     notes += [one.stance.note] if one.stance is not None and one.stance.note else []
-    return "; ".join([", ".join([_state(one), *marked(one.stance)]), *notes])
+    return "; ".join([", ".join([_state(one), *standing_marks(one.stance)]), *notes])
 
 
 def _state(one: ShownEntry) -> str:

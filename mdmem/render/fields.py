@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from mdmem.model.entry import EntryType, Status, WingKind
+from mdmem.model.entry import EntryType, Field, Holder, Kind, Searched, Status, WingKind
 from mdmem.model.fields import FIELDS
-from mdmem.model.kinds import Field, Holder, Kind, Searched
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mdmem.change.history import BlameReport, ChainLink, FieldBlame, HistoryStep, LogReport, WhyReport
 from mdmem.model.entry import Entry, day_of
-from mdmem.model.lineage import standing_json
+from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
@@ -38,7 +38,7 @@ def log_json(log: LogReport) -> dict[str, Any]:
         "address": log.address,
         "commits": [_step(step) for step in log.steps],
         "cut_off": log.is_cut,
-        **standing_json(log.stance),
+        **stance_json(log.stance),
     }
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from mdmem.ask.answer import VIA_NAMED, Answer, AnswerBasis, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
-from mdmem.model.lineage import standing_json
+from mdmem.model.lineage import stance_json
 from mdmem.render.text import json_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _hit(hit: Item, snippet: str, named: int | None) -> dict[str, Any]:
         "heads": list(hit.heads),
         "via": list(hit.via[:named]),
         **_lists(hit.relations),
-        **standing_json(hit.stance, in_force=entry.address in hit.heads),
+        **stance_json(hit.stance, is_current=entry.address in hit.heads),
     }
 
 
@@ -112,7 +112,7 @@ def _item(item: Item) -> dict[str, Any]:
         # A long chain would take more room than the entry; the reason counts the others.
         "via": list(item.via[:VIA_NAMED]),
         **_lists(item.relations),
-        **standing_json(item.stance, in_force=item.current),
+        **stance_json(item.stance, is_current=item.current),
         **({"beneath": mentions_json(item.mentions)} if item.mentions else {}),
     }
 
@@ -152,7 +152,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
                 "current": one.current,
                 "heads": list(one.heads),
                 **_lists({"claimed_by": one.claimed_by, "amended_by": one.amended_by}),
-                **standing_json(one.stance, in_force=one.current),
+                **stance_json(one.stance, is_current=one.current),
             }
             for one in shown
         ]

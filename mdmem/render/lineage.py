@@ -122,7 +122,7 @@ class Relations(Struct, frozen=True, dict=True):
         """Return the groups of connected entries, the largest first, each with the oldest of a chain first."""
         linked: dict[str, list[str]] = {}
         lineage = self.catalog.lineage
-        pairs = [(old, new) for old, newer in lineage.said.items() for new in newer]
+        pairs = [(old, new) for old, newer in lineage.linked_successors.items() for new in newer]
         pairs += [(arrow.start, arrow.end) for arrows in self.arrows.values() for arrow in arrows]
         for one, other in pairs:
             linked.setdefault(one, []).append(other)

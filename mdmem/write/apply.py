@@ -20,7 +20,7 @@ from msgspec import Struct
 from mdmem.disk import note_written, read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
 from mdmem.store.state.files import default_mode, leads_away, write_lock
-from mdmem.store.state.swap import OvertakenError, holds, rename_new, swap, take_away
+from mdmem.store.state.swap import OvertakenError, has_content, rename_new, swap, take_away
 from mdmem.write.change_set import Change, ChangeSet
 
 TEMPORARY = ".mdmem-tmp"
@@ -159,7 +159,7 @@ class FileTransaction:
     def settle(self) -> None:
         """Remove the old bytes; raises LostRaceError where an editor that had a file open wrote to them meanwhile."""
         for path, before in self._replaced.items():
-            if not holds(self._beside[path], before):
+            if not has_content(self._beside[path], before):
                 raise _lost(path)
         self._remove_prepared()
 
@@ -177,7 +177,7 @@ class FileTransaction:
             raise LostRaceError(f"`{to}` exists by now") from error
         self._undoing.append(lambda: self._rename_back(new, old))
         for file, content in files.items():
-            if not holds(self._root / file, content):
+            if not has_content(self._root / file, content):
                 raise _lost(path)
         _remove_empty(self._root, old.parent)
 

@@ -70,7 +70,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
 
 def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: str, today: date) -> ChangeSet:
     """Return the changes for what an active entry lacks: an approval, and the ends of a supersession."""
-    olds = [one for one in entry.supersedes if catalog.lineage.said.get(one) == (entry.address,)]
+    olds = [one for one in entry.supersedes if catalog.lineage.linked_successors.get(one) == (entry.address,)]
     changes = tuple(patch_superseded(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
     remarks: Sequence[str] = (f"{entry.address} is active already",)
     if _lacks_approval(entry, catalog.wings[entry.wing], person):

@@ -275,7 +275,7 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iter
     for near in find_near(home, address, text):
         entry = near.entry
         is_alive = entry.status is Status.DRAFT or home.catalog.lineage.is_current(entry.address)
-        if not (scope.holds(entry.address) and is_alive):
+        if not (scope.contains(entry.address) and is_alive):
             continue
         other = f"{entry.title}\n{home.catalog.body(entry.address)}"
         negates = bool(words_of(text) & _NEGATIONS) is not bool(words_of(other) & _NEGATIONS)

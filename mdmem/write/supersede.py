@@ -75,7 +75,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
     lineage = catalog.lineage
     if old.address == new.address:
         raise UsageError(f"{old.address} cannot supersede itself")
-    if new.address in {*old.supersedes, *lineage.said_before(old.address)}:
+    if new.address in {*old.supersedes, *lineage.linked_ancestors(old.address)}:
         raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
     if new.status is Status.DEPRECATED:
         raise UsageError(f"{new.address} is deprecated, so it cannot supersede anything; {_history(new.address)}")

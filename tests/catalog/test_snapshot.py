@@ -131,7 +131,7 @@ def told(catalog: Catalog) -> object:
     entries = [(entry, catalog.sizes[address]) for address, entry in catalog.entries.items()]
     chains = catalog.lineage
     heads = {address: chains.heads(address) for address in catalog.entries}
-    told = (chains.said, chains.successors, chains.claimants, chains.disputes, heads)
+    told = (chains.linked_successors, chains.successors, chains.claimants, chains.disputes, heads)
     broken = list(catalog.broken.items())
     return entries, catalog.wings, broken, catalog.findings, catalog.digests, catalog.files, catalog.others, told
 

@@ -9,9 +9,8 @@ from builders import entry_text
 from msgspec.structs import replace
 
 from mdmem.markdown.parse import parse_document
-from mdmem.model.entry import Entry, Wing
+from mdmem.model.entry import Entry, Field, Holder, Kind, Wing
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, front_matter_schema, version_of
-from mdmem.model.kinds import Field, Holder, Kind
 from mdmem.model.schema import read_entry, read_wing
 
 

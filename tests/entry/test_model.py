@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mdmem.model.entry import (
     Entry,
     EntryType,
+    Kind,
     NoSuchDayError,
     NotIsoError,
     Relation,
@@ -21,7 +22,6 @@ from mdmem.model.entry import (
     title_of,
 )
 from mdmem.model.fields import FIELDS
-from mdmem.model.kinds import Kind
 from mdmem.model.text import visible
 from mdmem.record import pack, unpack
 from mdmem.store.catalog.snapshot import LoadedFile, read_dates

@@ -6,8 +6,8 @@ import pytest
 
 from mdmem.lsp.tokens import TokenKind, parse_text
 from mdmem.markdown.parse import parse_document
+from mdmem.model.entry import Kind
 from mdmem.model.fields import FIELDS
-from mdmem.model.kinds import Kind
 
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
 _LISTS = {field.name for field in FIELDS if field.kind in (Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS)}

@@ -8,7 +8,7 @@ import pytest
 from builders import write
 
 from mdmem.store.state import swap as module
-from mdmem.store.state.swap import OvertakenError, exchange, holds, rename_new, swap, take_away
+from mdmem.store.state.swap import OvertakenError, exchange, has_content, rename_new, swap, take_away
 
 
 def names(folder: Path) -> list[str]:
@@ -62,8 +62,8 @@ def test_only_a_regular_file_with_the_same_bytes_holds_them(tmp_path: Path, ther
         "folder": path.mkdir,
     }
     made[there]()
-    assert not holds(path, b"a")
-    assert holds(write(tmp_path, "same", "a"), b"a")
+    assert not has_content(path, b"a")
+    assert has_content(write(tmp_path, "same", "a"), b"a")
 
 
 def test_swap_leaves_a_link_that_was_put_in_the_way(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_what_is_saved_in_the_moment_of_taking_away_is_put_back(
 ) -> None:
     target, aside = write(tmp_path, "a.md", "old"), tmp_path / ".a.md.x.tmp"
     looks = iter([True, False])
-    monkeypatch.setattr(module, "holds", lambda *_: next(looks))
+    monkeypatch.setattr(module, "has_content", lambda *_: next(looks))
     with pytest.raises(OvertakenError):
         take_away(target, aside, read=b"old")
     assert (target.read_text(), names(tmp_path)) == ("old", ["a.md"])

@@ -11,8 +11,8 @@ from whoosh.fields import FieldType, Schema
 from whoosh.formats import Existence, Positions
 
 from mdmem.markdown.headings import decision_sections, sections_of
+from mdmem.model.entry import Searched
 from mdmem.model.fields import searched_as
-from mdmem.model.kinds import Searched
 from mdmem.store.index.analysis import VERSION, positions_of
 from mdmem.store.index.records import IndexDocument
 

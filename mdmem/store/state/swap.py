@@ -21,7 +21,7 @@ class OvertakenError(Exception):
         self.kept = kept
 
 
-def holds(path: Path, content: bytes) -> bool:
+def has_content(path: Path, content: bytes) -> bool:
     """Return whether a path is a regular file with exactly this content."""
     try:
         handle = os.open(path, _FLAGS)
@@ -43,15 +43,15 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
 
     The file that came out is compared again: if somebody saved it meanwhile, it gets its place back.
     """
-    if not holds(target, read):
+    if not has_content(target, read):
         raise OvertakenError
     try:
         exchange(ours, target)
     except FileNotFoundError as error:
         raise OvertakenError from error
-    if not holds(ours, read):
+    if not has_content(ours, read):
         exchange(ours, target)
-        if not holds(ours, written):
+        if not has_content(ours, written):
             # Saved once more: the newest stays.
             exchange(ours, target)
             raise OvertakenError(_keep(ours))
@@ -79,10 +79,10 @@ def exchange(one: Path, other: Path) -> None:
 
 def take_away(target: Path, aside: Path, *, read: bytes) -> None:
     """Rename a file that was read to a name of the caller's; raises OvertakenError, and OSError."""
-    if not holds(target, read):
+    if not has_content(target, read):
         raise OvertakenError
     target.replace(aside)
-    if holds(aside, read):
+    if has_content(aside, read):
         return
     try:
         rename_new(aside, target)

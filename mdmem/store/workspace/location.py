@@ -25,14 +25,14 @@ from mdmem.store.git.status import commit_at, first_of, list_changed_in_index, l
 class Snapshot(Struct, frozen=True):
     """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
-    With `merge_into` it is the result of merging the revision, by default HEAD, into that one. `said` is the user's
+    With `merge_into` it is the result of merging the revision, by default HEAD, into that one. `name` is the user's
     name of the revision, `is_dated` whether that was a date, `remarks` are shown with answers.
     """
 
     revision: str | None = None
     staged: bool = False
     merge_into: str | None = None
-    said: str | None = None
+    name: str | None = None
     is_dated: bool = False
     remarks: tuple[str, ...] = ()
 
@@ -215,7 +215,7 @@ _AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s?
 _NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 
-def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot, date]:
+def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
     """Return the snapshot of a revision or a date, and the day to judge by.
 
     A name of a revision is one, even where it looks like a date; then the day stays today. A date means the last commit
@@ -224,22 +224,22 @@ def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot
     Raises UnknownRevisionError, UsageError and GitError.
     """
     repository = location.get_repository()
-    is_date = _DATE.fullmatch(said) is not None or _AGO.fullmatch(said) is not None
+    is_date = _DATE.fullmatch(name) is not None or _AGO.fullmatch(name) is not None
     try:
-        commit = resolve(repository, said)
+        commit = resolve(repository, name)
     except UnknownRevisionError:
         if not is_date:
             raise
-        return _at_date(repository, _resolve_relative(said, today), today)
-    remarks = (f"`{said}` is a branch or tag here, so it is not read as a date",) if is_date else ()
-    return Snapshot(commit, said=said, remarks=remarks), today
+        return _at_date(repository, _resolve_relative(name, today), today)
+    remarks = (f"`{name}` is a branch or tag here, so it is not read as a date",) if is_date else ()
+    return Snapshot(commit, name=name, remarks=remarks), today
 
 
-def _resolve_relative(said: str, today: date) -> str:
+def _resolve_relative(name: str, today: date) -> str:
     """Return the date of `yesterday` or `2 weeks ago`; another text as it is."""
-    found = _AGO.fullmatch(said.lower())
+    found = _AGO.fullmatch(name.lower())
     if found is None:
-        return said
+        return name
     word, number, unit = found.groups()
     if word is not None:
         return str(today + timedelta(days=_NEAR[word]))
@@ -247,36 +247,36 @@ def _resolve_relative(said: str, today: date) -> str:
         return str(today - timedelta(days=int(number) * (7 if unit == "week" else 1)))
     year, month = divmod(today.year * 12 + today.month - 1 - int(number) * (12 if unit == "year" else 1), 12)
     if year < MINYEAR:
-        raise UsageError(f"there is no day `{said}`")
+        raise UsageError(f"there is no day `{name}`")
     return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
 
 
-def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, date]:
+def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, date]:
     try:
-        instant = datetime.fromisoformat(said.upper())
+        instant = datetime.fromisoformat(name.upper())
     except ValueError as error:
-        raise UsageError(f"there is no time `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
+        raise UsageError(f"there is no time `{name}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
     day = instant.date()
-    if len(said) == len("2026-01-31"):
+    if len(name) == len("2026-01-31"):
         # The first moment of the next day may be beyond the last year that Python has.
         instant = datetime.combine(day, time(23, 59, 59))
     branch = find_default_branch(repository)
     if branch is None:
         why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
-        raise GitError(f"what applied on {said} is unknown: {why}")
+        raise GitError(f"what applied on {name} is unknown: {why}")
     found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     if found is None:
         since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
         if is_shallow(repository):
-            cut = f"the history of {branch.ref} is cut off before {said}, it begins on {since}"
+            cut = f"the history of {branch.ref} is cut off before {name}, it begins on {since}"
             raise GitError(f"{cut}; {UNSHALLOW}")
-        raise UsageError(f"nothing was committed on {branch.ref} by {said}; its history begins on {since}")
-    remarks = [f"as of {said}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
+        raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
+    remarks = [f"as of {name}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
     if found.is_uneven:
         remarks.append("dates on this branch are out of order: that commit follows one with a later date")
     if day > today:
-        remarks.append(f"{said} is in the future: this is what applies now, judged by that day")
-    return Snapshot(found.commit, said=said, is_dated=True, remarks=tuple(remarks)), day
+        remarks.append(f"{name} is in the future: this is what applies now, judged by that day")
+    return Snapshot(found.commit, name=name, is_dated=True, remarks=tuple(remarks)), day
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:

@@ -74,31 +74,33 @@ class Scope(Struct, frozen=True, kw_only=True):
     state: ScopeState = ScopeState.RESOLVED
     starts_shared: bool = False
 
-    def holds(self, address: str) -> bool:
+    def contains(self, address: str) -> bool:
         """Return whether an address is in the wings and rooms of this scope."""
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
-    def binds(self, entry: Entry) -> bool:
+    def always_applies(self, entry: Entry) -> bool:
         """Return whether an entry is an invariant that always applies, in whatever room."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     def reads(self, entry: Entry) -> bool:
         """Return whether an entry is in this scope, or an invariant that always applies."""
-        return self.holds(entry.address) or self.binds(entry)
+        return self.contains(entry.address) or self.always_applies(entry)
 
-    def held(self, catalog: Catalog) -> Collection[str]:
+    def addresses_in(self, catalog: Catalog) -> Collection[str]:
         """Return the addresses of the entries in this scope."""
         return self.read(catalog, unasked=False)
 
     def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
         """Return the addresses of the entries in this scope, and of the invariants that always apply."""
-        whole = [self.holds(f"{room}/") for room in catalog.derived.rooms]
+        whole = [self.contains(f"{room}/") for room in catalog.derived.rooms]
         if all(whole):
             return catalog.everything
         found: list[str] = []
         for is_whole, held in zip(whole, catalog.derived.rooms.values(), strict=True):
-            found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
+            found += (
+                held if is_whole else (one for one in held if unasked and self.always_applies(catalog.entries[one]))
+            )
         return found
 
     @property

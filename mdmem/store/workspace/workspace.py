@@ -16,10 +16,9 @@ from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.markdown.text import content_of
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.model.entry import Entry
+from mdmem.model.entry import Entry, Searched
 from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
-from mdmem.model.kinds import Searched
 from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.redaction import visible_settings
@@ -125,14 +124,14 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the same root at another snapshot; the cache of parsed files is shared."""
         return replace(self, snapshot=snapshot, parts=Parts())
 
-    def as_of(self, said: str | None) -> Self:
+    def as_of(self, name: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself for None.
 
         Raises UnknownRevisionError, UsageError and GitError.
         """
-        if said is None:
+        if name is None:
             return self
-        snapshot, day = snapshot_at(self.location, said, today=self.today)
+        snapshot, day = snapshot_at(self.location, name, today=self.today)
         return replace(self.at(snapshot), today=day)
 
     def reread(self) -> Self:
@@ -208,7 +207,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         if snapshot.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
         commit = resolve(repository, snapshot.revision)
-        return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
+        return GitTree(repository, under, commit, _named(snapshot.name or snapshot.revision, commit))
 
     @cached_property
     def merged(self) -> MergeResult:
@@ -224,10 +223,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
 
-    def _side(self, said: str, commit: str) -> Self:
+    def _side(self, name: str, commit: str) -> Self:
         """Return the root at a commit; the name may mean another one by now."""
-        name = _named(said, commit) if said else f"the merge base {commit[:10]}"
-        tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, name))
+        shown = _named(name, commit) if name else f"the merge base {commit[:10]}"
+        tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, shown))
         return self.at(Snapshot(revision=commit)).over(tree)
 
     @cached_property
@@ -395,5 +394,5 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return {}
 
 
-def _named(said: str, commit: str) -> str:
-    return commit[:10] if said == commit else f"{said} ({commit[:10]})"
+def _named(name: str, commit: str) -> str:
+    return commit[:10] if name == commit else f"{name} ({commit[:10]})"
