@@ -97,10 +97,9 @@ class Scope(Struct, frozen=True, kw_only=True):
         if all(whole):
             return catalog.everything
         found: list[str] = []
-        for is_whole, held in zip(whole, catalog.derived.rooms.values(), strict=True):
-            found += (
-                held if is_whole else (one for one in held if unasked and self.always_applies(catalog.entries[one]))
-            )
+        for is_whole, members in zip(whole, catalog.derived.rooms.values(), strict=True):
+            chosen = (one for one in members if unasked and self.always_applies(catalog.entries[one]))
+            found += members if is_whole else chosen
         return found
 
     @property
