@@ -69,7 +69,7 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
     """Return the current rules whose `applies_to` matches one of the paths, invariants first, one line each.
 
     Entries `given` before, by address and digest, are omitted unless they changed. A problem is reported once.
-    Raises what reading the memory raises.
+    Raises the errors of loading the memory.
     """
     inside = _inside(workspace, paths)
     return read_steadily(workspace, lambda reading: _brief(reading, inside, given or {})) if inside else Brief()
@@ -85,7 +85,7 @@ def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
     """Say how many invariants apply to all files, and which command shows them; None where there are none.
 
     A brief omits them, since they belong at the start of a session and it may be shown at each edit.
-    Raises what reading the memory raises.
+    Raises the errors of loading the memory.
     """
     inside = _inside(workspace, paths)
     number = len(rules_for(reading_of(workspace), inside).always) if inside else 0
@@ -95,7 +95,7 @@ def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
 
 
 def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
-    """Return the rules for some paths, which count from the top; raises what reading the memory raises."""
+    """Return the rules for some paths, which count from the top; raises the errors of loading the memory."""
     catalog = reading.view.effective.catalog
     try:
         scope = resolve_scope(catalog, reading.settings, Filters(), paths=paths)

@@ -68,7 +68,7 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def is_global(self) -> bool:
-        """Say whether only shared wings are asked for."""
+        """Return whether only shared wings are asked for."""
         return self.scope is BundleScope.GLOBAL
 
     @property

@@ -107,7 +107,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def is_far(self) -> bool:
-        """Say whether the search starts at shared knowledge, and this is of a project."""
+        """Return whether the search starts at shared knowledge, and this is of a project."""
         return self.memory.scope.starts_shared and self.item.tier is not Tier.SHARED
 
     @property
@@ -164,7 +164,7 @@ def _always(notes: Sequence[Entry], scope: Scope, request: ContextRequest) -> di
 
 
 def is_of_domain(entry: Entry, domain: str) -> bool:
-    """Say whether an entry's wing, room, label, topic, focus or one of its tags is the domain."""
+    """Return whether an entry's wing, room, label, topic, focus or one of its tags is the domain."""
     stated = (entry.wing, entry.room, entry.label, entry.topic, entry.focus, *entry.tags)
     return any(_folded(one) == _folded(domain) for one in stated if one)
 

@@ -54,14 +54,14 @@ def _as_typed(top: Path, path: str) -> str:
 
 
 def _is_meant_from(top: Path, path: str, here: Path) -> bool:
-    """Say whether a path is meant from the top: it is there alone, or its folder is, where it is yet to be made."""
+    """Return whether a path is meant from the top: it is there alone, or its folder is, where it is yet to be made."""
     if is_there(here) or is_there(top / path):
         return not is_there(here)
     return _is_folder((top / path).parent) and not _is_folder(here.parent)
 
 
 def is_there(path: Path) -> bool:
-    """Say whether anything is at a path; raises OSError where it may not be looked at."""
+    """Return whether anything is at a path; raises OSError where it may not be looked at."""
     try:
         return path.exists()
     except OSError as error:
@@ -93,28 +93,28 @@ def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
 
 
 def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return those of some paths from the top at which no file of the repository is; one may be about to be made.
+    """Return the given paths at which the repository has no file; the user may be about to create one.
 
-    Nothing is known of another repository's files, nor of a commit's, and who may not see all is told nothing; what
-    lies outside is not looked at. A memory with no folder beside it has its code elsewhere.
+    The result is empty for another repository, for a commit, for a caller who may not see all wings, and for a memory
+    whose repository has no other folder, because its code is elsewhere. Paths outside the repository are not checked.
     """
     location = workspace.location
-    is_told = workspace.snapshot.is_working_tree and not workspace.access.is_narrow
-    if not (is_told and location.repository is not None and location.under):
+    may_check = workspace.snapshot.is_working_tree and not workspace.access.is_narrow
+    if not (may_check and location.repository is not None and location.under):
         return ()
     places = (location.base, workspace.cwd)
     absent = tuple(
         path for path in paths if not (lies_inside(path) and any(os.path.lexists(one / path) for one in places))
     )
-    return absent if absent and _has_folders_beside(location) else ()
+    return absent if absent and _has_other_folders(location) else ()
 
 
 def lies_inside(path: str) -> bool:
-    """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
+    """Return whether a path from the top lies inside the repository."""
     return not path.startswith(("/", "../")) and path != ".." and not _DRIVE.match(path)
 
 
-def _has_folders_beside(location: Location) -> bool:
+def _has_other_folders(location: Location) -> bool:
     memory = location.under.partition("/")[0]
     with suppress(OSError), os.scandir(location.base) as listed:
         return any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed)
@@ -122,9 +122,9 @@ def _has_folders_beside(location: Location) -> bool:
 
 
 def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return, for each of some entries whose text holds one of the paths as a whole word, these paths.
+    """Return the given paths that each entry mentions as a whole word, by address; entries without one are left out.
 
-    It reads the files: to load the index takes longer than to search a thousand of them.
+    It reads the entry files, since loading the index takes longer than searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
     if not names:

@@ -126,7 +126,7 @@ def _counter(words: Iterable[str]) -> Callable[[str], int]:
 
 
 def _is_short(word: str) -> bool:
-    """Say whether a word is so short that most other words contain it; signs of other scripts are words."""
+    """Return whether a word is so short that most other words contain it; signs of other scripts are words."""
     return len(word) <= 2 and word.isascii()
 
 

@@ -1,4 +1,4 @@
-"""Find the shared entries that the active wing overrides: where it applies, and none that has more authority."""
+"""Find the shared entries that entries of the active wing override for the paths and focus of a question."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Overrides(Struct, frozen=True, dict=True):
         return is_current and has_focus and (not paths or _applies_to(entry, paths))
 
     def replaces(self, entry: Entry, other: Entry) -> bool:
-        """Say whether an entry applies wherever the one that it overrides does, for the question's paths and focus.
+        """Return whether an entry applies wherever the one that it overrides does, for the question's paths and focus.
 
         Where one of several paths or focus areas is outside, the other entry applies there.
         """
@@ -98,5 +98,5 @@ class Overrides(Struct, frozen=True, dict=True):
 
 
 def _applies_to(entry: Entry, paths: Collection[str]) -> bool:
-    """Say whether an entry applies everywhere, or to one of some paths."""
+    """Return whether an entry applies everywhere, or to one of some paths."""
     return not entry.applies_to or any_match(entry.applies_to, paths) is not None

@@ -66,7 +66,7 @@ def _misplaced(catalog: Catalog) -> Iterator[Finding]:
 
 
 def _concerns(path: str, scope: Scope) -> bool:
-    """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
+    """Return whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
     parts = path.split("/")
     if is_misnamed(parts[0]):
         return True

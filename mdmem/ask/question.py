@@ -27,12 +27,12 @@ class Question(Struct, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """Say whether the question has neither words nor paths, so that every current entry answers it."""
+        """Return whether the question has neither words nor paths, so that every current entry answers it."""
         return not self.words.strip() and not self.paths
 
     @property
     def is_words_only(self) -> bool:
-        """Say whether the question has words, and neither files nor filters."""
+        """Return whether the question has words, and neither files nor filters."""
         return bool(self.words.strip()) and not self.paths and not self.work_paths and self.filters == Filters()
 
 
@@ -40,9 +40,9 @@ _Request = TypeVar("_Request", bound=Struct)
 
 
 def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request:
-    """Return a request with each text on one line, where None and blank texts count as left out.
+    """Return a request from keyword values; each text becomes one line, and None or a blank text counts as absent.
 
-    Raises UsageError where the goal is missing.
+    Raises UsageError if the goal is missing.
     """
     tidied = {name: tidy(value) for name, value in stated.items()}
     if not tidied.get("goal"):
@@ -51,7 +51,7 @@ def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request
 
 
 def tidy(value: object) -> Any:
-    """Return a text on one line, several texts each once and without blank ones, and other values as they are."""
+    """Return a text on one line, a list of texts without blanks and duplicates, or any other value unchanged."""
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, (list, tuple)):

@@ -109,7 +109,7 @@ def _order(hit: Item) -> tuple[object, ...]:
 
 
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
-    """Say whether an entry passes every filter but wing and room, by its status of the day."""
+    """Return whether an entry passes every filter but wing and room, by its status of the day."""
     return (
         filters.lets_in(entry)
         and (not filters.focuses or entry.focus in filters.focuses)
@@ -118,7 +118,7 @@ def passes(entry: Entry, filters: Filters, today: date) -> bool:
 
 
 def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
-    """Say whether an entry is shown under its own name: it is current, or the filters ask for its kind."""
+    """Return whether an entry is shown under its own name: it is current, or the filters ask for its kind."""
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     lineage = catalog.lineage

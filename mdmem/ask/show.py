@@ -152,7 +152,7 @@ class EntryExcerpt(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Say whether the entry is current itself."""
+        """Return whether the entry is current itself."""
         return self.entry.address in self.heads
 
 

@@ -50,7 +50,7 @@ def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> Plan:
 
 
 def is_doubtful(source: Mapping[str, Any]) -> bool:
-    """Say whether a source should be confirmed before anybody writes from it."""
+    """Return whether a source should be confirmed before anybody writes from it."""
     return bool(source["status"] != Status.ACTIVE or source["freshness"] == Freshness.STALE)
 
 

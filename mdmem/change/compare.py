@@ -49,7 +49,7 @@ class TreeSide(Struct, frozen=True):
         return Ref(entry.address, entry.type, entry.status, entry.title, owners)
 
     def may_have(self, address: str) -> bool:
-        """Say whether an entry may be at an address where none was loaded: its file or folder cannot be read."""
+        """Return whether an entry may be at an address where none was loaded: its file or folder cannot be read."""
         if f"{address}.md" in self.catalog.broken:
             return True
         return address not in self.catalog.entries and any(

@@ -192,7 +192,7 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
 
 
 def _is_declared_split(path: str, content: bytes, successors: Sequence[SuccessorSide]) -> bool:
-    """Say whether both sides declare a split into all successors."""
+    """Return whether both sides declare a split into all successors."""
     addresses = {one.address for one in successors}
     stated = [interpret(parse_document(path, take_side(content, side))).entry for side in ConflictSide]
     return all(entry is not None and entry.declares_split(addresses) for entry in stated)

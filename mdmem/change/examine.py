@@ -72,7 +72,7 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
 
     @property
     def is_clean(self) -> bool:
-        """Say whether nothing needs maintenance."""
+        """Return whether nothing needs maintenance."""
         kinds = (self.duplicates, self.near, self.outdated, self.obsolete, self.drifted, self.findings)
         return not any((*kinds, self.unresolved, self.blocked))
 
@@ -251,7 +251,7 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
 
 
 def _is_older(entry: Entry, type_: EntryType, days: int, today: date) -> bool:
-    """Say whether an entry of a type was neither made nor verified in so many days."""
+    """Return whether an entry of a type was neither made nor verified in so many days."""
     age = age_of(entry, today)
     return entry.type is type_ and age is not None and age >= days
 

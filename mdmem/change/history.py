@@ -118,7 +118,7 @@ def _is_entry(path: str) -> bool:
 def blame(workspace: Workspace, name: str) -> BlameReport:
     """Return the commit that last set each field of an entry and its body, through its moves.
 
-    A new spelling of the same value does not count. Raises what `log` raises.
+    A new spelling of the same value does not count. Raises the errors of `log`.
     """
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)

@@ -83,7 +83,7 @@ def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) ->
 
 
 def are_linked(one: Entry, other: Entry) -> bool:
-    """Say whether a field of one of two entries contains a link to the other."""
+    """Return whether a field of one of two entries contains a link to the other."""
     return any(other.address in one.links(name) or one.address in other.links(name) for name in LINK_FIELDS)
 
 

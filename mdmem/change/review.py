@@ -1,4 +1,4 @@
-"""Review a change: find its two trees, compare them, check the result of the merge, and ask both sides questions."""
+"""Review a change: find its two trees, compare them, check the merged result, and ask each side the same questions."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def compare_trees(
 def page_url(workspace: Workspace, request: ReviewRequest) -> str | None:
     """Return the URL of the change's page from the settings before the change, so that the change cannot set it.
 
-    Raises what `review_change` raises.
+    Raises the errors of `review_change`.
     """
     span = _parse_span(workspace, request)
     return _load_side(workspace, span.before, span.before_name).tree.settings.diff_url

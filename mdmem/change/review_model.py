@@ -241,7 +241,7 @@ class AnswerPair(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Say whether both sides give the same answer."""
+        """Return whether both sides give the same answer."""
         same_items = [one.address for one in self.before.items] == [one.address for one in self.after.items]
         return same_items and (self.before.covered, self.before.error) == (self.after.covered, self.after.error)
 
@@ -273,7 +273,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Say whether no entry changed; a file that only one side can read is a change."""
+        """Return whether no entry changed; a file that only one side can read is a change."""
         counts = self.counts
         before, after = (
             {(one.path, one.code) for one in self.unread if one.which == which} for which in ("before", "after")

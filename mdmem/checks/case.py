@@ -158,7 +158,7 @@ class Case(Struct, frozen=True, dict=True):
         return tuple(one for path in paths for one in self.file_facts(path).suppressions)
 
     def gives_reason(self, entry: Entry) -> bool:
-        """Say whether an entry gives a reason for what it supersedes or overrides, or one that could not be read."""
+        """Return whether an entry gives a reason for what it supersedes or overrides, or one that could not be read."""
         return bool(entry.reason or "reason" in entry.unread or self.file_facts(entry.path).gives_reason)
 
     @cached_property
@@ -272,7 +272,7 @@ class Case(Struct, frozen=True, dict=True):
         return frozenset(finding.place.path for finding in self._by_code.get("manifest-invalid", ()))
 
     def is_current(self, address: str) -> bool:
-        """Say whether an entry is active or under review and no current entry supersedes it."""
+        """Return whether an entry is active or under review and no current entry supersedes it."""
         return self.catalog.lineage.is_current(address)
 
     def on_entry(

@@ -73,17 +73,17 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def is_excusable(self) -> bool:
-        """Say whether a file or a baseline may excuse a finding."""
+        """Return whether a file or a baseline may excuse a finding."""
         return not self.incomplete and self._module not in _NEVER_EXCUSED
 
     @property
     def needs_base(self) -> bool:
-        """Say whether the check is about what a change did."""
+        """Return whether the check is about what a change did."""
         return self._module == "change"
 
     @property
     def weighs_less_when_ended(self) -> bool:
-        """Say whether a finding about an entry that has ended may be one level less severe."""
+        """Return whether a finding about an entry that has ended may be one level less severe."""
         return self._module in ("schema", "content", "links", "dates", "scope") and not self.same_when_ended
 
     @property

@@ -55,19 +55,19 @@ class CheckReport(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
-        """Say whether a finding was there before the change.
+        """Return whether a finding was there before the change.
 
-        Without a base none is old, and neither is a file that could not be read: nobody knows what it would have shown.
+        Without a base no finding is old. A finding about an unreadable file is never old: the file may hide others.
         """
         return self.base is not None and not finding.new and not is_incomplete(finding)
 
     def fails(self, finding: Finding) -> bool:
-        """Say whether a finding fails the run."""
+        """Return whether a finding fails the run."""
         return finding.weight.rank <= self.fail_on.rank and (self.old_fails or not self.is_old(finding))
 
     @property
     def is_failing(self) -> bool:
-        """Say whether any finding fails the run."""
+        """Return whether any finding fails the run."""
         return any(map(self.fails, self.findings))
 
     @property
@@ -82,7 +82,7 @@ class CheckReport(Struct, frozen=True):
 
 
 def is_incomplete(finding: Finding) -> bool:
-    """Say whether a finding means that something was not read, so that other findings may be missing."""
+    """Return whether a finding means that something was not read, so that other findings may be missing."""
     check = find_check(finding.code)
     return check is not None and check.incomplete
 
@@ -173,13 +173,13 @@ class _Run:
                     self._add(finding, get_check(_UNUSED))
 
     def _excuses(self, finding: Finding) -> bool:
-        """Say whether the file of a finding excuses it by its present or its former code, and remember that it did."""
+        """Return whether the file of a finding excuses it by its current or former code, and record the use."""
         keys = {(finding.place.path, code) for code in (finding.code, finding.former)} & self._excused
         self._used |= keys
         return bool(keys)
 
     def _runs(self, finding: Finding) -> bool:
-        """Say whether the check of a finding runs at its file, and whether its former code is not ignored there."""
+        """Return whether the check of a finding runs at its file, and whether its former code is not ignored there."""
         if not self._by_wing:
             return True
         wing = finding.place.path.partition("/")[0]
@@ -216,12 +216,12 @@ class _Run:
         return _LESS[severity] if is_lower else severity
 
     def _is_elsewhere(self, path: str) -> bool:
-        """Say whether a file is written in another repository."""
+        """Return whether a file is written in another repository."""
         return path.partition("/")[0] in self._case.fetched_wings
 
 
 def has_ended(catalog: Catalog, address: str) -> bool:
-    """Say whether an entry is deprecated or superseded; False if its supersession cannot be read."""
+    """Return whether an entry is deprecated or superseded; False if its supersession cannot be read."""
     entry = catalog.entries.get(address)
     if entry is None or not {"supersedes", "superseded_by"}.isdisjoint(entry.unread):
         return False

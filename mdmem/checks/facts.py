@@ -122,13 +122,13 @@ class TrackedPaths(Struct, frozen=True, dict=True):
         return f"{self.facts.under}/" if self.facts.under else ""
 
     def has(self, path: str) -> bool:
-        """Say whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""
+        """Return whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""
         top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
         top = top.rstrip("/")
         return top in self.facts.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
 
     def has_match(self, glob: str) -> bool:
-        """Say whether a glob matches any tracked path; only paths that begin with its fixed part are compared."""
+        """Return whether a glob matches any tracked path; only paths that begin with its fixed part are compared."""
         magic = MAGIC.search(glob)
         start = glob if magic is None else glob[: magic.start()]
         paths = self.paths if _UNLISTED.search(glob.removesuffix("/")) else self._below(start)

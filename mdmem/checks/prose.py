@@ -39,7 +39,7 @@ _CAUSE = re.compile(
 
 
 def says_nothing(body: str) -> bool:
-    """Say whether a body has only blanks, headings and comments."""
+    """Return whether a body has only blanks, headings and comments."""
     return _NOTHING.match(body) is not None
 
 
@@ -52,7 +52,7 @@ def reasons_begin(prose: str) -> int | None:
 
 
 def gives_reason(body: str) -> bool:
-    """Say whether a body gives a reason."""
+    """Return whether a body gives a reason."""
     return "Rationale:" in body or _CAUSE.search(body) is not None or reasons_begin(body) is not None
 
 
@@ -116,7 +116,7 @@ class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
 
 
 def may_amend(body: str) -> bool:
-    """Say whether a body, its code included, has a verb such as amends."""
+    """Return whether a body, its code included, has a verb such as amends."""
     return _AMENDS.search(body) is not None
 
 

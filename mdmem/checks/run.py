@@ -59,7 +59,7 @@ class ComparedTrees(Struct, frozen=True):
 
     @property
     def has_before(self) -> bool:
-        """Say whether there is any tree whose findings are old."""
+        """Return whether there is any tree whose findings are old."""
         return self.base is not None or bool(self.elsewhere)
 
     @property

@@ -95,7 +95,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Say whether a text has the bits a character of a random one (Shannon 1948)."""
+    """Return whether a text has the bits a character of a random one (Shannon 1948)."""
     # A short random text hardly repeats a character, so its length limits the measure.
     shares = (count / len(value) for count in Counter(value).values())
     return -sum(share * math.log2(share) for share in shares) >= min(3.0, 0.8 * math.log2(len(value)))

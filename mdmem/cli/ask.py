@@ -121,7 +121,7 @@ def syntax_option(command: Decorated) -> Decorated:
     shell_complete=complete_code_path,
     help="A file that you work on, or will make; repeatable.",
 )
-@click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="A question, answered in short; repeatable.")
+@click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="Also answer this briefly; repeatable.")
 @click.option(
     "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer; a token is 4 bytes."
 )
@@ -286,7 +286,7 @@ def _why_nothing(result: SearchResult, *, syntax: bool) -> str:
     type=click.Choice([one.value for one in Layer]),
     default="recall",
     show_default=True,
-    help="How much to search.",
+    help="How deep to search: wake for the start of a session, deep_search for research.",
 )
 @click.option("--domain", metavar="DOMAIN", help="Only this tag, topic, label, room or focus.")
 @click.option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")

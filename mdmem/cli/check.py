@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--base",
     metavar="REV",
     shell_complete=complete_revision,
-    help="Compare with the commit where the tree left REV, and mark new findings.",
+    help="Compare with the merge base of the tree and REV, and mark new findings.",
 )
 @click.option(
     "--merge",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
-@click.option("--baseline", metavar="FILE", help="Leave out the findings recorded in FILE, which counts from the root.")
+@click.option("--baseline", metavar="FILE", help="Omit the findings recorded in FILE (a path from the root).")
 @click.option("--no-baseline", is_flag=True, help="Show the findings that the baseline records, too.")
 @click.option(
     "--update-baseline",
@@ -65,7 +65,10 @@ if TYPE_CHECKING:
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a check; `all` lists them.")
 @click.option(
-    "--format", "form", type=click.Choice(tuple(FORMATS)), help="How to print; in GitHub Actions github, else text."
+    "--format",
+    "form",
+    type=click.Choice(tuple(FORMATS)),
+    help="Output format.  [default: github in GitHub Actions, else text]",
 )
 @global_options
 def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:

@@ -206,7 +206,7 @@ def show_command(
 
 
 def _is_placed(argument: str) -> bool:
-    """Say whether an argument is an address with its repository."""
+    """Return whether an argument is an address with its repository."""
     repository, _, address = argument.rpartition(":")
     return bool(repository) and not argument.startswith("-") and " " not in argument and address.count("/") == 2
 

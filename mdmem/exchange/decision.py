@@ -45,7 +45,7 @@ _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class Keys(Struct, frozen=True):
-    """The keys of a record: values that the caller interprets, more fields, and links to other records."""
+    """The parsed front matter of a decision record: values for the caller, other fields, and links to other records."""
 
     asked: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Fact(Struct, frozen=True):
 
     @property
     def is_status(self) -> bool:
-        """Say whether it states the status of the record, or a relation."""
+        """Return whether it states the status of the record, or a relation."""
         return self.key in _STATUS_FACTS or kind_of_key(self.key) is not None
 
     @property
@@ -191,7 +191,7 @@ def _is_known(name: str) -> bool:
 
 
 def _is_day_of_state(key: str, value: str) -> bool:
-    """Say whether a fact is the day of a status: `Rejected: 2024-02-01`."""
+    """Return whether a fact is the day of a status: `Rejected: 2024-02-01`."""
     return is_status_word(key) and read_date(value) is not None
 
 
@@ -320,7 +320,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
 
 
 def names_successor(claims: Iterable[Claim]) -> bool:
-    """Say whether a record states its successor."""
+    """Return whether a record states its successor."""
     return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
 
 

@@ -54,7 +54,7 @@ _RELATIONS = {
 
 
 def _is_basic_memory(source: SourceFile) -> bool:
-    """Say whether a note has a permalink, or observations and relations."""
+    """Return whether a note has a permalink, or observations and relations."""
     has_both = _OBSERVATION.search(source.body) is not None and _RELATION.search(source.body) is not None
     return "permalink" in source.fields or has_both
 
@@ -73,7 +73,7 @@ _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
 
 
 def _is_log4brains(source: SourceFile) -> bool:
-    """Say whether a record in MADR's form has a day in its name."""
+    """Return whether a record in MADR's form has a day in its name."""
     return _DAY.match(source.stem) is not None and is_madr(source)
 
 
@@ -98,7 +98,7 @@ _MADR_KEYS = frozenset({"deciders", "decision-makers", "decision_makers", "consu
 
 
 def is_madr(source: SourceFile) -> bool:
-    """Say whether a file has the headings, the list or the keys of a MADR template."""
+    """Return whether a file has the headings, the list or the keys of a MADR template."""
     sections = sections_of(source.body)
     has_headings = any(_MADR_HEADINGS.match(one.name) for one in sections)
     is_listed = any(line.key == "status" for line in fact_lines(sections))
@@ -106,7 +106,7 @@ def is_madr(source: SourceFile) -> bool:
 
 
 def is_adr_tools(source: SourceFile) -> bool:
-    """Say whether a file has Nygard's form: a section on the status, and one on the context or the decision."""
+    """Return whether a file has Nygard's form: a section on the status, and one on the context or the decision."""
     sections = sections_of(source.body)
     return status_section(sections) is not None and any(one.name in ("context", "decision") for one in sections)
 
@@ -174,7 +174,7 @@ _MOST_GLOBS = 64
 
 
 def is_instructions(source: SourceFile) -> bool:
-    """Say whether a client reads a file of that name."""
+    """Return whether a client reads a file of that name."""
     return _INSTRUCTIONS.match(source.path) is not None
 
 

@@ -78,7 +78,7 @@ class ImportRow(Struct, frozen=True, kw_only=True):
 
     @property
     def is_new_rule(self) -> bool:
-        """Say whether a record of another tool becomes an active rule."""
+        """Return whether a record of another tool becomes an active rule."""
         is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
         return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
 

@@ -62,7 +62,7 @@ class DocumentFile(Struct, frozen=True):
 
 
 def is_document(path: str) -> bool:
-    """Say whether a file has the name of a document."""
+    """Return whether a file has the name of a document."""
     return path.lower().endswith(".json")
 
 

@@ -270,7 +270,7 @@ def _value(name: str, value: str | tuple[str, ...]) -> str:
 
 
 def _is_nested(value: str) -> bool:
-    """Say whether an unknown key had a list or a mapping."""
+    """Return whether an unknown key had a list or a mapping."""
     try:
         return value[:1] in ("[", "{") and isinstance(json.loads(value), (list, dict))
     except (ValueError, RecursionError):

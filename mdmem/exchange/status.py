@@ -135,7 +135,7 @@ class StatusReading(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Say whether the record was never accepted."""
+        """Return whether the record was never accepted."""
         return self.status is Status.DEPRECATED and bool(self.words) and all(map(_is_refusal, self.words))
 
 
@@ -187,7 +187,7 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
 
 
 def is_status_word(text: str) -> bool:
-    """Say whether a text is a status and nothing else."""
+    """Return whether a text is a status and nothing else."""
     return text in _WORDS
 
 
@@ -243,7 +243,7 @@ def unit_spans(plain: str) -> list[tuple[int, int]]:
 
 
 def _continues(before: str, line: str) -> bool:
-    """Say whether a line continues the sentence before it."""
+    """Return whether a line continues the sentence before it."""
     if len(before) > LONGEST or not line.strip():
         return False
     before = before.rstrip()

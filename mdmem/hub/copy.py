@@ -35,9 +35,9 @@ _MISSING = NotHere("is not in the hub, or not for you", "a push of this reposito
 
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
-    """A copy opened as a root. Everything in it is agreed upon: the default branch was pushed.
+    """The hub's copy of a repository, opened as a root. All its entries are approved: it is a pushed default branch.
 
-    `tracked` are files that show which shared wings apply to the repository's code, `folders` are those of its caches.
+    `tracked` lists the code files that decide which shared wings apply. `folders` are the cache folders.
     """
 
     tracked: frozenset[str] = frozenset()

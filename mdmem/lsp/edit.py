@@ -35,7 +35,7 @@ def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool
 def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool = True) -> types.WorkspaceEdit | None:
     """Return the edit that makes changes to the documents' present versions.
 
-    Without `with_renames` the editor moves the files itself. Raises what `proved_edit` raises.
+    Without `with_renames` the editor moves the files itself. Raises the errors of `proved_edit`.
     """
     for change in changes:
         _require_possible(memory, change, with_renames=with_renames)

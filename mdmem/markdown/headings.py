@@ -98,7 +98,7 @@ class Section(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Say whether the heading announces alternatives, context, reasons or matters of form."""
+        """Return whether the heading announces alternatives, context, reasons or matters of form."""
         return _meaning(self.heading)[1]
 
 
@@ -225,7 +225,7 @@ def _title_above(body: str, at: int, line: str) -> str:
 
 
 def _is_no_title(line: str) -> bool:
-    """Say whether a line is a quote, a row of a table, an item, a directive, a field, or too long."""
+    """Return whether a line is a quote, a row of a table, an item, a directive, a field, or too long."""
     return (
         line[0] in ">|"
         or (line[0] in "-*+" and line[1:2] in (" ", "\t"))

@@ -305,7 +305,7 @@ class EntryMerge(Struct, frozen=True):
 def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, marks: Marks | None = None) -> EntryMerge:
     """Return the merge of three versions of an entry; an empty ancestor says that both sides added it.
 
-    Raises what `merge_text` raises. Without a conflict the result parses to the fields that both sides meant; where
+    Raises the errors of `merge_text`. Without a conflict the result parses to the fields that both sides meant; where
     that is not possible, git merges the file as text.
     """
     one = sides.agreed()

@@ -161,7 +161,7 @@ def _is_prose(block: str) -> bool:
 
 
 def _is_links(text: str) -> bool:
-    """Say whether a text does little more than to say where to look."""
+    """Return whether a text does little more than to say where to look."""
     if "](" not in text and "[[" not in text and "://" not in text:
         return False
     links = len(_LINK.findall(text))

@@ -25,7 +25,7 @@ def content_of(entry: Entry, body: str) -> str:
 
 
 def is_title_alone(content: str) -> bool:
-    """Say whether a content is nothing but headings, so that there is no more to ask for."""
+    """Return whether a content is nothing but headings, so that there is no more to ask for."""
     return all(line.startswith("#") for line in content.splitlines() if line.strip())
 
 

@@ -42,7 +42,7 @@ _NOBODY = Access.to_wings(())
 
 
 class HttpLimits(Struct, frozen=True, kw_only=True):
-    """Requests a second and in a burst for each token, bytes and seconds of one request, connections of all."""
+    """Limits of the HTTP server: request rate for each token, size and duration of a request, open connections."""
 
     per_second: float = 100
     burst: int = 1000

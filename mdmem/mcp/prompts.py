@@ -1,4 +1,4 @@
-"""The prompts: steps over the tools that are listed, for a person to start, and what the memory says about them now."""
+"""MCP prompts that a person can start: steps that use the listed tools, with the memory's current answer added."""
 
 from __future__ import annotations
 

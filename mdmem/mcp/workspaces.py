@@ -146,7 +146,7 @@ class Provider:
     def settings(self) -> Settings:
         """Return the settings as they are now, as far as they can be read, from their own file alone.
 
-        Raises what `workspace` raises, and OSError.
+        Raises the errors of `workspace`, and OSError.
         """
         try:
             content = read_regular(self._location().root / SETTINGS_NAME)

@@ -136,7 +136,7 @@ class Relations(Struct, frozen=True, dict=True):
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
     def has_any(self, address: str) -> bool:
-        """Say whether an arrow connects an entry with another one."""
+        """Return whether an arrow connects an entry with another one."""
         return address in self._connected
 
     @cached_property

@@ -119,7 +119,7 @@ def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator
 
 
 def _hides_agents(path: Path, agents: Path) -> bool:
-    """Say whether a client's own file is not AGENTS.md, and mentions neither that nor mdmem."""
+    """Return whether a client's own file is not AGENTS.md, and mentions neither that nor mdmem."""
     try:
         return not path.samefile(agents) and not _LEADS_ON.search(read_regular(path))
     except OSError:

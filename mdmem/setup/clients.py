@@ -46,7 +46,7 @@ class Client(Struct, frozen=True, kw_only=True):
 
     @property
     def is_toml(self) -> bool:
-        """Say whether the file is TOML; the others are JSON."""
+        """Return whether the file is TOML; the others are JSON."""
         return self.path.endswith(".toml")
 
     def server(self, root: str | None, command: str) -> dict[str, Any]:

@@ -128,9 +128,10 @@ _LATER = "The rules for single files follow when you edit these."
 
 
 def wake(workspace: Workspace) -> Brief:
-    """Return the text for the start of a session, a line for each entry, without anybody's private memory.
+    """Return the text for the start of a session: one line for each entry, without anybody's private memory.
 
-    The rules for some files come with an edit of these. Raises what reading the memory raises.
+    Rules that apply only to some files are omitted; the hook shows them when such a file is edited. Raises the errors
+    of loading the memory.
     """
     pack = compile_context(workspace, ContextRequest(goal="", layer=Layer.WAKE, include_related=False), own=False)
     catalog = view_of(workspace).effective.catalog
@@ -175,7 +176,7 @@ def answer_event(
 ) -> None:
     """Send the text for an event, if there is any, and record it as shown.
 
-    `root` counts from the top of the repository of the event. Raises what reading the memory raises.
+    `root` counts from the top of the repository of the event. Raises the errors of loading the memory.
     """
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:

@@ -155,7 +155,7 @@ def hook_text(stage: str, program: Program) -> bytes:
 
 
 def is_ours(content: bytes) -> bool:
-    """Say whether any version of mdmem wrote a hook, and nobody changed it since."""
+    """Return whether any version of mdmem wrote a hook, and nobody changed it since."""
     signed = _SIGNED.match(content)
     if signed is None:
         return _UNSIGNED.fullmatch(content) is not None
@@ -206,7 +206,7 @@ class Hook(Struct, frozen=True, kw_only=True):
 
     @property
     def is_checking(self) -> bool:
-        """Say whether this hook checks the memory."""
+        """Return whether this hook checks the memory."""
         return self.state not in (HookState.ABSENT, HookState.FOREIGN)
 
     @property

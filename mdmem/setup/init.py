@@ -149,7 +149,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
 
 
 def _is_found(folder: Path, root: Path) -> bool:
-    """Say whether commands in a folder find that memory, and no nearer one."""
+    """Return whether commands in a folder find that memory, and no nearer one."""
     try:
         return _found_here(folder) == str(root)
     except SeveralRootsError:

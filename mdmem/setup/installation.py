@@ -91,5 +91,5 @@ def describe_installation() -> dict[str, str]:
 
 
 def has_server() -> bool:
-    """Say whether the libraries of the server are installed."""
+    """Return whether the libraries of the server are installed."""
     return find_spec("mcp") is not None

@@ -59,7 +59,7 @@ def _called_so(base: Path) -> Iterator[str]:
 
 
 def is_record_folder(name: str) -> bool:
-    """Say whether a folder has the name of one with decision records."""
+    """Return whether a folder has the name of one with decision records."""
     return re.sub(r"[\s_-]+", "-", name.lower()) in _FOLDERS
 
 
@@ -78,7 +78,7 @@ def original_of(path: str) -> str | None:
 
 
 def is_translation(path: Path) -> bool:
-    """Say whether a file is next to its original."""
+    """Return whether a file is next to its original."""
     original = original_of(path.name)
     return original is not None and path.with_name(original).exists()
 

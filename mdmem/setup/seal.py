@@ -21,7 +21,7 @@ def sealed(text: str) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Say whether a text is as `sealed` left it."""
+    """Return whether a text is as `sealed` left it."""
     seal = _SEAL.search(text)
     return seal is not None and seal[1] == _digest(text)
 
@@ -32,7 +32,7 @@ def _digest(text: str) -> str:
 
 
 def is_exported(text: str) -> bool:
-    """Say whether a text has an exported part."""
+    """Return whether a text has an exported part."""
     return _SEAL.search(text) is not None
 
 

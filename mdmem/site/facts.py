@@ -301,7 +301,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Return the changes of what is current by the entries' own dates, the newest first."""
+        """Return an event for each entry that became current or stopped being current, newest first."""
         return tuple(sorted(self._events(), key=lambda one: one.order, reverse=True))
 
     def _events(self) -> Iterator[Event]:

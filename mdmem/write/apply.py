@@ -41,7 +41,7 @@ def writers_lock(state: Path) -> Iterator[None]:
 
 
 def apply(root: Path, change_set: ChangeSet, *, state: Path) -> None:
-    """Write a change set under the writers' lock; raises what `writers_lock` and `put` raise."""
+    """Write a change set under the writers' lock; raises the errors of `writers_lock` and `put`."""
     if change_set.changes:
         with writers_lock(state):
             put(root, change_set.changes)

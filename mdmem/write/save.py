@@ -385,7 +385,9 @@ def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *
 
 def repeated_message(address: str) -> str:
     """Return the message for a request whose entry is there."""
-    return f"{address} is saved; the same call had saved it before"
+
+
+    return f"{address} was already saved by an identical call"
 
 
 def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:

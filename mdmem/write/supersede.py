@@ -156,7 +156,7 @@ def supersession_remarks(catalog: Catalog, old: Entry, new: Entry) -> Iterator[s
 def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
     """Return the changes that let one entry supersede another; a draft does so once it is approved.
 
-    Without a reason that of the newer entry counts. Raises what `refuse_unfit` raises.
+    Without a reason that of the newer entry counts. Raises the errors of `refuse_unfit`.
     """
     old, new = catalog.entries[address], catalog.entries[by]
     why = _one_line(reason if reason.strip() else new.reason or "")

@@ -57,7 +57,7 @@ def test_answer_to_a_repeated_save_says_so(tmp_path: Path) -> None:
     first = saved(root)
     result = agent(root).save_context(context(), "nav")
     assert (str(result.status), result.artifact_id, result.dedup_outcome) == ("saved", first, None)
-    assert result.message == f"{first} is saved; the same call had saved it before"
+    assert result.message == f"{first} was already saved by an identical call"
 
 
 @pytest.mark.parametrize(

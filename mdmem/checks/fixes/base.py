@@ -79,7 +79,7 @@ def certainly_meant(value: str, allowed: Iterable[str]) -> str | None:
 
 
 def is_slip(written: str, meant: str) -> bool:
-    """Say whether two words are equal, or one character apart: one more, one less, another, or two swapped."""
+    """Return whether two words are equal, or one character apart: one more, one less, another, or two swapped."""
     if abs(len(written) - len(meant)) > 1:
         return False
     pairs = zip(written, meant, strict=False)
@@ -90,7 +90,7 @@ def is_slip(written: str, meant: str) -> bool:
 
 
 def is_only_cause(document: Document, name: str, item: int) -> bool:
-    """Say whether an item of a link field is all that explains why a deprecated entry ended."""
+    """Return whether an item of a link field is all that explains why a deprecated entry ended."""
     fields = fields_of(document)
     if name != "superseded_by" or fields.get("status") != Status.DEPRECATED.value:
         return False
@@ -141,7 +141,7 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
 
 
 def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
-    """Say whether ending an entry decides nothing: it is not current, or the change at hand writes the link.
+    """Return whether ending an entry decides nothing: it is not current, or the change at hand writes the link.
 
     To end a current entry is a decision of whoever writes the link, which is in a field of one of the two. If the old
     entry itself is new or imported, somebody takes in records, and nobody decides now.
@@ -152,12 +152,12 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
 
 
 def is_imported(case: Case, address: str) -> bool:
-    """Say whether an entry was imported from another record."""
+    """Return whether an entry was imported from another record."""
     return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
 
 
 def is_in_part(case: Case, old: str, new: str) -> bool:
-    """Say whether a reason or a text of one of two entries says that only a part of the old one was superseded."""
+    """Return whether a reason or a text of one of two entries says that only a part of the old one was superseded."""
     entries = (case.catalog.entries[old], case.catalog.entries[new])
     reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
     lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
@@ -165,14 +165,14 @@ def is_in_part(case: Case, old: str, new: str) -> bool:
 
 
 def _is_new(case: Case, address: str) -> bool:
-    """Say whether the base, else the last commit, lacks an entry."""
+    """Return whether the base, else the last commit, lacks an entry."""
     if case.base is not None:
         return any(one.address == address for one in case.changes.added)
     return case.facts is not None and case.facts.committed(f"{address}.md") is None
 
 
 def _was_linked(case: Case, address: str, field: str, target: str) -> bool:
-    """Say whether the base, else the last commit, has a link already, or may have it; a draft superseded nothing."""
+    """Return whether the base, else the last commit, has a link already, or may have it; a draft superseded nothing."""
     if case.base is not None:
         changed = {one.after.address: one.before for one in case.changes.changed}
         if address not in changed:
@@ -194,7 +194,7 @@ def _was_linked(case: Case, address: str, field: str, target: str) -> bool:
 
 
 def _may_mean(document: Document, field: str, target: str) -> bool:
-    """Say whether a document names an entry in a field, or under an unknown key, in whatever form.
+    """Return whether a document names an entry in a field, or under an unknown key, in whatever form.
 
     Another fix may make a link of it, though nobody wrote one in this change.
     """

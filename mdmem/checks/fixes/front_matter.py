@@ -119,7 +119,7 @@ def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int
 
 
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
-    """Say whether the line has the right value now; if YAML refuses another line, whether it accepts this one."""
+    """Return whether the line has the right value now; if YAML refuses another line, whether it accepts this one."""
     mended = parse_document(document.path, apply_edits(document.data, edits))
     if any(one.code == finding.code and one.place.line <= finding.place.line for one in mended.findings):
         return False

@@ -37,7 +37,7 @@ def composed(name: str) -> str:
 
 
 def has_odd_extension(path: str) -> bool:
-    """Say whether a file is Markdown with an extension that is not read: `.MD`, `.markdown`."""
+    """Return whether a file is Markdown with an extension that is not read: `.MD`, `.markdown`."""
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
 
 
@@ -128,7 +128,10 @@ class MoveFix(Struct, frozen=True, dict=True):
         return {old: new for old, new in self.folders.items() if "/" not in old}
 
     def edits(self) -> Iterator[Edit]:
-        """Yield the edits of the files at their old paths; raises UnpatchableError."""
+        """Yield the edits that adapt links and manifests to the move, with each file's path before it.
+
+        Raises UnpatchableError.
+        """
         yield from self._edits_of_manifests()
         yield from self._edits_of_links()
         yield from self._edits_of_relations()

@@ -205,7 +205,7 @@ def type_changed(case: Case) -> Iterator[Finding]:
         was, now = one.before.type, one.after.type
         if was is not now:
             put = f"`mdmem supersede {one.after.address} --type {now} --title TEXT --reason TEXT`"
-            help_ = f"write `type: {was}` again; {put} replaces it by a new {now} if that is what it became"
+            help_ = f"restore `type: {was}`; to make it a {now}, supersede it by a new entry: {put}"
             yield case.on_entry(one.after, f"the type was `{was}` and is `{now}`", help_, field="type")
 
 
@@ -251,7 +251,7 @@ _IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
 
 
 def names_the_same(one: str, other: str) -> bool:
-    """Say whether two texts name the same person or team, case ignored.
+    """Return whether two texts name the same person or team, case ignored.
 
     Of two in git's form `Name <email>` the email decides.
     """

@@ -402,7 +402,7 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
 
 
 def _is_fenced(document: Document, secret: Secret) -> bool:
-    """Say whether a secret is in fenced code."""
+    """Return whether a secret is in fenced code."""
     start = len(document.text) - len(document.body)
     written = document.body[max(0, secret.offset - start) :][: secret.width]
     return secret.offset >= start and without_fenced(document.body)[secret.offset - start :][: len(written)] != written

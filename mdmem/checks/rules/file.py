@@ -294,7 +294,7 @@ def symlink(case: Case) -> Iterator[Finding]:
 
 
 def _leaves_root(file: TreeFile) -> bool:
-    """Say whether a link's own text leads out of the root; an absolute one does on every other machine."""
+    """Return whether a link's own text leads out of the root; an absolute one does on every other machine."""
     if file.target.startswith("/") or file.target[1:2] == ":":
         return True
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.target))

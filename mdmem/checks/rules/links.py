@@ -114,7 +114,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return _Fate(f"moved to `{moved}` in {where}, and is not there either", self._nearest(moved, near))
 
     def is_outside(self, written: str, near: str) -> bool:
-        """Say whether a text plainly names something outside of any memory: a web page, or a document by its number.
+        """Return whether a text plainly names something outside of any memory: a web page, or a document by its number.
 
         A text that may mean an entry of this memory, or a number as its own entries have them, does not.
         """
@@ -388,7 +388,7 @@ def _path_help(fate: _Fate, address: str) -> str:
 
 
 def _is_address(found: Reference, prose: str) -> bool:
-    """Say whether a reference is meant for an entry: `[[packages]]` is TOML, `[[1, 2]]` a list."""
+    """Return whether a reference is meant for an entry: `[[packages]]` is TOML, `[[1, 2]]` a list."""
     if not _ADDRESS.fullmatch(found.link.target):
         return False
     bracket = prose.rfind("[", 0, found.link.offset)
@@ -441,7 +441,7 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
 
 
 def _is_history(link: Link | Reference) -> bool:
-    """Say whether a link records what was: a supersession, or what a session produced."""
+    """Return whether a link records what was: a supersession, or what a session produced."""
     if not isinstance(link, Link):
         return False
     return link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")

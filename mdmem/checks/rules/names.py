@@ -45,7 +45,7 @@ def renaming(place: str, path: str, name: str | None = None) -> str:
 
 
 def is_expected(path: str) -> bool:
-    """Say whether a path is the settings, a manifest, or the README of the root or a room."""
+    """Return whether a path is the settings, a manifest, or the README of the root or a room."""
     return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
 
 

@@ -42,7 +42,7 @@ def point(content: bytes, offset: int) -> Point:
 
 
 def is_text(content: bytes, edit: Edit) -> bool:
-    """Say whether an edit takes whole characters out of a text and puts whole characters in."""
+    """Return whether an edit takes whole characters out of a text and puts whole characters in."""
     if edit.start < len(_BOM) and content.startswith(_BOM):
         return False
     try:

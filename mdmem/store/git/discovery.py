@@ -170,9 +170,9 @@ _REFS = ("refs/heads", "refs/remotes", "refs/replace")
 
 
 def stamp_of(repository: Repository) -> object:
-    """Return a value that differs after each change of HEAD, a branch, the index, attributes or the settings here.
+    """Return a value that changes whenever HEAD, a ref, the index, git attributes or git's configuration change.
 
-    No git process is started: a server asks before each answer.
+    It starts no git process, since a server calls it before each answer.
     """
     paths = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
     paths.append(repository.top / ".gitattributes")

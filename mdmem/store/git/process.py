@@ -304,7 +304,7 @@ def pathspec(under: str) -> str:
 
 
 def records(printed: bytes) -> list[str]:
-    """Return what git printed with `-z`, one text a record."""
+    """Return the output of git with `-z`, one text a record."""
     return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]
 
 

@@ -29,9 +29,9 @@ _SHOWN_LINES = 40
 def talk(
     folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that asks nobody and return what it printed, whatever its exit code.
+    """Run a git command that never prompts, and return the finished process, whatever its exit code.
 
-    Raises GitError where git does not end in time.
+    Raises GitError if git does not finish in time.
     """
     try:
         return run_as_user(
@@ -63,7 +63,7 @@ class Upstream(Struct, frozen=True):
 
     @property
     def own_ref(self) -> str:
-        """Return the ref of the branch itself."""
+        """Return the full ref of the local branch."""
         return f"refs/heads/{self.branch}"
 
     @property

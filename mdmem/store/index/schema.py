@@ -84,7 +84,7 @@ class Words(_Field):
 
 
 class Values(_Field):
-    """Values that are compared whole; a column can be read for all documents at once, and is not searched."""
+    """A field for exact values. It is either searchable, or a column that is read for all documents at once."""
 
     def __init__(self, *, is_column: bool = False) -> None:
         """Set the format of the postings, or of the column."""

@@ -152,7 +152,7 @@ def doubtful_wings(catalog: Catalog) -> frozenset[str]:
 
 
 def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Return whether a wing may be a shared one, since its manifest cannot be read in full."""
+    """Return whether a wing may be shared: its manifest cannot be read in full, so nobody knows."""
     unread = {*_unread_paths(catalog), *(finding.place.path for finding in catalog.closed)}
     return wing in doubtful_wings(catalog) or not unread.isdisjoint({wing, f"{wing}/{MANIFEST}"})
 
