@@ -52,22 +52,22 @@ if sys.platform == "win32":  # pragma: no cover
     from msvcrt import LK_NBLCK, locking
 
     def acquire(handle: int) -> None:
-        """Lock an open file without waiting; raises OSError where another process has the lock."""
+        """Lock an open file without waiting; raises OSError if another process has the lock."""
         locking(handle, LK_NBLCK, 1)
 else:
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     def acquire(handle: int) -> None:
-        """Lock an open file without waiting; raises OSError where another process has the lock."""
+        """Lock an open file without waiting; raises OSError if another process has the lock."""
         flock(handle, LOCK_EX | LOCK_NB)
 
 
 @contextmanager
 def locked(path: Path, *, wait: float) -> Iterator[None]:
-    """Hold a lock file for this process alone; raises BlockingIOError after `wait` seconds, and other OSErrors.
+    """Lock a file for this process; raises BlockingIOError after `wait` seconds, and other OSErrors.
 
-    The kernel holds the lock, so that the file of a dead process locks nobody out. The file stays: if it were removed,
-    two processes could lock two files of one name.
+    The kernel releases the lock when a process dies, so a leftover file blocks nobody. The file is never removed:
+    otherwise two processes could lock two files of one name.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:

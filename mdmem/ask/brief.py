@@ -1,4 +1,4 @@
-"""Return the rules for the files at hand in a few lines, for an agent that is about to change them.
+"""Return the rules for some files in a few lines, for an agent that is about to change the files.
 
 Entries are quoted in lines between fences, so that no text of a file passes for text of mdmem.
 """
@@ -76,13 +76,13 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
 
 
 def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
-    """Return the line that says that the memory cannot be read; nothing where it was reported before."""
+    """Return the line that says that the memory cannot be read; nothing if it was reported before."""
     line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
     return _reported_once(line, given or {})
 
 
 def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
-    """Say how many invariants apply to all files, and which command shows them; None where there are none.
+    """Say how many invariants apply to all files, and which command shows them; None if there are none.
 
     A brief omits them, since they belong at the start of a session and it may be shown at each edit.
     Raises the errors of loading the memory.
@@ -95,7 +95,7 @@ def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
 
 
 def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
-    """Return the rules for some paths, which count from the top; raises the errors of loading the memory."""
+    """Return the rules for some paths from the top; raises the errors of loading the memory."""
     catalog = reading.view.effective.catalog
     try:
         scope = resolve_scope(catalog, reading.settings, Filters(), paths=paths)
@@ -182,7 +182,7 @@ def _command(paths: Sequence[str]) -> str:
 
 
 def _doubts(catalog: Catalog, entry: Entry, *, is_doubtful: bool) -> Iterator[str]:
-    """Yield why a rule is to be confirmed, and the current entries that amend, contradict or claim to supersede it."""
+    """Yield reasons to doubt a rule: its review, and current entries that amend, contradict or claim to replace it."""
     if is_doubtful:
         yield "under review"
     yield from standing_marks(catalog.stance(entry.address))
@@ -201,7 +201,7 @@ def plain(text: str, longest: int) -> str:
 
 
 class Quoted(Struct, frozen=True, dict=True):
-    """One entry to be quoted; `read` returns its text, and is called only where there is room."""
+    """One entry to quote; `read` returns its text, and is called only if there is room."""
 
     kind: str
     address: str
@@ -226,10 +226,9 @@ class Quoted(Struct, frozen=True, dict=True):
 def fenced_lines(
     head: str, quoted: Sequence[Quoted], notes: Sequence[str], *, limit: int, rest: str
 ) -> tuple[str, int]:
-    """Return lines within a limit of characters, and how many entries they quote, the first ones.
+    """Return lines within a limit of characters, and how many entries they quote, starting with the first.
 
-    All are shown where they fit, each with as much text as all can have; `rest` is the command that shows the omitted
-    ones.
+    If all fit, all get the same share of the text. `rest` is the command that shows the omitted entries.
     """
 
     def text_of(lines: Sequence[str], notes: Sequence[str]) -> str:

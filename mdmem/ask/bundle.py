@@ -49,7 +49,7 @@ _NAMED = 50
 
 
 class BundleScope(StrEnum):
-    """What a bundle reads at least: shared wings, the project's wing too, or everything for one focus."""
+    """The scope of a bundle: shared wings only, also the project's wing, or everything for one focus."""
 
     GLOBAL = "global"
     PROJECT = "project"
@@ -348,7 +348,7 @@ def _bundle(
 ) -> Bundle:
     """Return a bundle, with the unreadable files before the items, since they may contain rules.
 
-    `omitted` lists 50 entries, `omitted_counts` counts the rest; `suspected` are contradictions that nobody declared.
+    `omitted` lists 50 entries, `omitted_counts` counts the rest; `suspected` are undeclared contradictions.
     """
     declared = [asdict(one) for one in basis.conflicts if one.is_declared]
     return {
@@ -375,7 +375,7 @@ def _bundle(
 def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> dict[str, Any]:
     """Return an item whose body is divided into `rationale` and `content`, without the further keys that are empty.
 
-    Raises GoneError where the file went away meanwhile.
+    Raises GoneError if the file went away meanwhile.
     """
     entry = item.entry
     rationale, content = _texts(entry, catalog.body(entry.address))
@@ -403,7 +403,7 @@ def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> di
 
 
 def _texts(entry: Entry, body: str) -> tuple[str, str]:
-    """Return the reasons of an entry, and all else that it says: its body is in one of the two, not in both."""
+    """Split an entry into its rationale and its other content; no text is in both."""
     start, end = rationale_span(without_code(body))
     # The line that marks the reasons is in neither.
     before = body[: body.rfind("\n", 0, start) + 1].strip()

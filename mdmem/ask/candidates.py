@@ -64,7 +64,7 @@ class ContextRequest(Struct, frozen=True, kw_only=True):
 
 
 def id_of(address: str, *, is_private: bool) -> str:
-    """Return the id of an entry: its address, with a prefix in the caller's own memory; no address has a colon."""
+    """Return the id of an entry: its address, with a prefix and a colon if it is in the caller's own memory."""
     return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
 
 
@@ -74,7 +74,7 @@ def created(entry: Entry) -> datetime:
 
 
 class Memory(Struct, frozen=True):
-    """One memory that a pack is compiled from, the team's or the caller's own, and what it has for the query."""
+    """One memory that a pack is compiled from, the team's or the caller's own, with its matches for the query."""
 
     reading: Reading
     scope: Scope

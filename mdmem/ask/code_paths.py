@@ -26,7 +26,7 @@ _NAMED = 2
 
 
 def code_path(workspace: Workspace, path: str) -> str:
-    """Return a path that was given from the working folder or the top, counted from the top.
+    """Return the path from the top for one that was given from the working folder or from the top.
 
     That of a folder ends in a slash. The path of a caller who may not see everything is taken as typed: whether a
     folder of another wing exists is not for them to know.
@@ -54,14 +54,14 @@ def _as_typed(top: Path, path: str) -> str:
 
 
 def _is_meant_from(top: Path, path: str, here: Path) -> bool:
-    """Return whether a path is meant from the top: it is there alone, or its folder is, where it is yet to be made."""
+    """Return whether a path is meant from the top: only there does it exist, or does its folder if the file is new."""
     if is_there(here) or is_there(top / path):
         return not is_there(here)
     return _is_folder((top / path).parent) and not _is_folder(here.parent)
 
 
 def is_there(path: Path) -> bool:
-    """Return whether anything is at a path; raises OSError where it may not be looked at."""
+    """Return whether anything is at a path; raises OSError if it may not be looked at."""
     try:
         return path.exists()
     except OSError as error:
@@ -76,9 +76,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
-    """Return how the first of some paths was read that may be meant otherwise; None where each is plain.
+    """Return a remark on the first ambiguous path, which says how it was read; None if no path is ambiguous.
 
-    Plain is what there is in one place alone, counted from the working folder or from the top.
+    A path is ambiguous unless it exists either below the working folder or below the top, not below both.
     """
     top = workspace.location.base.resolve()
     for path in paths:
@@ -145,7 +145,7 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
 
 
 def few_of(met: Sequence[str], asked: Sequence[str]) -> str:
-    """Return the matching ones of the given paths in words: some named, or all but one, or all."""
+    """Return the matching paths in words: a few by name, `all but` one, or `all N files`."""
     if len(met) == len(asked) > 1:
         return f"all {len(asked)} files"
     if len(met) == len(asked) - 1 > _NAMED:

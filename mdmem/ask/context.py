@@ -80,7 +80,7 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
 
 
 def context_without_root(cwd: Path, request: ContextRequest, *, why: str) -> Pack:
-    """Return the answer from docs, README or workspace where there is no memory."""
+    """Return the answer from docs, README or workspace if there is no memory."""
     return _pack(request, NO_SCOPE, basis_without_root(cwd, request.query, why=why))
 
 
@@ -257,7 +257,7 @@ def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list
 def _item(
     one: Candidate, content: str, form: Form, *, stated: Mapping[str, Any] | None, related: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return an item in the contract's shape; without `stated` metadata, its own is only how it stands."""
+    """Return an item in the contract's shape; without `stated`, its metadata are only its state."""
     item, entry, is_private = one.item, one.entry, one.memory.is_private
     standing = {
         "status": item.status.value,
@@ -290,7 +290,7 @@ def _item(
 
 
 def _quality(one: Candidate) -> dict[str, str | None]:
-    """Return where an entry comes from and how old it is."""
+    """Return the provenance and the age of an entry."""
     entry, wing, is_private = one.entry, one.catalog.wings[one.entry.wing], one.memory.is_private
     dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
 
@@ -366,7 +366,7 @@ def _pack(
     remarks: Sequence[str] = (),
     nearest: str | None = None,
 ) -> Pack:
-    """Return a pack in the contract's shape, with unreadable files first; `remarks` are no part of the memory."""
+    """Return a pack in the contract's shape, with unreadable files first; `remarks` are not part of the memory."""
     sections = [
         {"facet": facet, "title": TITLES[facet], "items": some}
         for facet in facets_for(request.intent, request.layer)

@@ -52,7 +52,7 @@ class Facet(StrEnum):
 class FacetRow(Struct, frozen=True, kw_only=True):
     """The entries of one facet: those of some types by their label, else by their room, else all of the type `whole`.
 
-    A `remark` says in the guide what the other fields do not.
+    `remark` is an additional sentence for the guide.
     """
 
     facet: Facet

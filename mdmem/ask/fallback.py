@@ -39,19 +39,19 @@ _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
-# What is read where there is no memory.
+# What is read if there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 
 
 def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Answer:
-    """Return the answer of docs, README or workspace where there is no memory to ask."""
+    """Return the answer of docs, README or workspace if there is no memory to ask."""
     limit = Settings().budget if budget is None else budget
     basis = basis_without_root(cwd, question.words, why=why)
     return Answer(scope=NO_SCOPE, question=question, budget=limit, basis=basis)
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
-    """Return the basis of an answer of docs, README or workspace where there is no memory to ask."""
+    """Return the basis of an answer of docs, README or workspace if there is no memory to ask."""
     try:
         repository = find_repository(cwd)
     except GitError:
@@ -62,10 +62,10 @@ def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
 
 
 def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
-    """Return lines of docs, README and workspace, in this order, and the first source that has any.
+    """Return matching lines of docs, README and workspace, in this order, and the first source that has any.
 
-    Without words a document answers with its first lines; the workspace is searched for words only. Each source has a
-    third of the lines, and the first ones what the others leave.
+    Without words a document gives its first lines, and the workspace nothing. Each source may fill a third of the
+    lines; what later sources leave goes to the earlier ones.
     """
     wanted = _searchable(words)
     found = {source: list(islice(_lines_of(base, path, wanted), LIMIT)) for path, source in _DOCUMENTS.items()}
@@ -79,10 +79,9 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
 
 
 def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
-    """Return a few lines outside the memory that hold most of the words: where nothing binding covers a question.
+    """Return a few lines of the working tree with most of the words, for a question that no rule or decision covers.
 
-    They are of the working tree, and take 300 tokens and a third of a second at most. A caller who may not see all gets
-    none.
+    They take at most 300 tokens and a third of a second. A caller who may not see all wings gets none.
     """
     wanted = _searchable(words)
     if not wanted or workspace.access.is_narrow or not workspace.snapshot.is_working_tree:

@@ -1,4 +1,4 @@
-"""Search the full text; a match that was superseded stands for the entries that replaced it."""
+"""Search the full text; a superseded match is replaced by its current successors."""
 
 from __future__ import annotations
 

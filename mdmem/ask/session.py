@@ -1,4 +1,4 @@
-"""Remember what a session has seen: nothing of an entry is shown twice unless its file changed."""
+"""Remember what a session has seen, so that no part of an entry is shown twice unless its file changed."""
 
 from __future__ import annotations
 

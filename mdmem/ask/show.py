@@ -31,7 +31,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ShownEntry(Struct, frozen=True, kw_only=True):
-    """One entry as its file states it, and how it stands in its chain."""
+    """One entry as its file states it, with its place in the chain of supersessions."""
 
     entry: Entry
     front_matter: Mapping[str, Any]
@@ -102,9 +102,9 @@ def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]
 
 
 def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]) -> Mapping[str, int]:
-    """Return how many drafts and ended entries pass the filters and are not among those listed under them.
+    """Return how many drafts and ended entries pass the filters but are not listed.
 
-    One that would take the place of what is listed under its address is another entry.
+    A proposed version of a listed entry does not count.
     """
     shown = {entry.address: entry for entry in listed}
     everything = list_entries(workspace, replace(filters, include_drafts=True, include_deprecated=True))
@@ -114,13 +114,16 @@ def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]
 
 
 def show(workspace: Workspace, names: Sequence[str]) -> tuple[ShownEntry, ...]:
-    """Return the entries that names mean, as their files state them; raises NotFoundError and UsageError."""
+    """Return the entries that the given names refer to, as their files state them.
+
+    Raises NotFoundError and UsageError.
+    """
     entries = view_of(workspace).checkout.catalog.entries
     return in_full(workspace, [entries[address] for address in resolve_names(workspace, names)])
 
 
 def show_one(workspace: Workspace, name: str) -> ShownEntry:
-    """Return the one entry that a name means; raises NotFoundError, and UsageError where it means several."""
+    """Return the one entry that a name means; raises NotFoundError, and UsageError if it means several."""
     entries = view_of(workspace).checkout.catalog.entries
     return in_full(workspace, [entries[resolve_name(workspace, name)]])[0]
 
@@ -132,7 +135,7 @@ def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, s
 
 
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
-    """Return how an entry that was listed relates to the default branch, None where that is not known."""
+    """Return how an entry that was listed relates to the default branch, None if that is not known."""
     return _catalog_of(workspace, entry).stance(entry.address)
 
 
@@ -159,9 +162,9 @@ class EntryExcerpt(Struct, frozen=True):
 def show_about(
     workspace: Workspace, names: Sequence[str], words: Sequence[str], *, shown: Shown = NOTHING_SHOWN
 ) -> tuple[EntryExcerpt, ...]:
-    """Return the excerpts of entries for some words: one text for all names, or the n-th for the n-th.
+    """Return the excerpts of entries for some words: one text for all names, or one text for each name, in order.
 
-    Raises NotFoundError, and UsageError where there is another number of texts.
+    Raises NotFoundError, and UsageError if the number of texts does not fit.
     """
     if not all(one.strip() for one in words):
         raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")

@@ -27,7 +27,7 @@ _WIDTH = 300
 
 
 def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is, with the nearest names where one is not there, and whether it may be written.
+    """Return whether a scope exists and may be written; if a name is unknown, with the nearest known names.
 
     The answer about a project that the caller may not read does not depend on whether it exists.
     """
@@ -90,7 +90,7 @@ def _surface(
     total: int = 0,
     proposed: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return a look-up in the contract's shape; `next_step` says what to call to learn more."""
+    """Return a search result in the contract's shape; `next_step` names the call that shows more."""
     basis = basis or AnswerBasis(source="index")
     return {
         "problems": problems_json(basis.problems),

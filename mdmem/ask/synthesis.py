@@ -42,7 +42,7 @@ _NEIGHBOURS, _DRAFTS = 3, 5
 
 
 def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> Plan:
-    """Return the plan for a request; no text is written, and the same question gives the same bytes.
+    """Return the plan for a request. It writes no text, and the same request always gives the same plan.
 
     Raises AccessDeniedError for a project that the caller may not read.
     """
@@ -151,7 +151,7 @@ class _Planner(Struct, frozen=True, dict=True):
         return retrieve_in(self.workspace, self.scope, Question(words=words))
 
     def find_named(self) -> tuple[list[Item], list[str]]:
-        """Return the current entries of the names in the request, from whatever wing, and why others have none."""
+        """Return the current entries for the names in the request, from any wing, and a reason for each other name."""
         chosen: dict[str, Item] = {}
         missing = []
         for name in dict.fromkeys((*self.request.decision_ids, *self.request.entity_ids)):
@@ -215,7 +215,7 @@ class _Planner(Struct, frozen=True, dict=True):
         return (is_used, not item.matches, -item.score, newest, item.address)
 
     def _linked(self, found: Retrieval, heading: Heading, best: float) -> list[Item]:
-        """Return the current entries of a section's facets that the best results are linked with, in their order."""
+        """Return the current entries of a section's facets that the best results link to, in the results' order."""
         current = {item.address: item for item in self.everything.select()}
         near: dict[str, Item] = {}
         for item in sorted(found.items, key=lambda one: (-one.score, one.address)):

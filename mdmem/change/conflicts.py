@@ -1,4 +1,4 @@
-"""Find the conflicts that a merge left: unmerged files, conflict markers, and entries with two successors."""
+"""Find the conflicts after a merge: unmerged files, conflict markers, and entries with two successors."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
 
 
 def _list_unstaged(workspace: Workspace) -> Iterator[str]:
-    """Yield the files of chains that differ from git's index: a choice may write files that git merged by itself."""
+    """Yield the unstaged files of chains; resolving may also have written files that git had merged by itself."""
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return

@@ -175,7 +175,7 @@ def _find_copies(
 ) -> Iterator[Finding]:
     """Yield a finding for each project entry that repeats one of its type from a shared wing that its wing reads.
 
-    Titles do not count. An entry that overrides the shared one is no copy.
+    Titles do not count. An entry that overrides the shared one is not a copy.
     """
     for entries in _grouped(current, lambda one: one.type):
         by_address = {one.address: one for one in entries}

@@ -63,7 +63,7 @@ def run(
     record: bool = False,
     commit: bool | None = None,
 ) -> HygieneReport:
-    """Return what needs maintenance, and record a full run over files on disk in the state.
+    """Return the maintenance report, and record a full run over files on disk in the state.
 
     `wing` is a name or a `project_id`; None means all. `scope` narrows to the shared wings that it reads (global), to
     the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests; `commit`
@@ -286,7 +286,7 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
 
 
 def _decisions_left(hygiene: HygieneReport) -> dict[str, str]:
-    """Return what a person has to decide, and how: hygiene itself merges and marks nothing."""
+    """Return the decisions left to a person, with the commands for them; hygiene itself changes no entry."""
     kinds = (
         (len(hygiene.blocked), "save that a similar entry stopped", "saves that a similar entry stopped"),
         (len(hygiene.duplicates), "group of near-duplicates", "groups of near-duplicates"),

@@ -1,4 +1,4 @@
-"""Resolve a conflict that a merge left: take a side of a file, or choose among the successors of an entry."""
+"""Resolve a conflict after a merge: take a side of a file, or choose among the successors of an entry."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class _Side(Struct, frozen=True):
 
 
 def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
-    """Return what a change means for the memory.
+    """Return the effects of a change on the memory.
 
     Raises UsageError for a malformed span, GitError outside git, and UnknownRevisionError.
     """
@@ -244,7 +244,7 @@ def _tracked(at: Workspace) -> Collection[str]:
 
 
 def _check_merge(span: _Span, after: _Side) -> Merging:
-    """Return the new findings in the result of the merge, or in the files themselves if they are no commit."""
+    """Return the new findings in the result of the merge, or in the files themselves if they are not a commit."""
     at = after.workspace
     if span.into is not None:
         what = f"merging {span.after.revision} into {span.into}"

@@ -47,7 +47,7 @@ class Span(Struct, frozen=True):
 
 
 class FieldChange(Struct, frozen=True):
-    """One field of the front matter before and after, as text; empty where it is absent."""
+    """One field of the front matter before and after, as text; empty if it is absent."""
 
     name: str
     before: str

@@ -61,7 +61,7 @@ class SyncResult(Struct, frozen=True, kw_only=True):
 
 
 class SyncStoppedError(MdmemError):
-    """Our commits and those of others do not fit together; nothing was pushed, and nothing changed here."""
+    """Our commits conflict with those of others; nothing was pushed, and nothing changed here."""
 
     exit_code = 1
 
@@ -137,7 +137,7 @@ def _bring_together(
 def _failing(report: CheckReport) -> list[Finding]:
     """Return the findings that fail a run, new or old.
 
-    A problem of this machine, such as a wing that is not fetched, is no fault of the commits.
+    A problem of this machine, such as a wing that is not fetched, is not a fault of the commits.
     """
     return [
         one

@@ -32,7 +32,7 @@ _STALE = "unused-suppression"
 
 
 class Record(Struct, frozen=True):
-    """The number of findings of one check at one address, or at a path that is no entry's; `line` is in the file."""
+    """The number of findings of one check at one address, or at a path without an entry; `line` is in the file."""
 
     code: str
     address: str

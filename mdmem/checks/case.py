@@ -139,7 +139,7 @@ class Case(Struct, frozen=True, dict=True):
         return {}
 
     def file_facts(self, path: str) -> FileFacts:
-        """Return what one file says."""
+        """Return the facts of one file."""
         found = self.cached.get(path) or self._known_facts.get(path)
         if found is None:
             document = self.catalog.document(path)
@@ -214,7 +214,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def changes(self) -> Changes:
-        """Return what the change did to the entries of its base; nothing without a base."""
+        """Return the changes of entries between base and tree; empty without a base."""
         if self.known_changes is not None:
             return self.known_changes
         if self.base is None:

@@ -42,8 +42,8 @@ class Check(Struct, frozen=True, kw_only=True):
     `aliases` are codes that parts of it had before: a finding to which the rule gives one of them is still found by it
     in settings, suppressions and baselines. With `per_file` its findings depend on nothing but the file, so they are
     cached by its content. With `asks_git` finding nothing proves nothing: git may know less here than elsewhere. With
-    `incomplete` a finding means that something was not read. With `on_request` it runs only if the settings ask for
-    it. With `same_when_ended` a finding is as severe on an entry that has ended.
+    `incomplete` a finding means that something was not read. With `on_request` it runs only if the settings enable
+    it. With `same_when_ended` its findings keep their severity on deprecated or superseded entries.
     """
 
     code: str
@@ -141,7 +141,7 @@ def get_check(code: str) -> Check:
 
 
 def nearest_codes(code: str) -> str:
-    """Return which codes may be meant, as the help of a message."""
+    """Return the help for an unknown code: the codes that are spelled alike."""
     close = difflib.get_close_matches(code, get_checks(), n=3, cutoff=0.4)
     named = " or ".join(f"`{one}`" for one in close)
     return f"did you mean {named}?" if close else "`mdmem check --explain all` lists them"

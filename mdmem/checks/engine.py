@@ -88,7 +88,7 @@ def is_incomplete(finding: Finding) -> bool:
 
 
 def try_check(check: Check, case: Case) -> list[Finding] | Exception:
-    """Return the findings of one check, or the exception that it raised; raises MdmemError, which is no fault of it."""
+    """Return the findings of one check, or the exception that it raised; lets MdmemError pass."""
     try:
         return list(check.find(case))
     except MdmemError:

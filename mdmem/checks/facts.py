@@ -23,7 +23,7 @@ _UNLISTED = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 class GitFacts(Struct, frozen=True, dict=True):
-    """What git knows about one root; paths count from the root unless a name says otherwise.
+    """What git knows about one root; paths are relative to the root unless a name says otherwise.
 
     `on_disk` are the paths to ask git about, `revisions` the commits whose history counts, HEAD if there are none.
     A caller who may read only some wings gets nothing about the others: `access` limits every answer, and `hidden`
@@ -45,7 +45,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def tracked_in_repository(self) -> frozenset[str]:
-        """Return every path of git's index, counted from the repository's top."""
+        """Return every path of git's index, relative to the repository's top."""
         paths = list_tracked(self.repository, index=self.index)
         hidden = tuple(f"{self._from_top(name)}/" for name in self.hidden)
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
@@ -113,7 +113,7 @@ class TrackedPaths(Struct, frozen=True, dict=True):
 
     @cached_property
     def paths(self) -> list[str]:
-        """Return every tracked path, counted from the repository's top."""
+        """Return every tracked path, relative to the repository's top."""
         return sorted(self.facts.tracked_in_repository)
 
     @property
@@ -122,7 +122,7 @@ class TrackedPaths(Struct, frozen=True, dict=True):
         return f"{self.facts.under}/" if self.facts.under else ""
 
     def has(self, path: str) -> bool:
-        """Return whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""
+        """Return whether a file or folder is tracked; the path is from the root, or from the top after a slash."""
         top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
         top = top.rstrip("/")
         return top in self.facts.tracked_in_repository or next(self._below(f"{top}/"), None) is not None

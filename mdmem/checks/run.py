@@ -81,7 +81,7 @@ def compare(
 ) -> ComparedTrees:
     """Return the trees to compare with; a tree that cannot be read is a fault, and the other checks still run.
 
-    A stated base counts from the commit where the change left it. A merge is compared with the branch it goes into.
+    A stated base means its merge base with the change. A merge is compared with the branch it goes into.
     Staged files are compared with HEAD; their findings are old if the default branch has them, too, here or at the
     remote. A push changes no file, so only its old findings come from the remote. `with_uncommitted` compares the files
     on disk with HEAD.
@@ -146,7 +146,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
 
 
 def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
-    """Return the commits besides HEAD that others agreed upon: parents on the default branch, and its tips."""
+    """Return the approved commits other than HEAD: parents on the default branch, and the branch's tips."""
     branch = find_default_branch(repository)
     if branch is None:
         return []
@@ -207,7 +207,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
     """The options of one run of the checks.
 
     `base` is the revision to compare with; `compare` says what happens without one. `baseline` is a file of known
-    findings, counted from the root; without one it is the settings' own, unless `is_bare`. With `strict` warnings fail,
+    findings, relative to the root; without one it is the settings' own, unless `is_bare`. With `strict` warnings fail,
     too; `with_info` includes findings of severity info; `shows_old` reports old findings one by one.
     `with_uncommitted` also reports what a commit of the files on disk would change. `progress` is called with the
     number of files that are done and of all.
@@ -237,7 +237,7 @@ def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
 def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
     """Return a report without the findings that the request leaves out, and with its level of failure."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
-    # That nothing was checked is news even if it is no fault.
+    # That nothing was checked is news even if it is not a fault.
     with_info = request.with_info or not report.checked
     found = [one for one in report.findings if with_info or one.severity is not Severity.INFO]
     return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
@@ -349,7 +349,7 @@ def _severities(settings: Settings) -> tuple[object, ...]:
 
 
 def _moves(case: Case) -> dict[str, str]:
-    """Return the addresses that the change moved, old to new, also of files of the same bytes that are no entries."""
+    """Return the addresses that the change moved, old to new, also of files of the same bytes that are not entries."""
     if case.base is None:
         return {}
     before, after = case.base.catalog, case.catalog
@@ -380,7 +380,7 @@ def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResu
 
 
 def facts_of(workspace: Workspace) -> GitFacts | None:
-    """Return what git knows about the files that are read; None outside git."""
+    """Return the git facts about the files that are checked; None outside git."""
     location, tree = workspace.location, workspace.tree
     if location.repository is None:
         return None
@@ -403,7 +403,7 @@ def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence
 
 
 def _from_root(workspace: Workspace, name: str, reported: Collection[str]) -> str:
-    """Return a path from here or from the root as counted from the root; raises UsageError if nothing is there.
+    """Return the path from the root for one from here or from the root; raises UsageError if nothing is there.
 
     A file that was deleted may have a finding: `reported` are the paths of those.
     """

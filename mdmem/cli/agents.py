@@ -239,7 +239,7 @@ def _list_waiting(given: Globals, form: str) -> int:
 
 
 def _retry(given: Globals, id_: str | None, form: str) -> int:
-    """Try waiting writes again; exit code 1 where one still waits."""
+    """Try waiting writes again; exit code 1 if one still waits."""
     retried = Saver(open_workspace(given)).retry(id_)
     print_text(retried_json(retried) if form == "json" else retried_text(retried))
     if not retried:

@@ -91,7 +91,7 @@ def _with(command: Decorated, *decorators: Decorated) -> Decorated:
 
 
 class SuggestingGroup(click.Group):
-    """A group whose commands stand in the order of a table, and that suggests a name for an unknown one."""
+    """A group that lists its commands in the order of a table, and suggests a name for an unknown one."""
 
     known: ClassVar[Mapping[str, str]] = {}
     elsewhere: ClassVar[Mapping[str, str]] = {}
@@ -330,7 +330,7 @@ class Progress:
     _SHORTEST = 500
 
     def __init__(self, doing: str, *, once: bool = False) -> None:
-        """Take the words for the work, with a place for the total; `once` also prints them where no terminal is."""
+        """Store the label, with a placeholder for the total; with `once` it is printed once if there is no terminal."""
         self._doing, self._once = doing, once
         self._width, self._percent = 0, -1
 
@@ -371,9 +371,9 @@ def _echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None =
 
 
 def discard_output(stream: TextIO) -> None:
-    """Send a stream whose reader has gone to nowhere; Python would complain when it flushes it at its end."""
+    """Redirect a stream to the null device after its reader closed it, so that Python's last flush raises nothing."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    # A stream that is no file has no number.
+    # A stream that is not a file has no number.
     with contextlib.suppress(OSError):
         os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -27,7 +27,7 @@ _MOST_ROUNDS = 50
 
 
 def piped_text(body: str | None) -> str | None:
-    """Return the text of the option or of standard input; None where the editor is needed."""
+    """Return the text of the option or of standard input; None if the editor is needed."""
     if body is not None and body != "-":
         return body
     if body == "-" or not sys.stdin.isatty():
@@ -73,7 +73,7 @@ def _decoded(content: bytes) -> str:
 
 
 class Typed:
-    """A text in the user's editor: its file, its first content, and whether its present content is written."""
+    """A text in the user's editor: its file, its first content, and whether its current content is written."""
 
     def __init__(self, workspace: Workspace, path: Path, first: bytes) -> None:
         """Take the file and its first content; nothing is opened yet."""
@@ -84,7 +84,7 @@ class Typed:
     def ask(self, content: bytes, notes: Sequence[bytes] = ()) -> bytes:
         """Open a text with notes above it, and return it as the editor leaves it, without them; empty for no file.
 
-        Raises EnvironmentFaultError where the editor fails and OSError where it cannot be started.
+        Raises EnvironmentFaultError if the editor fails and OSError if it cannot be started.
         """
         self._rounds += 1
         if self._rounds > _MOST_ROUNDS:
@@ -108,7 +108,7 @@ class Typed:
 
 @contextmanager
 def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
-    """Yield a text to be edited; at the end its file goes, unless its content is written nowhere else."""
+    """Yield a text to edit; at the end its file is removed, unless it is the only copy of what the user typed."""
     typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
     has_note = False
     try:

@@ -267,7 +267,7 @@ def _unprinted(written: Written, error: OSError) -> str:
 
 
 def _with_usage(error: click.ClickException) -> str:
-    """Return what click says, and what to type where an argument is missing or is one too many."""
+    """Return click's message; for a missing or extra argument, with the usage line."""
     message, context = error.format_message(), getattr(error, "ctx", None)
     is_extra = "unexpected extra argument" in message
     if context is None or not (isinstance(error, click.MissingParameter) or is_extra):

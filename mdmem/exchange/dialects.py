@@ -247,7 +247,7 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
 def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the globs of a client's patterns, and messages about omitted ones; no globs if every file is meant.
 
-    The patterns count from the folder `below`. With `anywhere` a pattern without a slash matches in every folder.
+    The patterns are relative to the folder `below`. With `anywhere` a pattern without a slash matches in every folder.
     """
     texts = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
     written = [part.strip().strip("\"'") for text in texts for part in _PATTERN.findall(text)]

@@ -168,7 +168,7 @@ def _new_link(
 def _new_wiki_link(record: ForeignRecord, link: BodyLink, references: References) -> tuple[str, str]:
     """Return the address that a wiki link means, with its old text as the words to show."""
     written = record.body[link.offset : link.offset + link.width]
-    # A list within a list, or a footnote, is no link.
+    # A list within a list, or a footnote, is not a link.
     is_link = record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[[")
     meant = references.named(link.target, record.source.folder) if is_link else ()
     if len(meant) == 1:

@@ -42,7 +42,7 @@ class ImportPlan(Struct, frozen=True):
 
 
 def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
-    """Return what an import writes; raises UsageError for an unusable place, path or person."""
+    """Return the plan of an import; raises UsageError for an unusable place, path or person."""
     intake = Intake(workspace, request)
     entries, references = workspace.catalog.entries, References()
     for address, record in intake.records.items():

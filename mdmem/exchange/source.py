@@ -166,7 +166,7 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:
-    """Return the keys of a front matter that is not YAML, such as Cursor's; None if a line is no key and no item."""
+    """Return the keys of a front matter that is not YAML, such as Cursor's; None if a line is neither key nor item."""
     fields: dict[str, Any] = {}
     last = ""
     for line in front.split("\n"):

@@ -18,7 +18,7 @@ def topics() -> tuple[str, ...]:
 
 
 def page(topic: str) -> str:
-    """Return the text of a page; raises NotFoundError, which names the nearest, where there is none."""
+    """Return the text of a page; raises NotFoundError, which names the nearest, if there is none."""
     if topic not in topics():
         close = difflib.get_close_matches(topic.casefold(), topics(), n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"its pages are {', '.join(topics())}"
@@ -27,5 +27,5 @@ def page(topic: str) -> str:
 
 
 def summary(topic: str) -> str:
-    """Return the sentence of a page that stands below its heading."""
+    """Return the sentence below the heading of a page."""
     return page(topic).splitlines()[2]

@@ -97,7 +97,7 @@ class HubWing(Struct, frozen=True, dict=True):
 
 
 class HubFile(Struct, frozen=True):
-    """One file of a wing; `path` counts from the wing's folder. A file that is only listed has no content."""
+    """One file of a wing; `path` is relative to the wing's folder. A file that is only listed has no content."""
 
     path: str
     kind: FileKind
@@ -277,7 +277,7 @@ def _links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Itera
 
 
 def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
-    """Return the text of a `tsvector` with the words of an entry; those of its title have a mark beside them.
+    """Return the text of a `tsvector` with the words of an entry; words of its title have a weight mark.
 
     PostgreSQL's own analysers split neither camelCase nor paths. Words beyond 1 MB are left out, the title's last.
     """

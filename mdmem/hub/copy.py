@@ -74,7 +74,7 @@ class CopyKey(Struct, frozen=True):
 
 
 def copy_key(cursor: Any, name: str) -> CopyKey:
-    """Return what identifies the copy of a repository; raises NotFoundError if the caller may not see it."""
+    """Return the cache key of a repository's copy; raises NotFoundError if the caller may not see it."""
     repository = get_pushed(cursor, name)
     own = "SELECT id, name FROM wing WHERE repository_id = %s ORDER BY 1"
     pinned = "SELECT wing_id, name FROM visible_pin() WHERE repository_id = %s ORDER BY 1, 2"
@@ -138,7 +138,7 @@ def load_copy(
         ),
         # Nobody's own memory belongs to it.
         environment={},
-        # Paths of code count from the repository's top.
+        # Paths of code are relative to the repository's top.
         cwd=root.parent,
         today=today,
         snapshot=Snapshot(revision=commit, remarks=(remark,)),

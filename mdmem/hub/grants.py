@@ -1,4 +1,4 @@
-"""Who sees and who pushes what: granted and revoked by the hub's owner, enforced by the database."""
+"""Grants: which repositories somebody may read and push. The hub's owner changes them, the database enforces them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def grant(
 
 
 def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
-    """Take back permissions, at once, and return what is left.
+    """Revoke permissions at once, and return the remaining ones.
 
     `sees_all` takes back what `grant --all` gave; without it and without places everything is taken back. Raises
     NotFoundError if there is nothing to take back.

@@ -157,7 +157,7 @@ def rename(connection: HubConnection, old: str, new: str) -> str:
 
 
 def forget(connection: HubConnection, name: str) -> HubRepository:
-    """Drop a repository from the hub and return what it was; git still has it. Raises NotFoundError."""
+    """Remove a repository from the hub and return its last state; git still has it. Raises NotFoundError."""
     with transaction(connection) as cursor:
         require_owner(cursor, "drops a repository")
         stored = _get_locked(cursor, name)

@@ -231,7 +231,7 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
 
 
 def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int, Access]:
-    """Return the access to each repository of which the caller does not see every wing."""
+    """Return the caller's access to each repository that the caller sees only in part."""
     rows = cursor.execute(
         "SELECT repository_id, array_agg(name) FROM wing"
         " WHERE repository_id = ANY (%s) AND NOT reads_whole(repository_id) GROUP BY 1",

@@ -1,1 +1,1 @@
-"""What a text editor asks while somebody writes: the Language Server Protocol, over the features of the commands."""
+"""The language server for text editors: the protocol's requests, answered by the same features as the commands."""

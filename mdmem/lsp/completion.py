@@ -53,7 +53,7 @@ _Items = tuple[list[types.CompletionItem], bool]
 
 
 def complete(document: Document, params: types.CompletionParams) -> types.CompletionList | None:
-    """Return what may be written at a position; nothing in code and in prose."""
+    """Return the completions at a position; none in code and in prose."""
     if document.is_code:
         return None
     items, is_incomplete = _items(document, document.offset_at(params.position))
@@ -201,7 +201,7 @@ def _missing_fields(document: Document) -> Iterator[tuple[Field, bool]]:
 
 
 def _opening(document: Document, field: Field) -> str:
-    """Return what follows a new key, as a snippet: the brackets of a list, a choice, or a day."""
+    """Return the snippet to insert after a new key: the brackets of a list, a choice, or a day."""
     if field.kind in LIST_KINDS:
         return "[$1]"
     values = [value for value, _ in _values(document, field.name)]

@@ -22,10 +22,10 @@ from mdmem.write.write import catalog_after, permitted, refuse_faults
 
 
 def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool = True) -> types.WorkspaceEdit | None:
-    """Return the edit that carries out a plan; None where it changes nothing.
+    """Return the edit that carries out a plan; None if it changes nothing.
 
-    Raises UsageError where the plan would break the memory, where a file must not be written, or where the editor
-    cannot do it, and LostRaceError where a file is not as the plan assumes.
+    Raises UsageError if the plan would break the memory, if a file must not be written, or if the editor
+    cannot do it, and LostRaceError if a file is not as the plan assumes.
     """
     changes = permitted(memory.workspace, change_set)
     refuse_faults(memory.catalog, catalog_after(memory.workspace, changes), changes)
@@ -143,7 +143,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edit that renames the entry or wing at a position, with every link to it.
 
-    Raises JsonRpcException with the reason where it cannot have the new name.
+    Raises JsonRpcException with the reason if it cannot have the new name.
     """
     found = _named_at(document, params.position)
     if found is None:
@@ -163,7 +163,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
     """Return the edit of every link to files that the editor is about to move.
 
-    Raises JsonRpcException where an entry cannot have the new name.
+    Raises JsonRpcException if an entry cannot have the new name.
     """
     moved: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():

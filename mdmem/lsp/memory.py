@@ -84,8 +84,8 @@ def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
 class Document(Struct, frozen=True, dict=True):
     """One version of a text in an editor.
 
-    `path` counts from the memory's root, None for a file outside it; `code_path` counts from the top of the repository,
-    as `applies_to` does. `saved` are the bytes of the file while the text is unchanged: an editor hides a byte order
+    `path` is relative to the memory's root, None for a file outside it; `code_path` is from the repository's top,
+    as in `applies_to`. `saved` are the bytes of the file while the text is unchanged: an editor hides a byte order
     mark, and bytes that are not UTF-8.
     """
 
@@ -173,7 +173,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def address(self) -> str | None:
-        """Return the address of the file, None where it is not in the place of an entry."""
+        """Return the address of the file, None if it is not in the place of an entry."""
         return self.path.removesuffix(".md") if self.path is not None and is_entry_place(self.path) else None
 
     @property
@@ -188,7 +188,7 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def entry(self) -> Entry | None:
-        """Return the entry, None where the text cannot be parsed as one."""
+        """Return the entry, None if the text cannot be parsed as one."""
         return self.memory.catalog.entries.get(self.address) if self.address else None
 
     @property
@@ -265,7 +265,7 @@ class OpenMemory:
 
     @cached_property
     def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, counted from the repository's top."""
+        """Return the files that git tracks, relative to the repository's top."""
         return self.disk.tracked_files()
 
     @cached_property
@@ -338,7 +338,7 @@ class OpenMemory:
         return types.Location(self.uri_of(f"{address}.md"), START)
 
     def document(self, path: str) -> Document | None:
-        """Return a file of the memory as the editor has it, else as it is on disk; None where there is none."""
+        """Return a file of the memory as the editor has it, else as it is on disk; None if there is none."""
         if path in self.documents:
             return self.documents[path]
         content = self.bytes_on_disk(path)
@@ -348,7 +348,7 @@ class OpenMemory:
         return Document(self, self.uri_of(path), path, text).compared_with(content)
 
     def bytes_on_disk(self, path: str) -> bytes | None:
-        """Return a file's bytes; None where it is not there or cannot be read."""
+        """Return a file's bytes; None if it is not there or cannot be read."""
         try:
             content = read_one(self.disk.whole_tree, path)
         except (MdmemError, OSError):
@@ -365,7 +365,7 @@ class OpenMemory:
             self._forget(*_FROM_TEXTS)
 
     def drop(self, path: str) -> None:
-        """Let an open document go: its file counts again."""
+        """Forget an open document; its file on disk is used again."""
         document = self.documents.pop(path, None)
         if document is not None and document.saved is None:
             self._forget(*_FROM_TEXTS)
@@ -486,7 +486,7 @@ class Memories:
 
 
 def file_of(uri: str) -> Path | None:
-    """Return the file of a uri with the links in its folder resolved; None where it is no file's."""
+    """Return the file of a uri with the links in its folder resolved; None if it is not a file's."""
     try:
         named = to_fs_path(uri)
         if not named or "\0" in named:

@@ -49,7 +49,7 @@ _TAGS = {
 
 _log = logging.getLogger("mdmem.lsp")
 
-# The requests about one document; the answer is None where it belongs to no memory.
+# The requests about one document; the answer is None if it belongs to no memory.
 DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
     types.TEXT_DOCUMENT_COMPLETION: complete,
     types.TEXT_DOCUMENT_HOVER: hover,

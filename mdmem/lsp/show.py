@@ -140,7 +140,7 @@ class CodeRules(Struct, frozen=True):
 
 
 def rules_for_code(document: Document) -> CodeRules:
-    """Return the rules that apply to a file of code as of the files on disk; none where it cannot be read."""
+    """Return the rules that apply to a file of code as of the files on disk; none if it cannot be read."""
     workspace, path = document.memory.disk, document.code_path
     try:
         found = rules_for(reading_of(workspace), (path,)) if path is not None else None
@@ -150,7 +150,7 @@ def rules_for_code(document: Document) -> CodeRules:
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
-    """Return what the token at a position means, then the findings there; on the first line of code its rules."""
+    """Return the hover text: the meaning of the token and the findings there; for code, its rules on the first line."""
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
         found = rules_for_code(document) if params.position.line == 0 else CodeRules()

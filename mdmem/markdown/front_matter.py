@@ -123,7 +123,7 @@ def refuse_bad_fences(text: str) -> None:
 
 
 def body_of(content: bytes) -> str:
-    """Return the body of an entry's file, or the whole text of a file that is no entry any more."""
+    """Return the body of an entry's file, or the whole text of a file that is not an entry any more."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         refuse_bad_fences(text)

@@ -53,7 +53,7 @@ _DECIDING = (
         r"|specification"
     ),
 )
-# Headings of asides, which are no part of a decision: context, alternatives, reasons, matters of form.
+# Headings of asides, which are not part of a decision: context, alternatives, reasons, matters of form.
 _ASIDE_WHOLE = re.compile(
     r"(?:implementation |change |version |revision |document |post )?(?:history|log)|status(?: quo)?"
     r"|(?:notes and )?references?|(?:references and )?footnotes?|links?|relations|toc|metadata|see also|further reading"
@@ -112,7 +112,7 @@ def _name_of(heading: str) -> str:
 # Records of one kind repeat their headings.
 @lru_cache(maxsize=4096)
 def _meaning(heading: str) -> tuple[int, bool]:
-    """Return how plainly a heading announces a decision, 0 for not at all, and whether it announces an aside."""
+    """Return how clearly a heading announces a decision (0: not at all), and whether it announces an aside."""
     name = _name_of(heading)
     plainness = next((len(_DECIDING) - at for at, one in enumerate(_DECIDING) if one.fullmatch(name)), 0)
     is_aside = bool(name and (_ASIDE_WHOLE.fullmatch(name) or _ASIDE_BEGUN.match(name) or _ASIDE_WITHIN.search(name)))

@@ -27,7 +27,7 @@ class UnpatchableError(MdmemError, ValueError):
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
     """Return the bytes with every edit made; inserts at one offset keep their order.
 
-    Raises ValueError where two edits overlap, or one lies outside the bytes.
+    Raises ValueError if two edits overlap, or one lies outside the bytes.
     """
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):

@@ -322,7 +322,7 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
 
 
 def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: Marks) -> EntryMerge | None:
-    """Merge key by key; None if a side is no entry, or the parts together do not parse to the merged values."""
+    """Merge key by key; None if a side is not an entry, or the parts together do not parse to the merged values."""
     line_break = _line_break(sides)
     unified = sides if line_break is None else sides.map(lambda content: content.replace(b"\r\n", b"\n"))
     ours, theirs = parse_document(path, unified.ours), parse_document(path, unified.theirs)
@@ -390,7 +390,7 @@ def _shown(one: _Part | _Torn, marks: Marks, line_break: str) -> str:
     if isinstance(one, _Part):
         return one.text
     there = [part for part in (one.sides.ours, one.sides.theirs) if part is not None]
-    # Lines that both have above the key are no part of their conflict.
+    # Lines that both have above the key are not part of their conflict.
     shared = there[0].above if len({part.above for part in there}) == 1 and len(there) == 2 else ""
     texts = one.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
     return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)

@@ -1,4 +1,4 @@
-"""Parse a file into front matter, body and findings, and find the parts of a body that are no code."""
+"""Parse a file into front matter, body and findings, and find the parts of a body that are not code."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def _without_spans(line: str) -> str:
 def rationale_of(prose: str) -> str:
     """Return the text after a line `Rationale:` or a heading of that name, up to the next heading; else everything.
 
-    `prose` is a body with its code blanked out, so that an example of an entry is no rationale.
+    `prose` is a body with its code blanked out, so that an example of an entry is not a rationale.
     """
     start, end = rationale_span(prose)
     return prose[start:end].strip()

@@ -176,7 +176,7 @@ class StrictHandler(BaseHandler):
         return super().split(text)
 
     def load(self, fm: str, **_: object) -> Fields:
-        """Return the fields with their places and faults; raises FrontMatterError where their values are uncertain."""
+        """Return the fields with their places and faults; raises FrontMatterError if their values are uncertain."""
         _refuse_unsafe(fm)
         try:
             root = yaml.compose(fm, Loader=_Loader)

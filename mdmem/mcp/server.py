@@ -171,7 +171,7 @@ class MemoryServer(MCPServer[Any]):
         """
         handler = logging.StreamHandler()
         handler.setFormatter(_LogFormatter())
-        # The SDK, and whoever embeds the server, add a handler of their own only where there is none.
+        # The SDK, and whoever embeds the server, add a handler of their own only if there is none.
         logging.basicConfig(level=logging.WARNING, handlers=[handler])
         super().__init__(
             "mdmem",

@@ -49,7 +49,7 @@ class Holder(StrEnum):
 
     @property
     def type(self) -> str:
-        """Return the type of these entries, or the holder itself where there is no single type."""
+        """Return the type of these entries, or the holder itself if there is no single type."""
         return "note" if self in (Holder.SESSION, Holder.ENTITY) else self.value
 
     @property

@@ -44,7 +44,7 @@ def fixed_part(glob: str) -> str | None:
 
 
 def script_pattern(glob: str) -> list[str | None] | None:
-    """Return a glob as a browser evaluates it, None where it covers nothing.
+    """Return a glob as a browser evaluates it, None if it covers nothing.
 
     The parts are the plain path, the prefix of the paths below it, the literal start, and the regular expression of the
     rest or None, all for paths whose bytes of UTF-8 are read as characters.
@@ -106,7 +106,7 @@ def _rule(glob: str) -> _Rule:
 
 
 def _normal(glob: str) -> str | None:
-    """Resolve `.`, `..` and doubled slashes; None where that leads out of the repository."""
+    """Resolve `.`, `..` and doubled slashes; None if that leads out of the repository."""
     parts: list[str] = []
     for part in glob.split("/"):
         if part == ".." and not parts:

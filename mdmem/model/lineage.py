@@ -64,14 +64,14 @@ BINDING = Stance(Standing.BINDING)
 
 
 def standing_marks(stance: Stance | None) -> list[str]:
-    """Return the mark of an entry that is not binding, as a list; empty where the standing is not known."""
+    """Return the mark of an entry that is not binding, as a list; empty if the standing is not known."""
     return [stance.mark] if stance is not None and stance.mark else []
 
 
 def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, Any]:
     """Return the JSON keys of a standing, with the author and the note of a proposal.
 
-    There are none where the standing is not known, and none for a binding entry that is not current.
+    There are none if the standing is not known, and none for a binding entry that is not current.
     """
     if stance is None or (stance.standing is Standing.BINDING and not is_current):
         return {}
@@ -91,7 +91,7 @@ class _Ends(Struct, frozen=True):
 
 
 class Lineage(Struct, frozen=True, dict=True):
-    """The graph of supersessions «N supersedes O», unless N is a draft; a self-link is no edge.
+    """The graph of supersessions «N supersedes O», unless N is a draft; a self-link is not an edge.
 
     An edge is a fact where O names N, and where only N names an O that is deprecated or a draft. Where only N names a
     current O, the edge is a claim, which hides nothing, unless `one_end_suffices`, everywhere or in the wing of O, and
@@ -231,7 +231,7 @@ class Lineage(Struct, frozen=True, dict=True):
     def _heads(self) -> dict[str, tuple[str, ...]]:
         """The heads of every entry on a chain, from the ends backwards.
 
-        An active entry is no head where one beyond it is active, unless that is on the same cycle.
+        An active entry is not a head where one beyond it is active, unless that is on the same cycle.
         """
         found: dict[str, tuple[str, ...]] = {}
         for group in _components(self.successors):

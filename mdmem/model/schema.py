@@ -148,7 +148,7 @@ _ENTRY, _WING = _adapter("Entry", KNOWN_FIELDS), _adapter("Wing", WING_FIELDS)
 
 
 def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
-    """Return the errors in the values of fields, and the parsed values where there is none."""
+    """Return the errors in the values of fields, and the parsed values if there is none."""
     try:
         parsed = adapter.validate_python(stated)
     except ValidationError as error:

@@ -84,7 +84,7 @@ def _outside(pack: Facts) -> list[str]:
 
 
 def _omitted(pack: Facts) -> str:
-    """Count the omitted entries by reason; empty where there are none, and at the start of a session."""
+    """Count the omitted entries by reason; empty if there are none, and at the start of a session."""
     if not pack.get("omitted_counts") or pack.get("layer") == Layer.WAKE:
         return ""
     counts = (f"{count(one['count'], one['type'])}: {one['why']}" for one in pack["omitted_counts"])

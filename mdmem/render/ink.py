@@ -95,7 +95,7 @@ def _fitted_page(text: str, width: int) -> Iterator[str]:
     yield from _paragraph(held, width) if held else ()
 
 
-# A line that begins so is no part of a paragraph, or starts a new one.
+# A line that begins so is not part of a paragraph, or starts a new one.
 _KEPT = ("    ", "|", "#")
 _BEGINNING = ("- ", "* ")
 

@@ -53,7 +53,7 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
 
 
-# Python represents a byte of a file name that is no UTF-8 as half of a surrogate pair.
+# Python represents a byte of a file name that is not UTF-8 as half of a surrogate pair.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # XML 1.0 forbids these, and `visible_text` leaves them.
 _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
@@ -82,7 +82,7 @@ def _json_value(value: object) -> Any:
 
 
 def escaped(json_form: str) -> str:
-    """Return JSON with escapes for the characters that are no UTF-8 or that a terminal would act on."""
+    """Return JSON with escapes for the characters that are not UTF-8 or that a terminal would act on."""
     acting = ACTING.sub(lambda found: found[0] if needs_joiner(found) else _escape(found), json_form)
     return _SURROGATE.sub(_escape, acting)
 

@@ -126,7 +126,7 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 class FilePatch(Struct, frozen=True):
-    """One file before and after; None where it is not there, `was` is its path before where it moves."""
+    """One file before and after; None if it is not there, `was` is its path before where it moves."""
 
     path: str
     before: bytes | None
@@ -179,7 +179,7 @@ def _padded(name: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    """Return a path as git writes it: as a C string if it has control characters, quotes or bytes that are no UTF-8."""
+    """Return a path as git writes it: as a C string if it has control characters, quotes or bytes outside UTF-8."""
     if not re.search('[\x00-\x1f\x7f"\\\\\ud800-\udfff]', path):
         return path
     return f'"{"".join(map(_escaped, path))}"'

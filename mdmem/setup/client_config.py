@@ -142,7 +142,7 @@ def _newline(text: str) -> str:
 def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
     """Return a JSON file with one more server in the object `holder`; None if it has a server of that name.
 
-    Raises MisfitError if the file is no object, or has something else there.
+    Raises MisfitError if the file is not an object, or has something else there.
     """
     before = read_object(content)
     held = _held(before, holder)
@@ -257,9 +257,9 @@ def _proved(bom: str, text: str, wanted: Mapping[str, Any]) -> bytes:
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a file that may be changed, None if there is no file.
+    """Return the content of a file that may be changed, None if there is not a file.
 
-    Raises MisfitError for what is no file of the project, or is not writable.
+    Raises MisfitError for what is not a file of the project, or is not writable.
     """
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):

@@ -176,7 +176,7 @@ def answer_event(
 ) -> None:
     """Send the text for an event, if there is any, and record it as shown.
 
-    `root` counts from the top of the repository of the event. Raises the errors of loading the memory.
+    `root` is relative to the top of the repository of the event. Raises the errors of loading the memory.
     """
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:

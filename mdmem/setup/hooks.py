@@ -234,7 +234,7 @@ class HookStep(Struct, frozen=True):
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
     """Return the hooks of some stages in the order of `STAGES`.
 
-    Raises EnvironmentFaultError if core.hooksPath is no folder.
+    Raises EnvironmentFaultError if core.hooksPath is not a folder.
     """
     folder = hooks_folder(repository)
     if folder.exists() and not folder.is_dir():

@@ -24,7 +24,7 @@ def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = 
 
 
 def project_wings(root: Path, *, is_top: bool) -> list[str]:
-    """Return the wings of projects in a folder, sorted; at the top of a repository most folders are no wings."""
+    """Return the wings of projects in a folder, sorted; at the top of a repository most folders are not wings."""
     wings = load(WorkingTree(root, is_top=is_top)).wings.values()
     return sorted(wing.name for wing in wings if not wing.is_shared)
 

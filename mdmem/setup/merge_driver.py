@@ -68,7 +68,7 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
 def patterns_for(under: str) -> tuple[str, ...]:
     """Return the patterns of a memory's entries and manifests in git's attributes."""
     if not under:
-        # The top has other folders, too, and deeper files are no entries.
+        # The top has other folders, too, and deeper files are not entries.
         return ("/*/*/*.md", "/*/README.md")
     literal = re.sub(r"[][*?\\!#]", r"\\\g<0>", under)
     pattern = f"/{literal}/**/*.md"
@@ -134,6 +134,6 @@ def uninstall_driver(repository: Repository, driver: Driver) -> str:
     elif content:
         driver.attributes.unlink()
     for name in (_COMMAND, _NAME):
-        # git ends with 5 where there is no such setting.
+        # git ends with 5 if there is no such setting.
         run(repository.top, "config", "--local", "--unset", name, ok=(0, 5))
     return "removed"

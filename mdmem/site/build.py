@@ -102,7 +102,7 @@ class _Known(Struct, frozen=True):
 
 
 def _known_files(workspace: Workspace, folder: Path) -> _Known:
-    """Return the files of an earlier build; raises UsageError for a folder that is no site, or in the memory."""
+    """Return the files of an earlier build; raises UsageError for a folder that is not a site, or in the memory."""
     location = workspace.location
     real = place_to_write(folder, location.base, location.repository)
     if real.is_relative_to(location.root):

@@ -87,7 +87,7 @@ STATES = (*CURRENT, "draft", *ENDED)
 
 
 class Row(Struct, frozen=True):
-    """An entry as a line of a list; `page` counts from the folder of the site, `amended_by` are addresses."""
+    """An entry as a line of a list; `page` is relative to the folder of the site, `amended_by` are addresses."""
 
     address: str
     page: str
@@ -196,7 +196,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         return Relations(self.catalog)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry, empty where its file went away meanwhile."""
+        """Return the body of an entry, empty if its file went away meanwhile."""
         try:
             return self.catalog.body(address)
         except MdmemError:
@@ -247,7 +247,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of `mdmem check`; none where it cannot run."""
+        """Return the findings of `mdmem check`; none if it cannot run."""
         try:
             return tuple(check(self.workspace, CheckRequest()).findings)
         except MdmemError:

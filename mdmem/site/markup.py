@@ -22,7 +22,7 @@ _WIDE = 'tabindex="0"'
 # The parser takes 25 to 40 microseconds a bracket: a larger text is shown as it is.
 _LARGEST, _MOST_BRACKETS = 150_000, 5_000
 
-# The link to the page of an address, None where there is no such entry.
+# The link to the page of an address, None if there is no such entry.
 Href = Callable[[str], str | None]
 
 

@@ -78,7 +78,7 @@ def _folders_above(path: str) -> Iterator[str]:
 
 
 def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
-    """Yield the topmost folders of which no rule names a file."""
+    """Yield the topmost folders in which no rule applies to any file."""
     above = "\n"
     for folder in folders:
         if not folder.covered and not folder.path.startswith(above):

@@ -37,7 +37,7 @@ class LiveSite:
         self._site: SitePages | None = None
 
     def get(self, path: str) -> str | None:
-        """Return a file of the site, None where there is none."""
+        """Return a file of the site, None if there is none."""
         with self._lock:
             site = self._refreshed()
             if path == _STATE:

@@ -480,7 +480,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 def with_baseline(content: bytes, name: str) -> bytes:
     """Return a file of settings with a baseline, and every other byte as it was.
 
-    Raises SettingsError where the file is written in a way that leaves no certain place for the key.
+    Raises SettingsError if the file is written in a way that leaves no certain place for the key.
     """
     found = _first_that_means(replace(parse_settings(content), baseline=name), _with_baseline(content, name))
     if found is None:
@@ -492,7 +492,7 @@ def with_baseline(content: bytes, name: str) -> bytes:
 def with_pin(content: bytes, wing: str, commit: str) -> bytes:
     """Return a file of settings that pins a wing of another repository to a commit, every other byte as it was.
 
-    Raises SettingsError where the file is written in a way that cannot be changed for certain.
+    Raises SettingsError if the file is written in a way that cannot be changed for certain.
     """
     before = parse_settings(content)
     meant = replace(before, wings={**before.wings, wing: replace(before.wings[wing], commit=commit)})

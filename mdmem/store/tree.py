@@ -423,11 +423,10 @@ def _items_in(folder: Path | str) -> list[os.DirEntry[str]]:
 
 
 class TreeView(Tree, Struct):
-    """The tree below with wings from elsewhere, with only what a caller may see, or with changes; or all of these.
+    """A view of another tree: with wings of other repositories, limited to an access, with changed bytes, or all three.
 
-    The paths of each tree of `wings` count from the wing's folder; nobody can tell what is in the wings of `missing`.
-    Where there are `changed` bytes, even none, each file is read once, so that everything derived from the bytes is
-    about one moment.
+    Paths in the trees of `wings` are relative to the wing's folder; the content of the wings in `missing` is unknown.
+    If `changed` is given, even empty, each file is read only once, so that all results are from the same moment.
     """
 
     below: Tree

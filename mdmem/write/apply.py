@@ -30,7 +30,7 @@ TEMPORARY = ".mdmem-tmp"
 def writers_lock(state: Path) -> Iterator[None]:
     """Hold the lock of everybody who writes entries; `state` is the folder of the root's state.
 
-    Raises BusyError where others write for too long, and EnvironmentFaultError.
+    Raises BusyError if others write for too long, and EnvironmentFaultError.
     """
     with contextlib.ExitStack() as held:
         try:
@@ -50,7 +50,7 @@ def apply(root: Path, change_set: ChangeSet, *, state: Path) -> None:
 def put(root: Path, changes: Sequence[Change]) -> None:
     """Write changes while the writers' lock is held.
 
-    Raises LostRaceError where a file is not the one that was planned on, and EnvironmentFaultError where one cannot be
+    Raises LostRaceError if a file is not the one that was planned on, and EnvironmentFaultError if one cannot be
     written. A process that is killed leaves whole files, the first ones new.
     """
     for change in changes:
@@ -147,7 +147,7 @@ class FileTransaction:
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Put the prepared bytes in place, or remove a file.
 
-        Raises OSError, and LostRaceError where the file is not the one that was read.
+        Raises OSError, and LostRaceError if the file is not the one that was read.
         """
         if after == before:
             return
@@ -157,7 +157,7 @@ class FileTransaction:
         self._undoing.append(lambda: self._take_back(path, before, after))
 
     def settle(self) -> None:
-        """Remove the old bytes; raises LostRaceError where an editor that had a file open wrote to them meanwhile."""
+        """Remove the old bytes; raises LostRaceError if an editor that had a file open wrote to them meanwhile."""
         for path, before in self._replaced.items():
             if not has_content(self._beside[path], before):
                 raise _lost(path)
@@ -166,7 +166,7 @@ class FileTransaction:
     def rename(self, path: str, to: str, files: Mapping[str, bytes]) -> None:
         """Rename a file or a folder, and remove the folders that are empty afterwards.
 
-        `files` are the contents of all that moves, by their new paths. Raises OSError, and LostRaceError where the new
+        `files` are the contents of all that moves, by their new paths. Raises OSError, and LostRaceError if the new
         name is taken or another file has moved.
         """
         old, new = self._root / path, self._root / to
@@ -266,7 +266,7 @@ def _remove_left_over(folder: Path) -> None:
 
 
 def _link(prepared: Path, target: Path, path: str) -> None:
-    """Give a new file its name; raises LostRaceError where the name is taken."""
+    """Give a new file its name; raises LostRaceError if the name is taken."""
     try:
         try:
             # A hard link fails where the name is taken; a rename would replace what somebody wrote meanwhile.

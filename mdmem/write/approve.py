@@ -87,7 +87,7 @@ def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
 
 
 def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
-    """Return the remark on a person's approval; raises UsageError where it does not count."""
+    """Return the remark on a person's approval; raises UsageError if it does not count."""
     if entry.agent is not None and names_the_same(entry.agent, person):
         raise UsageError(f"`{entry.agent}` wrote {entry.address} as an agent; let a person approve it")
     return _approved(
@@ -96,7 +96,7 @@ def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) 
 
 
 def check_importer(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
-    """Return the remark on a person who approves a wing's imported decisions; raises UsageError where they may not."""
+    """Return the remark on a person who approves a wing's imported decisions; raises UsageError if they may not."""
     owned = catalog.wings.get(wing) or Wing(name=wing)
     return _approved(settings, owned, person, option="--approved-by", refused="nothing is imported")
 
@@ -170,7 +170,7 @@ def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> Cha
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:
     """Return the address of a name, or the drafts of a folder.
 
-    Raises UsageError for a folder without drafts, and NotFoundError where one of its files cannot be read.
+    Raises UsageError for a folder without drafts, and NotFoundError if one of its files cannot be read.
     """
     found = resolve_names(workspace, [name])
     if not name.endswith("/"):
@@ -232,7 +232,7 @@ def _identity(workspace: Workspace) -> str | None:
 
 
 def approver(workspace: Workspace) -> str:
-    """Return git's user as `Name <email>`; raises UsageError where git knows nobody."""
+    """Return git's user as `Name <email>`; raises UsageError if git knows nobody."""
     found = _identity(workspace)
     if found is None:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'

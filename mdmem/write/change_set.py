@@ -42,7 +42,7 @@ class WriteAction(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """One file before and after; None where there is no file. `to` is its path afterwards."""
+    """One file before and after; None if there is not a file. `to` is its path afterwards."""
 
     path: str
     to: str
@@ -70,7 +70,7 @@ class ChangeSet(Struct, frozen=True):
 def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
     """Return the change that sets some fields of a file; None removes a field.
 
-    Raises UnpatchableError where the bytes cannot be patched, and LostRaceError where the file is not the one that the
+    Raises UnpatchableError if the bytes cannot be patched, and LostRaceError if the file is not the one that the
     entry in the catalog was read from.
     """
     document = catalog.document(path)

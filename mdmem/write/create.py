@@ -135,7 +135,7 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
 def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
     """Return `wing/room` or an address from nothing, a wing, a room of the active wing, or more.
 
-    Raises UsageError where no wing is the active one, and for a word that is neither wing nor room.
+    Raises UsageError if no wing is the active one, and for a word that is neither wing nor room.
     """
     if typed is not None and "/" in typed:
         return typed
@@ -258,7 +258,7 @@ def create_entry(
 ) -> WriteResult:
     """Write a new entry; a missing wing of the kind `wing` is made.
 
-    Raises LostRaceError where the address is taken, and what `create` and `write` raise.
+    Raises LostRaceError if the address is taken, and what `create` and `write` raise.
     """
     name, room, _ = address.split("/")
 

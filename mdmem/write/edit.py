@@ -117,7 +117,7 @@ def save_edit(
 ) -> WriteResult:
     """Write what was typed; `is_editorial` marks a change that keeps the rule.
 
-    Raises LostRaceError where the file changed meanwhile, UnpatchableError where the mark cannot be written, and what
+    Raises LostRaceError if the file changed meanwhile, UnpatchableError if the mark cannot be written, and what
     `write` raises.
     """
     # Closed unchanged, the mark is for an earlier change that is not committed yet.

@@ -99,7 +99,7 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
-    """Return the changes of one finding's fix; none where it cannot be made."""
+    """Return the changes of one finding's fix; none if it cannot be made."""
     overlaid = TreeView(tree, changed={})
     chosen = choose(overlaid, [finding], with_unsafe=True)
     return _plan(overlaid.with_changes(chosen.contents, chosen.renames), chosen.renames)

@@ -23,8 +23,8 @@ def plan_verification(
 ) -> ChangeSet:
     """Return the changes that verify entries on a day, by default today, and end their reviews.
 
-    `rooms` are the entries of folders: those that are not current are left out. Raises UsageError where one of the
-    others is not current, where none is, or where one cannot have been verified on that day.
+    `rooms` are the entries of folders: those that are not current are left out. Raises UsageError if one of the
+    others is not current, if none is, or if one cannot have been verified on that day.
     """
     day = at or today
     if day > today:

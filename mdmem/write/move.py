@@ -123,8 +123,8 @@ def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
 def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
     """Return the changes that move several things at once; both places are paths from the root without `.md`.
 
-    `under` is the root's path from the repository's top. Raises LostRaceError where a new place is taken, UsageError
-    for a file that is not regular, and UnpatchableError where a link cannot be rewritten.
+    `under` is the root's path from the repository's top. Raises LostRaceError if a new place is taken, UsageError
+    for a file that is not regular, and UnpatchableError if a link cannot be rewritten.
     """
     moved = {old: new for old, new in places.items() if old != new}
     if not moved:

@@ -58,7 +58,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResult:
-    """Return the wing of a record, or why it may not be written; raises UsageError where no wing can be made."""
+    """Return the wing of a record, or why it may not be written; raises UsageError if no wing can be made."""
     catalog, record = workspace.catalog, request.record
     project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)
@@ -91,7 +91,7 @@ def needs_token(catalog: Catalog, wing: str) -> bool:
 
 
 def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
-    """Return the manifest of a missing shared wing; raises UsageError where a project has its name."""
+    """Return the manifest of a missing shared wing; raises UsageError if a project has its name."""
     catalog = workspace.catalog
     if wing not in catalog.wings:
         return [_manifest(workspace, wing, WingKind.SHARED)]
@@ -215,7 +215,7 @@ def _new(
 
 
 def _session_links(saving: Saving, address: str) -> tuple[Change, ...]:
-    """Return the change that links the session to an entry it produced; none where the session cannot be patched."""
+    """Return the change that links the session to an entry it produced; none if the session cannot be patched."""
     session = saving.catalog.entries.get(saving.request.text(PRODUCED_BY) or "")
     if session is None or address in session.produced:
         return ()

@@ -423,7 +423,7 @@ def _is_older(validated: dt.date | None, written: str) -> bool:
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
-    """Return the entry that bytes are read as; raises UsageError where they are no entry."""
+    """Return the entry that bytes are read as; raises UsageError if they are no entry."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:

@@ -135,7 +135,7 @@ class SimilarMemory(Struct, frozen=True, kw_only=True):
 
 
 class RememberResult(Struct, frozen=True, kw_only=True):
-    """The outcome of a call; `id` is None where nothing was written."""
+    """The outcome of a call; `id` is None if nothing was written."""
 
     success: bool
     id: str | None
@@ -248,7 +248,7 @@ def _project_of(workspace: Workspace, memo: Memo) -> str | None:
 
 
 def _wing_of(workspace: Workspace, project: str) -> str:
-    """Return the wing of a project; raises UsageError where there is none, or a shared one."""
+    """Return the wing of a project; raises UsageError if there is none, or a shared one."""
     require_writable(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:

@@ -111,7 +111,7 @@ def save_with_learnings(
 
     def learned(kind: str) -> tuple[SaveResult, ...]:
         given = arguments.get(f"{kind}s")
-        # A value that is no list counts as one record.
+        # A value that is not a list counts as one record.
         records = given if isinstance(given, (list, tuple)) else () if given is None else (given,)
         return tuple(saver.save(kind, {kind: one, **shared}) for one in records)
 
@@ -385,7 +385,6 @@ def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *
 
 def repeated_message(address: str) -> str:
     """Return the message for a request whose entry is there."""
-
 
     return f"{address} was already saved by an identical call"
 

@@ -266,7 +266,7 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
 def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
     """Return the changes that write a new entry which supersedes an older one, and all others that its text lists.
 
-    Raises LostRaceError where one of them is superseded already or the address is taken, and UsageError for a text
+    Raises LostRaceError if one of them is superseded already or the address is taken, and UsageError for a text
     that cannot be read or may not replace them.
     """
     why = _one_line(reason)
@@ -295,7 +295,7 @@ def _refuse_taken(catalog: Catalog, address: str) -> None:
 
 
 def _parsed(address: str, text: str) -> Document:
-    """Return the document of a text; raises UsageError for one that is no entry."""
+    """Return the document of a text; raises UsageError for one that is not an entry."""
     (change,) = create(address, text).changes
     return parse_document(change.to, change.after or b"")
 

@@ -52,8 +52,8 @@ class WriteResult(Struct, frozen=True, kw_only=True):
 def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
     """Plan, prove and write; plan once more where an editor saved a file in between.
 
-    Raises UsageError where the result would break the memory or cannot be committed now, LostRaceError where somebody
-    else wrote first, and what `put` raises; nothing is written then. Raises GitError where the files are written and
+    Raises UsageError if the result would break the memory or cannot be committed now, LostRaceError if somebody
+    else wrote first, and what `put` raises; nothing is written then. Raises GitError if the files are written and
     git refuses the commit.
     """
     if not workspace.snapshot.is_working_tree:
@@ -123,7 +123,7 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
 
 
 def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]:
-    """Return the changes that change something; raises UsageError where the caller may not make them."""
+    """Return the changes that change something; raises UsageError if the caller may not make them."""
     for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
@@ -272,7 +272,7 @@ TEXT_CHECKS = (
 
 
 def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
-    """Return the first error that the checks find in a file and that it had not before; None where there is none."""
+    """Return the first error that the checks find in a file and that it had not before; None if there is none."""
     was = _errors(change.path, change.before, settings, today)
     now = _errors(change.path, change.after, settings, today)
     return next(iter((Counter(now) - Counter(was)).keys()), None)

@@ -72,7 +72,7 @@ def line_end(document: Document) -> str:
 
 
 def certainly_meant(value: str, allowed: Iterable[str]) -> str | None:
-    """Return the one allowed word that differs from a value by case, a joining sign or one slip of the pen."""
+    """Return the one allowed word that differs from a value only by case, `-` or `_`, or one typo."""
     plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
     close = [word for word in allowed if is_slip(plain, word)]
     return close[0] if len(close) == 1 else None
@@ -106,7 +106,7 @@ _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re
 
 
 def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
-    """Return the edits that deprecate an entry, today unless it says when, and name its successors."""
+    """Return the edits that deprecate an entry and link its successors; the date is today unless the entry has one."""
     document = case.catalog.document(entry.path)
     values: Values = {}
     if successors:
@@ -119,7 +119,7 @@ def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
 
 
 def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edits that bring an entry back into force and remove its link to a successor."""
+    """Return the edits that make an entry active again and remove its link to a successor."""
     entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
     item = _item_of(case, old, "superseded_by", new)
     written = written_links(document, "superseded_by")
@@ -141,10 +141,10 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
 
 
 def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
-    """Return whether ending an entry decides nothing: it is not current, or the change at hand writes the link.
+    """Return whether a safe fix may end an entry: it is not current, or the current change writes the link.
 
-    To end a current entry is a decision of whoever writes the link, which is in a field of one of the two. If the old
-    entry itself is new or imported, somebody takes in records, and nobody decides now.
+    Whoever writes the link, in a field of one of the two entries, decides that a current entry ends. If the old entry
+    itself is new or imported, records are being taken in, and nobody decides now.
     """
     if not case.catalog.entries[old].is_in_force:
         return True

@@ -94,7 +94,7 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @property
     def unmovable(self) -> tuple[str, ...]:
-        """Return the paths to move that are no regular files."""
+        """Return the paths to move that are not regular files."""
         return tuple(path for path in self.moves if self._files.get(path) is not FileKind.FILE)
 
     @property
@@ -114,7 +114,7 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @cached_property
     def addresses(self) -> dict[str, str]:
-        """Return the old and new address of each file; links may name one that is no entry yet."""
+        """Return the old and new address of each file; links may name one that is not an entry yet."""
         return {old.rsplit(".", 1)[0]: new.removesuffix(".md") for old, new in self.moves.items()}
 
     @cached_property
@@ -176,7 +176,7 @@ class MoveFix(Struct, frozen=True, dict=True):
                 yield from replace_relations(self.case.catalog.document(entry.path), changed)
 
     def _edits_of_prose(self) -> Iterator[Edit]:
-        """Yield the edits of files that are no entries: READMEs, and files that only become entries now."""
+        """Yield the edits of files that are not entries: READMEs, and files that only become entries now."""
         for file in self.case.catalog.others:
             if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
                 continue
@@ -191,7 +191,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         if target is None:
             return self.addresses.get(written.removesuffix(".md"), written)
         near, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
-        # A short address counts from its own entry; if both move alike, it means the same.
+        # A short address is relative to its own entry; if both move alike, it means the same.
         return written if full_address(written, near, self._addresses_after) == meant else meant
 
     def _new_reference(self, reference: Reference) -> str | None:

@@ -70,7 +70,7 @@ class _Fate(Struct, frozen=True):
     unadded: str | None = None
 
     def help(self, first: Sequence[str] = ()) -> str:
-        """Return what to type; `first` are addresses that are likelier still."""
+        """Return the help: what to type; the addresses in `first` are suggested before all others."""
         if self.unadded:
             return f"run `git add {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
@@ -86,7 +86,10 @@ class _MissingTargets(Struct, frozen=True, dict=True):
     case: Case
 
     def fate(self, written: str, near: str) -> _Fate:
-        """Return what became of an address; `near` is the address of the entry with the link."""
+        """Return the fate of a missing address: moved, deleted, ignored, or never there.
+
+        `near` is the address of the entry with the link.
+        """
         gone = full_address(written, near, self._deleted)
         if gone is not None:
             return self._fate_of_deleted(gone, near)
@@ -326,7 +329,7 @@ def duplicate_link(case: Case) -> Iterator[Finding]:
 
 
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
-# `[index](0)` and `f[T](x)` in prose about code are no links to files, nor is a URL that was written wrong.
+# `[index](0)` and `f[T](x)` in prose about code are not links to files, nor is a URL that was written wrong.
 _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"`\\]+")
 
 

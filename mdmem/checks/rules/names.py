@@ -30,7 +30,7 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
 
 
 def renaming(place: str, path: str, name: str | None = None) -> str:
-    """Return how to rename a file or folder; `path` is the first file at or below it.
+    """Return the command that renames a file or folder; `path` is the first file at or below it.
 
     Only an entry, a room or a wing has an address; all else is moved with git.
     """

@@ -346,7 +346,7 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
 
 
 def _from_top(glob: str, tracked: TrackedPaths) -> str | None:
-    """Return a glob that was counted from a folder above the memory as it is counted from the top."""
+    """Turn a glob from a folder above the memory into a glob from the repository's top."""
     folders = tracked.prefix.rstrip("/").split("/")
     tried = ("/".join([*folders[:depth], glob]) for depth in range(len(folders) - 1, 0, -1))
     return next((one for one in tried if tracked.has_match(one)), None)

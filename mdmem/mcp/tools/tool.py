@@ -212,7 +212,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         fall_back: Returns the answer of a reading tool from a status, a sentence and the arguments, where reading
             fails or takes too long.
         refuse: Returns the answer of a tool that never raises, from a sentence and advice.
-        rootless: Answers where there is no memory, from the working folder, the reason and the arguments.
+        rootless: Answers if there is no memory, from the working folder, the reason and the arguments.
         keeps_time: Whether the function itself keeps the time limit.
         is_first: Whether clients that load tools on demand should have it from the start.
         has_at: Whether it takes a commit or date.

@@ -89,7 +89,7 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
 def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
-    # Bytes that are no UTF-8 become lone surrogates, as in names.
+    # Bytes that are not UTF-8 become lone surrogates, as in names.
     edits = [
         {**record_json(edit, "path", "start", "end"), "content": edit.content.decode("utf-8", "surrogateescape")}
         for edit in fix.edits

@@ -30,9 +30,9 @@ class Point(Struct, frozen=True):
 
 
 def point(content: bytes, offset: int) -> Point:
-    """Return where a byte offset lies in a text; lines end at a line feed, a byte order mark is no column.
+    """Return where a byte offset lies in a text; lines end at a line feed, a byte order mark is not a column.
 
-    Raises UnicodeDecodeError where the line before the offset is no UTF-8, or the offset splits a character.
+    Raises UnicodeDecodeError if the line before the offset is not UTF-8, or the offset splits a character.
     """
     start = content.rfind(b"\n", 0, offset) + 1
     if start == 0 and content.startswith(_BOM) and offset >= len(_BOM):
@@ -68,7 +68,7 @@ class CheckedRoot(Struct, frozen=True):
     """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
 
     `line_of` returns the line of a place, `bytes_of` the content of a path; None if it cannot be read. `show_path`
-    turns a path of the root into one that the reader can open: in outputs for people; the others count from the top.
+    turns a path of the root into one that the reader can open: in outputs for people; others use paths from the top.
     """
 
     report: CheckReport
@@ -78,7 +78,7 @@ class CheckedRoot(Struct, frozen=True):
     show_path: Callable[[str], str]
 
     def from_top(self, path: str) -> str:
-        """Return a path of the root counted from the repository's top."""
+        """Return a path of the root relative to the repository's top."""
         return f"{self.under}/{path}" if self.under else path
 
 
@@ -106,7 +106,7 @@ class RootFinding(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Return the finding's path, counted from the repository's top."""
+        """Return the finding's path, relative to the repository's top."""
         return self.checked.from_top(self.finding.place.path)
 
     @property

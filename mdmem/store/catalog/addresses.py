@@ -27,7 +27,7 @@ def is_well_formed(kind: str, name: str) -> bool:
 
 
 def well_formed(kind: str, name: str) -> str | None:
-    """Return the name in its correct form, or None where nothing is left of it."""
+    """Return the name in its correct form, or None if nothing is left of it."""
     words = re.findall(r"[^\W_]+", _HUMP.sub(" ", name).lower())
     return _JOINED_BY[kind].join(words) or None
 
@@ -95,7 +95,7 @@ def may_hide_entries(file: TreeFile) -> bool:
 
 
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the address that a link means, written in full, short, or as a path; None where it means none.
+    """Return the address that a link means, written in full, short, or as a path; None if it means none.
 
     `near` is the address of the entry with the link.
     """

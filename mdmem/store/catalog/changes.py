@@ -131,7 +131,7 @@ class Changes(Struct, frozen=True):
     gone: tuple[Entry, ...] = ()
 
     def activated(self) -> Iterator[tuple[Entry | None, Entry]]:
-        """Yield each entry that became active or under review, with what it was; None where it is new."""
+        """Yield each entry that became active or under review, with what it was; None if it is new."""
         yield from ((None, entry) for entry in self.added if entry.is_in_force)
         for one in self.changed:
             if one.after.is_in_force and not one.before.is_in_force:
@@ -225,7 +225,7 @@ def _find_moves(
 
 
 def _words(body: str, entry: Entry | None) -> str:
-    """Return the words that identify a moved entry: its body, else its fields; empty where it has none."""
+    """Return the words that identify a moved entry: its body, else its fields; empty if it has none."""
     said = " ".join(body.split())
     if said or entry is None:
         return said

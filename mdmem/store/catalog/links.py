@@ -6,13 +6,13 @@ edges of O that no row above has taken.
 | class | when | code |
 | --- | --- | --- |
 | SELF | N is O | self-link |
-| DANGLING | there is no file at one end | dangling-link |
+| DANGLING | there is not a file at one end | dangling-link |
 | UNTRACKED | a file in git links one that is only on disk | link-not-tracked |
 | UNKNOWN | the file at one end cannot be read | that file's own |
 | CYCLE | O also supersedes N, directly or through others | supersession-cycle |
 | ACROSS_WINGS | N and O are of two wings, and N is not shared while O is a project's | supersession-across-wings |
 | PENDING | N was turned down: it ended for a reason and without a successor, and O does not name it | none |
-| TWO_SUCCESSORS * | two that are no drafts claim O, or O names two, without naming all and a reason | two-successors |
+| TWO_SUCCESSORS * | two that are not drafts claim O, or O names two, without naming all and a reason | two-successors |
 | MISMATCH * | one that is no draft claims O, and O names another instead | supersession-mismatch |
 | PENDING | N is a draft and O does not name it | none |
 | BY_DRAFT | N is a draft, O names it, and O has no reason or other successor for its end | superseded-by-draft |

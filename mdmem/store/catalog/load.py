@@ -82,7 +82,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
 
 
 def settings_bytes(tree: Tree) -> bytes | Unreadable:
-    """Return the settings file of a tree; empty where it has none."""
+    """Return the settings file of a tree; empty if it has none."""
     return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
 
 
@@ -122,7 +122,7 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
 
 
 def place_of(stated: WingSettings, root: Path) -> str:
-    """Return the URL or path of a wing's repository; a relative path counts from the root."""
+    """Return the URL or path of a wing's repository; a relative path is relative to the root."""
     url = stated.git or ""
     return os.path.normpath(root / url) if is_path(url) else url
 

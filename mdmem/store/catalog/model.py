@@ -35,7 +35,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     everything else below the root; `sizes` are the bytes of each entry's body without blank ends. If the tree is
     narrowed to some wings, nothing that is shown mentions the others; documents are as written. `one_end_suffices` is
     whether a supersession counts that only the newer entry states, or the wings in which it does. `stances` compare
-    entries with the default branch, but for those that are binding there; None where that is unknown.
+    entries with the default branch, but for those that are binding there; None if that is unknown.
     """
 
     tree: Tree
@@ -69,7 +69,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return replace(self, _documents=dict(self._documents))
 
     def stance(self, address: str) -> Stance | None:
-        """Return how an entry compares with the default branch, None where that is unknown."""
+        """Return how an entry compares with the default branch, None if that is unknown."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
     def is_merged(self, address: str) -> bool:
@@ -182,7 +182,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as the caller may see it; raises GoneError where the file is gone by now."""
+        """Return the body of an entry as the caller may see it; raises GoneError if the file is gone by now."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])

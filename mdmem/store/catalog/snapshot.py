@@ -256,7 +256,7 @@ class EntryCache:
 
 
 def read_dates(files: Iterable[LoadedFile | None]) -> bool:
-    """Parse the dates in records that were just decoded, where they are text; False where one is no date."""
+    """Parse the dates in records that were just decoded, where they are text; False if one is not a date."""
     parse = lru_cache(maxsize=None)(parse_moment)
     loaded = [one for one in files if one is not None]
     records: list[tuple[Entry | Wing, tuple[str, ...]]] = [(one.entry, DATE_FIELDS) for one in loaded if one.entry]

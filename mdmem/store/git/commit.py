@@ -56,7 +56,7 @@ def in_turn(repository: Repository, attempt: Callable[[], _Result], *, wait: flo
     """Return the result of an attempt that runs alone among our processes, tried again while git holds a lock.
 
     `git commit --only` reads the index before it locks it: of two at once, the second writes back an old index in which
-    the first commit looks undone. Raises GitLockedError where another git's lock stays for `wait` seconds, or our own
+    the first commit looks undone. Raises GitLockedError if another git's lock stays for `wait` seconds, or our own
     processes keep committing for six times as long.
     """
     own_lock = repository.git_dir / "mdmem" / "commit.lock"
@@ -231,7 +231,7 @@ def _specs(paths: Sequence[str]) -> bytes:
 
 
 def _start(repository: Repository, *arguments: str, text_in: bytes) -> subprocess.CompletedProcess[str]:
-    """Run a git command that writes; raises LockHeldError where another process holds a lock."""
+    """Run a git command that writes; raises LockHeldError if another process holds a lock."""
     done = run_as_user(repository.top, *arguments, text_in=text_in)
     held = _HELD.search(done.stderr) if done.returncode else None
     if held:

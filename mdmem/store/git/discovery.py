@@ -23,7 +23,7 @@ from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that a folder is in, or None; raises GitError where git refuses to answer."""
+    """Return the repository that a folder is in, or None; raises GitError if git refuses to answer."""
     place = folder
     # git cannot start in a folder that may not be entered.
     while not os.access(place, os.X_OK) or not place.is_dir():
@@ -35,7 +35,7 @@ def find_repository(folder: Path) -> Repository | None:
         except GitError as error:
             words = str(error)
             is_no_repository = "not a git repository" in words or "cannot use bare repository" in words
-            # As git does, go on above a folder `.git` that is no git directory; a file of that name ends the search.
+            # As git does, go on above a folder `.git` that is not git directory; a file of that name ends the search.
             if is_no_repository and (top / ".git").is_dir():
                 continue
             if is_no_repository or "must be run in a work tree" in words or "not installed" in words:
@@ -83,9 +83,9 @@ def _work_trees_above(place: Path) -> Iterator[Path]:
 
 
 def _repository_of(top: Path) -> Repository | None:
-    """Return the repository whose top is this folder; None where its settings name another top.
+    """Return the repository whose top is this folder; None if its settings name another top.
 
-    Raises GitError, also where the file or link `.git` points to a folder that a commit may have brought along: the git
+    Raises GitError, also if the file or link `.git` points to a folder that a commit may have brought along: the git
     directories of worktrees and submodules are outside the work tree, and never tracked.
     """
     # git searches nothing above the top, and nothing but its `.git` counts there.
@@ -121,7 +121,7 @@ class DefaultBranch(Struct, frozen=True):
 
 
 def find_default_branch(repository: Repository) -> DefaultBranch | None:
-    """Return the default branch, or None where nothing tells which it is.
+    """Return the default branch, or None if nothing tells which it is.
 
     In this order: git's setting `mdmem.defaultBranch`, the remote's HEAD, git's `init.defaultBranch`, `main`,
     `master`, `trunk`, and in a repository without a remote its only branch. Of the branch and the remote's copy the one
@@ -155,7 +155,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
 
 
 def _remote_in(stated: Mapping[str, str]) -> str:
-    """Return the remote that the others work with; empty where there is none, or several and none is preferred."""
+    """Return the remote that the others work with; empty if there is none, or several and none is preferred."""
     names = {key.removeprefix("remote.").rpartition(".")[0] for key in stated if key.startswith("remote.")}
     for name in (stated.get("checkout.defaultremote", "origin"), "origin"):
         if name in names:

@@ -226,7 +226,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     """Return when the files at or below some paths last changed, asked of one git process.
 
     Changes that came with a merge count on its day. `until` is the commit to start from, HEAD where it is None. A
-    repository without a commit has no changes. Raises GitError where git does not answer.
+    repository without a commit has no changes. Raises GitError if git does not answer.
     """
     options = ["-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"]
     options += ["--no-renames", "--no-follow"]
@@ -265,7 +265,8 @@ def _cut_commits(repository: Repository) -> frozenset[str]:
 class FileRevision(Struct, frozen=True):
     """One commit's change of a file: the blobs before and after, None for no file.
 
-    `path` counts from the top; `moved_from` is the path before, `moved_to` the new path of a file that is gone. `when`
+
+    `path` is from the top; `moved_from` is the path before, `moved_to` the new path of a file that is gone. `when`
     is the committer's date in ISO 8601.
     """
 
@@ -287,7 +288,7 @@ class FileRevision(Struct, frozen=True):
 
 
 def file_changes(repository: Repository, path: str, *, until: str | None = None) -> tuple[FileRevision, ...]:
-    """Return the commits that changed a file, newest first, through renames; none where there is no commit.
+    """Return the commits that changed a file, newest first, through renames; none if there is no commit.
 
     `until` is the commit to start from, HEAD where it is None. As git's log does, it follows the side of a merge that
     the file came from; a merge is listed only where it differs from all that it merges.

@@ -26,13 +26,13 @@ from mdmem.store.git.process import (
 
 
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
-    """Return whether a commit is another one or an ancestor of it; a commit that is not here is no ancestor."""
+    """Return whether a commit is another one or an ancestor of it; a commit that is not here is not an ancestor."""
     asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
     return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
 
 def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
-    """Return those of some commits that are a commit or an ancestor of it; one that is not here is no ancestor."""
+    """Return those of some commits that are a commit or an ancestor of it; one that is not here is not an ancestor."""
     wanted = frozenset(olds)
     if not wanted:
         return wanted
@@ -54,7 +54,7 @@ def root_commits(repository: Repository, commit: str) -> tuple[str, ...]:
 
 
 def committed_at(repository: Repository, commit: str) -> datetime | None:
-    """Return a commit's own date; None where it lies beyond the calendar."""
+    """Return a commit's own date; None if it lies beyond the calendar."""
     asked = ("log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
     seconds = int(run(repository.top, *asked, variables=repository.variables))
     try:
@@ -73,7 +73,7 @@ class PathConflict(Struct, frozen=True, order=True):
 class MergeResult(Struct, frozen=True):
     """The result of merging `commit` into `into`: its tree, their common ancestor, and the conflicts, sorted by path.
 
-    `repository` also sees the objects of the result; they are removed with it. Paths count from the top.
+    `repository` also sees the objects of the result; they are removed with it. Paths are relative to the top.
     """
 
     tree: str
@@ -188,7 +188,7 @@ def is_shallow(repository: Repository) -> bool:
 
 
 def parents_at_hand(repository: Repository) -> tuple[str, ...]:
-    """Return the commits that a merge at hand will have as parents besides HEAD; none where there is no merge."""
+    """Return the commits that a merge in progress will have as parents besides HEAD; none if there is no merge."""
     try:
         return tuple(read_regular(repository.git_dir / "MERGE_HEAD").decode("ascii").split())
     except FileNotFoundError:

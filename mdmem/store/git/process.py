@@ -50,7 +50,7 @@ class GitLockedError(NotCommittedError):
 class ObjectStore:
     """A temporary folder for new objects; git also reads the real store and those of the environment.
 
-    The folder is removed with this object. Raises GitError where none can be made.
+    The folder is removed with this object. Raises GitError if none can be made.
     """
 
     def __init__(self, real: Path) -> None:
@@ -260,7 +260,7 @@ def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Pa
 
 
 def resolve(repository: Repository, revision: str) -> str:
-    """Return the commit that a revision names; raises UnknownRevisionError where it names none."""
+    """Return the commit that a revision names; raises UnknownRevisionError if it names none."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
     # A range gives several.
@@ -309,7 +309,7 @@ def records(printed: bytes) -> list[str]:
 
 
 def identity(repository: Repository) -> str | None:
-    """Return `Name <email>` as git would write it for a committer here, or None where it knows nobody."""
+    """Return `Name <email>` as git would write it for a committer here, or None if it knows nobody."""
     try:
         printed = run(repository.top, "var", "GIT_COMMITTER_IDENT")
     except GitError:
@@ -386,7 +386,7 @@ def _end(git: subprocess.Popen[bytes]) -> None:
 
 
 def _read_blob(stream: IO[bytes]) -> bytes | None:
-    """Return the next blob, or None where git does not have it; raises EOFError where git ended."""
+    """Return the next blob, or None if git does not have it; raises EOFError if git ended."""
     header = stream.readline()
     if header.endswith(b" missing\n"):
         return None

@@ -73,7 +73,7 @@ class Upstream(Struct, frozen=True):
 
 
 def find_upstream(repository: Repository) -> Upstream:
-    """Return the upstream of the current branch; raises UsageError, with what to type, where it has none."""
+    """Return the upstream of the current branch; raises UsageError, with what to type, if it has none."""
     head = run(repository.top, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
     if not head:
         raise UsageError("no branch is checked out (detached HEAD); type `git switch BRANCH` first")
@@ -126,7 +126,7 @@ _OVERTAKEN = re.compile(
 def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
     """Push a commit to the upstream branch and return whether it went there; False where others pushed first.
 
-    Hooks run. Raises GitError, with the output of the hook or the remote, where it is refused.
+    Hooks run. Raises GitError, with the output of the hook or the remote, if it is refused.
     """
     done = talk(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
     if not done.returncode:
@@ -159,7 +159,7 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
     """Rebase a commit in a temporary work tree; return the new commit, and the paths that git cannot merge.
 
     The branch, the index and the files at hand stay as they are. Merge drivers, hooks and signing work as in any
-    rebase. One process at a time. Raises GitError where git does not begin or end it.
+    rebase. One process at a time. Raises GitError if git does not begin or end it.
     """
     has_merges = bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
     folder = repository.git_dir / "mdmem" / "sync" / "tree"
@@ -208,7 +208,7 @@ def _must(folder: Path, *arguments: str) -> None:
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
     """Move the branch that is checked out from one commit to another and return whether it still was at the first.
 
-    Files that are changed and not committed stay as they are, and so does what is staged. Raises UsageError where the
+    Files that are changed and not committed stay as they are, and so does what is staged. Raises UsageError if the
     new commit has another version of such a file; then nothing is moved. Raises GitLockedError after `wait` seconds.
     """
     return in_turn(repository, lambda: _move(repository, ref, old, new), wait=wait)
@@ -262,7 +262,7 @@ _SAFE_FETCH = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FET
 
 
 def make_bare(folder: Path) -> Repository:
-    """Return the bare repository of a folder, made where there is none yet; raises GitError and OSError."""
+    """Return the bare repository of a folder, made if there is none yet; raises GitError and OSError."""
     store = Repository.bare(folder)
     if not (folder / "HEAD").exists():
         make_folder(folder)
@@ -273,7 +273,7 @@ def make_bare(folder: Path) -> Repository:
 def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
     """Fetch the newest commit of a branch or tag of another repository, by default of its HEAD, and return it.
 
-    Raises GitError where it cannot be had. Nothing that was fetched is ever removed.
+    Raises GitError if it cannot be had. Nothing that was fetched is ever removed.
     """
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
@@ -287,7 +287,7 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit of another repository; raises GitError where it cannot be had.
+    """Fetch one commit of another repository; raises GitError if it cannot be had.
 
     Where the other side gives no commit by its name, the whole history of the ref is fetched to find it there.
     """

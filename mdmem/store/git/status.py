@@ -16,7 +16,7 @@ from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 class Blob(NamedTuple):
-    """One file as git lists it; `path` is counted from the top of the repository."""
+    """One file as git lists it; `path` is relative to the top of the repository."""
 
     path: str
     mode: str
@@ -125,7 +125,7 @@ def list_not_added(repository: Repository, under: str, *, index: Path | None = N
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
     """Return the tracked files with one name, in any folder, as paths from the top.
 
-    Where none is tracked, those that `git add` would take: a memory counts from the moment it is made.
+    Where none is tracked, those that `git add` would take: a memory is relative to the moment it is made.
     """
     wanted = ("-z", "--", f":(glob)**/{name}")
     # A file in conflict is listed once for each side.
@@ -144,7 +144,7 @@ def search_lines(
 ) -> list[tuple[str, int, str]]:
     """Return path, line number and text of tracked lines that contain any of the words, ignoring case.
 
-    `without` are folders that are left out; `whole` matches whole words alone. Raises GitError where it takes longer
+    `without` are folders that are left out; `whole` matches whole words alone. Raises GitError if it takes longer
     than `seconds`.
     """
     patterns = [part for word in words for part in ("-e", word)]
@@ -171,7 +171,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
 
 
 class FileStatus(Struct, frozen=True):
-    """The state of one file in HEAD, the index and on disk; a digest is None where there is no file."""
+    """The state of one file in HEAD, the index and on disk; a digest is None if there is not a file."""
 
     path: str
     code: str
@@ -239,7 +239,7 @@ _SIGNS = (
 
 
 def state_of(repository: Repository) -> str | None:
-    """Return git's word for the operation at hand in this work tree: merge, rebase, am, cherry-pick, revert, bisect."""
+    """Return git's word for the operation in progress here: merge, rebase, am, cherry-pick, revert, bisect."""
     for name, operation in _SIGNS:
         if (repository.git_dir / name).exists():
             return operation
@@ -252,7 +252,7 @@ def state_of(repository: Repository) -> str | None:
 
 
 def refuse_while_busy(repository: Repository) -> None:
-    """Raise UsageError, before anything is written, where an operation is at hand that a commit would disturb."""
+    """Raise UsageError, before anything is written, where an operation is in progress that a commit would disturb."""
     operation = state_of(repository)
     if operation is None:
         return
@@ -273,7 +273,7 @@ def commit_at(repository: Repository, tip: str, moment: datetime) -> DatedCommit
     """Return the last commit of a line, from its tip back, that bears a committer's date at or before a moment.
 
     Dates need not rise along the line. A commit was there at its date with all that it builds on, whatever dates those
-    bear, so the one nearest to the tip counts, as for `git rev-list -1 --first-parent --before`. None where every
+    bear, so the one nearest to the tip counts, as for `git rev-list -1 --first-parent --before`. None if every
     commit is younger.
     """
     latest = max(0, int(moment.timestamp()))
@@ -286,7 +286,7 @@ def commit_at(repository: Repository, tip: str, moment: datetime) -> DatedCommit
 
 
 def first_of(repository: Repository, tip: str) -> DatedCommit:
-    """Return the oldest commit of a line, as far as it is here."""
+    """Return the oldest commit of a line, as far as the clone has it."""
     seconds, commit = _line(repository, tip)[-1]
     return DatedCommit(commit, _when(seconds))
 

@@ -226,7 +226,7 @@ class FullTextIndex:
         self._opened, self._views = _NO_INDEX, {}
 
     def _open(self) -> _OpenIndex:
-        """Return the last state on disk, `_NO_INDEX` where there is none that can be used."""
+        """Return the last state on disk, `_NO_INDEX` if there is none that can be used."""
         if self._folder is None:
             return _NO_INDEX
         stamp = _stamp_of(self._folder)
@@ -296,7 +296,7 @@ class FullTextIndex:
             make_folder(folder)
             with locked(folder / LOCK, wait=_WAIT if wait is None else wait):
                 if not rebuild and self._open() is not _NO_INDEX:
-                    # Whoosh raises these for a damaged file, which is then built anew; errors of `read` come again.
+                    # Whoosh raises these for a damaged file, which is then rebuilt; errors of `read` come again.
                     with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
                         return self._write(folder, live, read, progress, is_timed=is_timed)
                 _clear(folder)
@@ -343,7 +343,7 @@ class FullTextIndex:
 
 
 def _stamp_of(folder: Path) -> _Stamp:
-    """Return a value that changes with every commit; empty where there is no index.
+    """Return a value that changes with every commit; empty if there is no index.
 
     The number of a commit is not enough: after a rebuild they start again.
     """

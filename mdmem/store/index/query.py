@@ -113,7 +113,7 @@ class _QueryAnalyser:
         self._is_negated = False
 
     def analyse(self, tree: Any) -> Any:
-        """Return the query of a part of the tree, None where it asks for nothing."""
+        """Return the query of a part of the tree, None if it asks for nothing."""
         if isinstance(tree, query.Or):
             wanted = [self.analyse(part) for part in tree.subqueries if not isinstance(part, query.Not)]
             refused = [self.analyse(part) for part in tree.subqueries if isinstance(part, query.Not)]

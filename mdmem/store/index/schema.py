@@ -131,7 +131,7 @@ def fields_of(document: IndexDocument) -> dict[str, Any]:
 
 
 def _decision_of(body: str) -> str:
-    """Return the section that states the decision; nothing where no heading says so."""
+    """Return the section that states the decision; nothing if no heading says so."""
     return " ".join(one.text for one in decision_sections(sections_of(body)))[:_DECISION]
 
 

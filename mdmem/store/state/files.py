@@ -94,7 +94,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
 
 
 def list_names(folder: Path) -> list[str]:
-    """Return the sorted names in a folder but for hidden ones; none where there is no folder."""
+    """Return the sorted names in a folder but for hidden ones; none if there is not a folder."""
     try:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  # names alone
     except (FileNotFoundError, NotADirectoryError):

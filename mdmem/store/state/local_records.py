@@ -50,7 +50,7 @@ class Times(Struct, frozen=True):
 
 
 def read_times(folder: Path) -> Times:
-    """Return the times of a state folder; none where the file is missing or cannot be read."""
+    """Return the times of a state folder; none if the file is missing or cannot be read."""
     try:
         return convert(read_json(folder / _FILE, _VERSION), Times)
     except ValidationError:
@@ -60,7 +60,7 @@ def read_times(folder: Path) -> Times:
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
     """Record a run of hygiene over some wings or over everything (None), and return whether it could be written.
 
-    Raises BusyError where others write for too long, and OSError where the folder refuses a lock.
+    Raises BusyError if others write for too long, and OSError if the folder refuses a lock.
     """
     with write_lock(folder):
         times = read_times(folder)
@@ -233,7 +233,7 @@ def append_audit(
     caller: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """Append a question and its answer to the audit log, and return why that failed, None where it did not.
+    """Append a question and its answer to the audit log, and return why that failed, None if it did not.
 
     `caller` is the name of the caller's token, None for the owner of the files.
     """

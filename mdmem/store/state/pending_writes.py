@@ -115,7 +115,7 @@ _Record = TypeVar("_Record", PendingWrite, Blocked)
 
 
 def _read(path: Path, kind: type[_Record]) -> _Record | None:
-    """Return the record of a file; None where its content does not match its name."""
+    """Return the record of a file; None if its content does not match its name."""
     record = read_record(path, kind)
     return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
 

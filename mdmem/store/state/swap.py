@@ -99,7 +99,7 @@ def _keep(temporary: Path) -> Path:
 
 
 def rename_new(old: Path, new: Path) -> None:
-    """Rename a file or a folder to a free name; raises FileExistsError where it is taken, and OSError."""
+    """Rename a file or a folder to a free name; raises FileExistsError if it is taken, and OSError."""
     is_taken = os.path.lexists(new)
     # Where case does not count, a file may exist under its new name already.
     if is_taken and not old.samefile(new):

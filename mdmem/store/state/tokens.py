@@ -66,7 +66,7 @@ def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
-    """Use up a token; raises ApprovalTokenError where it is not valid, and EnvironmentFaultError.
+    """Use up a token; raises ApprovalTokenError if it is not valid, and EnvironmentFaultError.
 
     If several processes use one token at once, one succeeds.
     """
@@ -141,7 +141,7 @@ class BearerTokens:
         self._state = state
 
     def all(self) -> tuple[BearerToken, ...]:
-        """Return the tokens, by name; raises EnvironmentFaultError where the file cannot be read."""
+        """Return the tokens, by name; raises EnvironmentFaultError if the file cannot be read."""
         path = self._state / _FILE
         if not os.path.lexists(path):
             return ()

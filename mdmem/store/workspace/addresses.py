@@ -31,7 +31,7 @@ def resolve_names(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]
 
 
 def resolve_name(workspace: Workspace, name: str) -> str:
-    """Return the one address of a name; raises NotFoundError, and UsageError where it means several."""
+    """Return the one address of a name; raises NotFoundError, and UsageError if it means several."""
     return _only(name, _resolve(workspace, name))
 
 

@@ -110,7 +110,7 @@ class Location(Struct, frozen=True):
         return "" if relative == "." else relative
 
     def get_repository(self) -> Repository:
-        """Return the repository; raises GitError where there is none."""
+        """Return the repository; raises GitError if there is none."""
         if self.repository is None:
             raise GitError(self.git_fault or f"{self.root} is in no git repository")
         return self.repository
@@ -127,10 +127,10 @@ class Location(Struct, frozen=True):
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
-    """Return the root that is meant: of several in a repository the nearest to the working folder, else to all files.
+    """Return the given root; or of several in a repository the nearest to the working folder, else to all files.
 
-    The nearest is the one whose parent is the working folder or a file's, or the first above it. Files count from the
-    working folder. Raises RootNotFoundError, and SeveralRootsError where none is nearest.
+    The nearest is the one whose parent is the working folder or a file's, or the first above it. Files are relative to
+    the working folder. Raises RootNotFoundError, and SeveralRootsError if none is nearest.
     """
     found = locate_each(given, environment, cwd)
     if len(found) == 1:
@@ -188,7 +188,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
 
 
 def _has_settings(folder: Path) -> bool | None:
-    """Return whether a folder has a settings file; None where it may not be read."""
+    """Return whether a folder has a settings file; None if it may not be read."""
     try:
         return S_ISREG((folder / SETTINGS_NAME).stat().st_mode)
     except PermissionError:

@@ -41,7 +41,7 @@ class Standings(Struct, frozen=True):
 
     `displaced` are the files of the default branch, with their digests, that a proposal changed or removed. Files that
     only the default branch has added or changed since this branch left it are no proposals: they are outdated here, or
-    not missed. `settings` is the digest of its settings file, None where it has none. `is_agreed` says that the default
+    not missed. `settings` is the digest of its settings file, None if it has none. `is_agreed` says that the default
     branch itself is read, now or at an earlier commit.
     """
 
@@ -54,7 +54,7 @@ class Standings(Struct, frozen=True):
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
-    """Compare the tree of a workspace with the default branch; None where that is impossible.
+    """Compare the tree of a workspace with the default branch; None if that is impossible.
 
     A commit in the history of the default branch was binding itself. The index and merges are not compared.
     """
@@ -153,7 +153,7 @@ def _displaced(
 
 
 def _base_of(repository: Repository, one: str, other: str) -> str | None:
-    """Return the commit at which two branches parted; None where a shallow clone, or nothing, has it."""
+    """Return the commit at which two branches parted; None if a shallow clone, or nothing, has it."""
     if one == other:
         return one
     try:

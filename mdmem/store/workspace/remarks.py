@@ -43,7 +43,7 @@ def note_told(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
 
 
 def tally_of(workspace: Workspace) -> Tally:
-    """Return how often agents got entries lately; nothing where that is not counted."""
+    """Return how often agents got entries lately; nothing if that is not counted."""
     return tally_shown(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
 
 
@@ -66,7 +66,7 @@ class Freshness(StrEnum):
 
 
 def last_review(entry: Entry) -> date | None:
-    """Return the day of the last verification, else of the creation; None where no date can be read."""
+    """Return the day of the last verification, else of the creation; None if no date can be read."""
     if "verified_at" in entry.unread:
         return None
     stated = [day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None]
@@ -74,7 +74,7 @@ def last_review(entry: Entry) -> date | None:
 
 
 def age_of(entry: Entry, today: date) -> int | None:
-    """Return the days since an entry was verified or created, 0 for a future day; None where no date can be read."""
+    """Return the days since an entry was verified or created, 0 for a future day; None if no date can be read."""
     day = last_review(entry)
     return None if day is None else max(0, (today - day).days)
 
@@ -123,7 +123,7 @@ def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
 
 
 def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
-    """Return whether a wing had no hygiene for 30 days, counted from its creation, else from its oldest entry."""
+    """Return whether a wing had no hygiene for 30 days, relative to its creation, else from its oldest entry."""
     start = _last_run(catalog, wing, times) or times.made.get(wing) or oldest_entry(catalog, wing)
     # The contract states the 30 days.
     return start is not None and (today - start).days >= 30
@@ -150,7 +150,7 @@ def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
 
 
 def aged_wings(workspace: Workspace) -> tuple[str, ...]:
-    """Return a sentence for each wing that was last fetched long ago; none where the settings cannot be read."""
+    """Return a sentence for each wing that was last fetched long ago; none if the settings cannot be read."""
     try:
         ages = [(one, (workspace.today - one.asked).days) for one in borrowed_wings(workspace)]
     except SettingsError:

@@ -184,7 +184,7 @@ def resolve_scope(
     The invariants of a shared wing apply where the active wing's manifest names it; where it names none, those of each
     without `applies_to`, or whose `applies_to` matches a tracked file. `tracked` returns these files, from the top; it
     is called only where a wing has `applies_to`.
-    Raises UsageError for a missing wing or room, and AmbiguousWingError where no wing is the active one.
+    Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is the active one.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
     if not wings and not filters.wings:
@@ -314,7 +314,7 @@ def _all_wings(catalog: Catalog) -> dict[str, Wing]:
 class ScopeAnswer(Struct, frozen=True, kw_only=True):
     """How certain the scope of a project and a focus is, and a message for the caller.
 
-    `focus_exists` is None where no focus was given; `nearest` are names that may be meant. `is_writable` says that the
+    `focus_exists` is None if no focus was given; `nearest` are names that may be meant. `is_writable` says that the
     caller may write there.
     """
 
@@ -367,7 +367,7 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
     """Return the name of the wing for a new project: its id in lower case, words joined by `_`.
 
-    Raises UsageError where there is no such name, where it is taken, also on systems that ignore case, and where an
+    Raises UsageError if there is no such name, if it is taken, also on systems that ignore case, and if an
     unreadable wing may be the project's already.
     """
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())

@@ -199,13 +199,13 @@ _MANIFEST = "---\nkind: project\n---\n\n# private\n"
 
 
 def find_own_memory(workspace: Workspace) -> Workspace | None:
-    """Return the caller's own memory as it is now, None where there is none yet."""
+    """Return the caller's own memory as it is now, None if there is none yet."""
     root = _own_root(workspace)
     return _open_own(workspace, root) if (root / SETTINGS_NAME).is_file() else None
 
 
 def make_own_memory(workspace: Workspace) -> Workspace:
-    """Return the caller's own memory, made where there is none; raises EnvironmentFaultError."""
+    """Return the caller's own memory, made if there is none; raises EnvironmentFaultError."""
     root = _own_root(workspace)
     try:
         # Nobody else may read it, not even its names.

@@ -211,7 +211,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def merged(self) -> MergeResult:
-        """Return the merge of the snapshot; raises UsageError where it is none, and the errors of `git.merge.merge`."""
+        """Return the merge of the snapshot; raises UsageError if it is none, and the errors of `git.merge.merge`."""
         if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
@@ -298,7 +298,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return places(self.location.root, self.location.repository, self.environment)
 
     def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, from the repository's top; none where git cannot tell."""
+        """Return the files that git tracks, from the repository's top; none if git cannot tell."""
         if self.location.repository is None:
             return frozenset()
         with contextlib.suppress(GitError):
@@ -361,7 +361,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the content of a file of the tree, or None where it cannot be read.
+        """Return the content of a file of the tree, or None if it cannot be read.
 
         The settings are about every wing, so that callers who may not see them all do not get their text.
         """
@@ -374,7 +374,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return None if isinstance(content, Unreadable) else content
 
     def line_of(self, place: Place) -> str | None:
-        """Return the line of a place, or None where the file cannot be read as text."""
+        """Return the line of a place, or None if the file cannot be read as text."""
         lines = self._lines_of(place.path) or ()
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
