@@ -41,13 +41,6 @@ def _checks() -> Iterator[str]:
         yield from (f"| `{check.code}` | {check.severity} | {check.summary} |" for check in checks)
 
 
-def _former_codes() -> Iterator[str]:
-    yield from ("| code | former codes |", "| --- | --- |")
-    for check in sorted(get_checks().values(), key=lambda check: check.code):
-        if check.aliases:
-            yield f"| `{check.code}` | {', '.join(f'`{former}`' for former in sorted(check.aliases))} |"
-
-
 def _commands() -> Iterator[str]:
     yield from ("| command | what |", "| --- | --- |")
     for title, rows in (*GROUPS.items(), ("Started by programs", PROGRAMS)):
@@ -93,7 +86,6 @@ TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("fields", "fields"): guide_table,
     ("commands", "commands"): lambda: "\n".join(_commands()),
     ("checking", "checks"): lambda: "\n".join(_checks()),
-    ("checking", "former-codes"): lambda: "\n".join(_former_codes()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),
 }
