@@ -17,6 +17,7 @@ from mdmem.cli.common import (
     global_options,
     is_confirmed,
     open_workspace,
+    print_result,
     print_text,
     split_values,
 )
@@ -24,20 +25,15 @@ from mdmem.cli.completion import complete_wing
 from mdmem.model.access import Access
 from mdmem.render.agents import (
     ID_LENGTH,
-    bearers_json,
+    bearer_json,
     bearers_text,
-    forbidden_json,
-    new_bearer_json,
     new_bearer_text,
     pending_json,
     pending_text,
-    retried_json,
     retried_text,
-    saved_json,
     title_of_write,
-    token_json,
-    token_text,
 )
+from mdmem.render.json import dump
 from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.store.workspace.workspace import Workspace
@@ -108,7 +104,7 @@ def save_command(
             raise click.UsageError("--distinct-from is for a decision")
         arguments[kind] = {**record, "distinct_from": list(distinct_from)}
     result = _save(open_workspace(given), kind, arguments)
-    print_text(saved_json(result))
+    print_text(dump(result.as_json()))
     return _exit_code(result)
 
 
@@ -171,10 +167,11 @@ def token_command(given: Globals, form: str, preview: str | None) -> int:
     except GlobalWritesForbiddenError as error:
         if form == "text":
             raise
-        print_text(forbidden_json(str(error)))
+        print_text(dump({"blocked": True, "reason": str(error)}))
         return error.exit_code
-    seconds = workspace.settings.token_seconds
-    print_text(token_json(token, seconds=seconds) if form == "json" else token_text(token, seconds=seconds))
+    seconds, expires_at = workspace.settings.token_seconds, token.expires_at.isoformat(timespec="seconds")
+    content = {"token": token.text, "expires_at": expires_at, "ttl_seconds": seconds}
+    print_result(form, content, f"{token.text}\nexpires {expires_at}, in {seconds} s; good for one write")
     if preview:
         given.remark(f"for: {preview}")
     return 0
@@ -202,7 +199,7 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = new_bearer(name, text, access, now)
-    print_text(new_bearer_json(text, bearer) if form == "json" else new_bearer_text(text, bearer))
+    print_result(form, {"token": text, **bearer_json(bearer)}, new_bearer_text(text, bearer))
     return 0
 
 
@@ -212,7 +209,7 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
 def list_(given: Globals, form: str) -> int:
     """List the bearer tokens of the HTTP server, by name and wings."""
     found = BearerTokens(open_workspace(given).state_folder).all()
-    print_text(bearers_json(found) if form == "json" else bearers_text(found))
+    print_result(form, {"tokens": [bearer_json(one) for one in found]}, bearers_text(found))
     if not found:
         given.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
     return 0
@@ -232,7 +229,7 @@ def _list_waiting(given: Globals, form: str) -> int:
     workspace = open_workspace(given)
     ledger = Saver(workspace).ledger
     listed = ledger.pending(), blocked_saves(workspace, ledger), ledger.unreadable()
-    print_text(pending_json(*listed) if form == "json" else pending_text(*listed))
+    print_result(form, pending_json(*listed), pending_text(*listed))
     if not any(listed):
         given.remark("no write waits")
     return 0
@@ -241,7 +238,8 @@ def _list_waiting(given: Globals, form: str) -> int:
 def _retry(given: Globals, id_: str | None, form: str) -> int:
     """Try waiting writes again; exit code 1 if one still waits."""
     retried = Saver(open_workspace(given)).retry(id_)
-    print_text(retried_json(retried) if form == "json" else retried_text(retried))
+    results = [{"id": one.write.id, **one.result.as_json()} for one in retried]
+    print_result(form, {"retried": results}, retried_text(retried))
     if not retried:
         given.remark("no write waits")
     return 0 if all(one.result.is_there for one in retried) else 1

@@ -44,6 +44,7 @@ from mdmem.cli.common import (
     format_option,
     global_options,
     open_workspace,
+    print_result,
     print_text,
     repository_option,
 )
@@ -309,8 +310,7 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
         if given.root:
             raise
         pack = context_without_root(Path.cwd(), request, why=str(error))
-    for remark in pack["remarks"]:
-        given.remark(remark)
+    given.remark(*pack["remarks"])
     if form == "json":
         print_text(dump(pack_json(pack)))
     else:
@@ -341,12 +341,12 @@ def show_command(
     session, workspace = CallerSession(options["session"], options["fresh"]), open_workspace(given, revision=revision)
     if about:
         found = show_about(workspace, addresses, about, shown=session.shown(workspace))
-        print_text(dump(excerpts_json(found)) if form == "json" else excerpts_text(found, _style(given, form)))
+        print_result(form, excerpts_json(found), excerpts_text(found, _style(given, form)))
         session.record(lambda: {one.entry.address: one.note for one in found})
         return 0
     session.shown(workspace)
     shown = show(workspace, addresses)
-    print_text(dump(entries_json(shown)) if form == "json" else shown_text(shown, _style(given, form)))
+    print_result(form, entries_json(shown), shown_text(shown, _style(given, form)))
     session.record(lambda: digests_of(workspace, shown))
     return 0
 
@@ -379,8 +379,7 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
         print_text(entry_list(found, _style(given, form), marks))
     problems = list_problems(workspace, filters)
     alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
-    for remark in alone or problems_text(AnswerBasis(problems=problems)):
-        given.remark(remark)
+    given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
     hidden = count_hidden(workspace, filters, found)
     if not found:
         given.remark(nothing_listed(hidden, is_filtered=filters != Filters()))

@@ -150,8 +150,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     if workspace.snapshot.revision is None or workspace.snapshot.merge_into is not None:
         return workspace
     found = workspace.as_of(workspace.snapshot.revision)
-    for remark in found.snapshot.remarks:
-        given.remark(remark)
+    given.remark(*found.snapshot.remarks)
     return found
 
 
@@ -196,8 +195,7 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         from mdmem.store.workspace.remarks import remark_on_uncommitted
 
         remarks += remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD")
-    for remark in (*report.remarks, *remarks):
-        given.remark(remark)
+    given.remark(*report.remarks, *remarks)
     return CheckedRoot(
         report=report,
         under=workspace.location.under,

@@ -51,9 +51,9 @@ class Globals(Struct, frozen=True):
         wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return Ink(color=self.color == "always" or (self.color == "auto" and wanted))
 
-    def remark(self, text: str) -> None:
-        """Print a remark on stderr, unless the user wants quiet."""
-        if not self.quiet:
+    def remark(self, *texts: str) -> None:
+        """Print remarks on stderr, unless the user wants quiet."""
+        for text in texts if not self.quiet else ():
             say(text)
 
 
@@ -284,8 +284,7 @@ def open_workspace(
         workspace = _open_copy(given, copied, revision)
     else:
         workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
-    for remark in workspace.snapshot.remarks:
-        given.remark(remark)
+    given.remark(*workspace.snapshot.remarks)
     return workspace
 
 
@@ -401,6 +400,13 @@ def print_text(text: str, *, is_page: bool = False) -> None:
         _echo(shown)
 
 
+def print_result(form: str, content: Mapping[str, Any], text: str) -> None:
+    """Print a result as JSON, or as text in any other form."""
+    from mdmem.render.json import dump
+
+    print_text(dump(content) if form == "json" else text)
+
+
 def print_patch(text: str) -> None:
     """Print a patch, if there is one, unchanged for a program, and for a terminal as any other result."""
     if text:
@@ -425,8 +431,7 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
         print_text(written_json(written))
         return 0
     print_text(text_of_written(given, workspace, written))
-    for remark in written.remarks:
-        given.remark(remark)
+    given.remark(*written.remarks)
     if workspace.location.repository is not None and written.commit is None and not written.is_dry:
         if any(one.before is not None and one.path != one.to for one in written.changes):
             given.remark("commit these files together, with `git add` of the new places: `git commit -a` loses them")

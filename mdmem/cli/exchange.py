@@ -102,8 +102,7 @@ def export_command(
     if form == "json" and out is None and not check:
         document, remarks = memory_document(workspace, wings)
         print_text(sealed(dump(document)))
-        for remark in remarks:
-            given.remark(remark)
+        given.remark(*remarks)
         return 0
     report = export(workspace, form, wings=wings, out=out, is_dry=check)
     for change in report.changes:
@@ -113,8 +112,7 @@ def export_command(
         print_text(f"{path} {word}" if check else f"{done} {path}")
     if not report.changes:
         given.remark(f"up to date: {count(len(report.files), 'file')}")
-    for remark in report.remarks:
-        given.remark(remark)
+    given.remark(*report.remarks)
     return 1 if check and report.changes else 0
 
 

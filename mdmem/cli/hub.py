@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from mdmem.cli.common import (
     format_option,
     global_options,
     open_workspace,
+    print_result,
     print_text,
 )
 from mdmem.cli.completion import complete_revision
@@ -29,7 +30,6 @@ from mdmem.hub.repositories import forget, rename
 from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
 from mdmem.render import hub as rendered
-from mdmem.render.json import dump
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
@@ -111,10 +111,6 @@ _COMMIT = (
 )
 
 
-def _print(form: str, content: Mapping[str, Any], text: str) -> None:
-    print_text(dump(content) if form == "json" else text)
-
-
 @contextmanager
 def _opened(dsn: str | None) -> Iterator[HubConnection]:
     with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
@@ -128,7 +124,7 @@ def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
         done = init(connection)
     word = "already" if done.before == done.after else "now"
     text = f"the hub's tables are {word} of version {done.after}"
-    _print(form, {"before": done.before, "version": done.after}, text)
+    print_result(form, {"before": done.before, "version": done.after}, text)
     return 0
 
 
@@ -151,9 +147,9 @@ def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -
     workspace = open_workspace(given)
     with _opened(dsn) as connection:
         result = push(workspace, connection, request)
-    for remark in (*result.missing, *rendered.kept_remarks(result)) if form == "text" else ():
-        given.remark(remark)
-    _print(form, rendered.push_json(result), rendered.push_text(result))
+    if form == "text":
+        given.remark(*result.missing, *rendered.kept_remarks(result))
+    print_result(form, rendered.push_json(result), rendered.push_text(result))
     return _INCOMPLETE if result.missing else 0
 
 
@@ -176,9 +172,8 @@ def search_command(
     question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
-    _print(form, rendered.hub_search_json(found), rendered.hub_search_text(found, ink=given.ink()))
-    for remark in rendered.search_remarks(found):
-        given.remark(remark)
+    print_result(form, rendered.hub_search_json(found), rendered.hub_search_text(found, ink=given.ink()))
+    given.remark(*rendered.search_remarks(found))
     return 0 if found.hits else 1
 
 
@@ -220,9 +215,8 @@ def who_command(
     """Show the owners and dependents of an entry in all repositories, or of the best three for WORDS."""
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
-    _print(form, rendered.who_json(report), rendered.who_text(report, ink=given.ink()))
-    for remark in rendered.who_remarks(report):
-        given.remark(remark)
+    print_result(form, rendered.who_json(report), rendered.who_text(report, ink=given.ink()))
+    given.remark(*rendered.who_remarks(report))
     return 0
 
 
@@ -231,7 +225,7 @@ def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
     """List the repositories of the hub, with commit, age and number of entries."""
     with _opened(dsn) as connection:
         report = status(connection)
-    _print(form, rendered.status_json(report), rendered.status_text(report))
+    print_result(form, rendered.status_json(report), rendered.status_text(report))
     if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
         given.remark("this database role has no grants; set a token in MDMEM_HUB_TOKEN")
     return 0
@@ -248,7 +242,7 @@ def verify_command(given: Globals, *, repository: str | None, dsn: str | None, f
         report = verify(workspace, connection, repository)
     for remark in report.missing if form == "text" else ():
         given.remark(f"not compared: {remark}")
-    _print(form, rendered.verify_json(report), rendered.verify_text(report))
+    print_result(form, rendered.verify_json(report), rendered.verify_text(report))
     return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 
@@ -268,7 +262,7 @@ def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str
         before = rename(connection, old, new)
     is_same = before == new
     text = f"{new} has this name already" if is_same else f"{before} is {new} now; the old name keeps working"
-    _print(form, {"before": before, "repository": new}, text)
+    print_result(form, {"before": before, "repository": new}, text)
     return 0
 
 
@@ -278,7 +272,7 @@ def forget_command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
     with _opened(dsn) as connection:
         done = forget(connection, name)
     text = f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again"
-    _print(form, {"repository": done.name, "commit": done.commit}, text)
+    print_result(form, {"repository": done.name, "commit": done.commit}, text)
     return 0
 
 
@@ -303,7 +297,7 @@ def grant_command(
         raise click.UsageError("name what is granted: REPOSITORY or REPOSITORY/WING, repeatable, or --all")
     with _opened(dsn) as connection:
         granted = grant(connection, name, places, sees_all=sees_all, may_push=may_push)
-    _print(form, rendered.grants_json([granted]), rendered.grants_text([granted]))
+    print_result(form, rendered.grants_json([granted]), rendered.grants_text([granted]))
     return 0
 
 
@@ -319,7 +313,7 @@ def revoke_command(
     """
     with _opened(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
-    _print(form, rendered.grants_json([left]), rendered.grants_text([left]))
+    print_result(form, rendered.grants_json([left]), rendered.grants_text([left]))
     return 0
 
 
@@ -328,7 +322,7 @@ def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: s
     """List who reads and who pushes which repository; others than the hub's owner see their own grants."""
     with _opened(dsn) as connection:
         found = grants(connection, name)
-    _print(form, rendered.grants_json(found), rendered.grants_text(found))
+    print_result(form, rendered.grants_json(found), rendered.grants_text(found))
     if not found:
         given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
     return 0
@@ -354,5 +348,5 @@ def token_command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, 
             return 0
         text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
     shown = f"{text}\n{name}: it is shown this once; its user sets it as MDMEM_HUB_TOKEN"
-    _print(form, {"token": text, "name": name}, shown)
+    print_result(form, {"token": text, "name": name}, shown)
     return 0

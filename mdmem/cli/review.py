@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mdmem.change.conflicts import find_conflicts
 from mdmem.change.history import blame, log, recent_changes, why
-from mdmem.change.hygiene import run
+from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, page_url, review_change
 from mdmem.cli.common import (
@@ -19,6 +19,7 @@ from mdmem.cli.common import (
     format_option,
     global_options,
     open_workspace,
+    print_result,
     print_text,
     print_written,
     repository_option,
@@ -41,7 +42,7 @@ from mdmem.render.json import dump, why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.review import review_json, review_text
 from mdmem.render.review_markdown import diff_page, file_links, review_markdown
-from mdmem.render.upkeep import hygiene_json, hygiene_text
+from mdmem.render.upkeep import hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
 from mdmem.store.workspace.addresses import resolve_names
 from mdmem.store.workspace.scope import get_wing
@@ -135,8 +136,7 @@ def resolve_command(given: Globals, address: str | None, form: str, **options: A
         elif conflicts.found:
             print_text(conflicts_text(conflicts, given.ink()))
         else:
-            for remark in ("no conflicts", *(f"then: {step}" for step in conflicts.then)):
-                given.remark(remark)
+            given.remark("no conflicts", *(f"then: {step}" for step in conflicts.then))
         return 1 if conflicts.found else 0
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
@@ -180,11 +180,11 @@ def hygiene_command(
     """
     report = run(open_workspace(given), wing, scope, pending_only=pending_only, record=record, commit=commit)
     if form == "json":
-        print_text(hygiene_json(report))
+        print_text(dump(hygiene_fields(report)))
         return 0
     print_text(hygiene_text(report, Style(is_markdown=form == "markdown", ink=given.ink()), limit=limit))
-    for remark in report.remarks if form == "text" else ():
-        given.remark(remark)
+    if form == "text":
+        given.remark(*report.remarks)
     return 0
 
 
@@ -217,7 +217,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, fo
     if len(addresses) > 1:
         raise click.UsageError(f"one address at a time ({addresses[1]}); `--format svg` draws several")
     explained = why(open_workspace(given, revision=revision), addresses[0])
-    print_text(dump(why_json(explained)) if form == "json" else why_text(explained, given.ink()))
+    print_result(form, why_json(explained), why_text(explained, given.ink()))
     return 0
 
 
@@ -240,13 +240,13 @@ def log_command(
     workspace = open_workspace(given, revision=revision)
     if address is None:
         changes = recent_changes(workspace, limit)
-        print_text(dump(recent_json(changes)) if form == "json" else recent_text(changes, given.ink()))
+        print_result(form, recent_json(changes), recent_text(changes, given.ink()))
         if not changes:
             given.remark("no commit has an entry of this memory yet")
     elif by_field:
         fields = blame(workspace, address)
-        print_text(dump(blame_json(fields)) if form == "json" else blame_text(fields, given.ink()))
+        print_result(form, blame_json(fields), blame_text(fields, given.ink()))
     else:
         found = log(workspace, address)
-        print_text(dump(log_json(found)) if form == "json" else log_text(found, given.ink()))
+        print_result(form, log_json(found), log_text(found, given.ink()))
     return 0

@@ -8,19 +8,20 @@ from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+from msgspec.structs import asdict
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
 from mdmem.change.sync import sync
-from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_result, print_text
 from mdmem.cli.completion import complete_field, complete_wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
-from mdmem.render.agents import audit_json, audit_text
+from mdmem.render.agents import audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown
-from mdmem.render.json import dump, status_json
+from mdmem.render.json import status_json
 from mdmem.render.text import count
 from mdmem.render.upkeep import (
     driver_text,
@@ -29,7 +30,6 @@ from mdmem.render.upkeep import (
     status_text,
     steps_text,
     sync_remarks,
-    synced_json,
     synced_text,
     wings_json,
     wings_text,
@@ -121,7 +121,7 @@ def status_command(
     workspace = open_workspace(given, revision=revision)
     if is_audit:
         lines = list(read_audit(workspace.state_folder))
-        print_text(audit_json(lines[-limit:], len(lines)) if form == "json" else audit_text(lines[-limit:]))
+        print_result(form, {"total": len(lines), "lines": lines[-limit:]}, audit_text(lines[-limit:]))
         if not lines:
             given.remark("nobody asked for a context pack yet")
         elif len(lines) > limit:
@@ -130,10 +130,10 @@ def status_command(
         done = refresh_index(workspace, rebuild=True)
         counts = {"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}
         text = f"the index is built again: {count(done.total, 'entry', 'entries')}"
-        print_text(dump(counts) if form == "json" else text)
+        print_result(form, counts, text)
     else:
         report = report_status(workspace)
-        print_text(dump(status_json(report)) if form == "json" else status_text(report, given.ink()))
+        print_result(form, status_json(report), status_text(report, given.ink()))
     return 0
 
 
@@ -198,7 +198,7 @@ def sync_command(
         return _sync(given, form)
     workspace = open_workspace(given)
     fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
-    print_text(wings_json(fetched) if form == "json" else wings_text(fetched, given.ink()))
+    print_result(form, wings_json(fetched), wings_text(fetched, given.ink()))
     if not fetched.wings:
         given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
     if fetched.is_written and fetched.commit is None:
@@ -211,9 +211,8 @@ def sync_command(
 
 def _sync(given: Globals, form: str) -> int:
     synced = sync(open_workspace(given))
-    print_text(synced_json(synced) if form == "json" else synced_text(synced))
-    for remark in sync_remarks(synced):
-        given.remark(remark)
+    print_result(form, asdict(synced), synced_text(synced))
+    given.remark(*sync_remarks(synced))
     return 0
 
 
@@ -295,7 +294,7 @@ def status(given: Globals, form: str) -> int:
 def _show_status(given: Globals, form: str) -> int:
     repository = _repository(given)
     hooks, driver = find_hooks(repository), find_driver(repository)
-    print_text(hooks_json(hooks, driver) if form == "json" else hooks_text(hooks, driver))
+    print_result(form, hooks_json(hooks, driver), hooks_text(hooks, driver))
     return 0
 
 

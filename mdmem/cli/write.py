@@ -124,8 +124,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         path = from_here(workspace)(written.changes[-1].to)
         print_text(text_of_written(given, workspace, written) if written.is_dry else path)
         commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
-        for remark in (*similarity_remarks(near, on_subject), *written.remarks, *commit):
-            given.remark(remark)
+        given.remark(*similarity_remarks(near, on_subject), *written.remarks, *commit)
     if piped is not None and not piped.strip():
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:

@@ -6,19 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mdmem.model.text import visible
-from mdmem.render.json import dump, record_json
+from mdmem.render.json import record_json
 from mdmem.render.text import count, entries
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
-from mdmem.store.state.tokens import ApprovalToken, BearerToken
-from mdmem.write.results import BatchSaveResult, SaveResult, blocked_fields
+from mdmem.store.state.tokens import BearerToken
+from mdmem.write.results import blocked_fields
 from mdmem.write.save import RetryResult
 
 ID_LENGTH = 12
-
-
-def saved_json(result: SaveResult | BatchSaveResult) -> str:
-    """Return the result of a save, or of a session with its parts."""
-    return dump(result.as_json())
 
 
 RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`"
@@ -44,10 +39,16 @@ def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], un
     return "\n".join(lines)
 
 
-def pending_json(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
+def pending_json(
+    waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]
+) -> dict[str, Any]:
     """Return the waiting saves with their arguments, and those that a similar entry stopped."""
-    stopped = [blocked_fields(one) for one in blocked]
-    return dump({"pending": [_write(one) for one in waiting], "blocked": stopped, "unreadable": list(unreadable)})
+    names = ("id", "verb", "arguments", "created", "attempts", "error", "refused")
+    return {
+        "pending": [record_json(one, *names) for one in waiting],
+        "blocked": [blocked_fields(one) for one in blocked],
+        "unreadable": unreadable,
+    }
 
 
 def retried_text(retried: Sequence[RetryResult]) -> str:
@@ -55,11 +56,6 @@ def retried_text(retried: Sequence[RetryResult]) -> str:
     return "\n".join(
         f"{one.write.id[:ID_LENGTH]}  {one.result.status}  {visible(one.result.message or '')}" for one in retried
     )
-
-
-def retried_json(retried: Sequence[RetryResult]) -> str:
-    """Return the results of saves that were tried again."""
-    return dump({"retried": [{"id": one.write.id, **one.result.as_json()} for one in retried]})
 
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
@@ -74,28 +70,14 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
     return write.verb
 
 
-def _write(write: PendingWrite) -> dict[str, Any]:
-    return record_json(write, "id", "verb", "arguments", "created", "attempts", "error", "refused")
-
-
 def new_bearer_text(text: str, bearer: BearerToken) -> str:
     """Return a new token on a line of its own, and its permissions."""
     return f"{text}\n{_line(bearer)}; it is shown this once, send it as `Authorization: Bearer TOKEN`"
 
 
-def new_bearer_json(text: str, bearer: BearerToken) -> str:
-    """Return a new token and its permissions."""
-    return dump({"token": text, **_facts(bearer)})
-
-
 def bearers_text(bearers: Sequence[BearerToken]) -> str:
     """Return one line a token."""
     return "\n".join(map(_line, bearers))
-
-
-def bearers_json(bearers: Sequence[BearerToken]) -> str:
-    """Return the tokens by name."""
-    return dump({"tokens": [_facts(one) for one in bearers]})
 
 
 def _line(bearer: BearerToken) -> str:
@@ -108,7 +90,8 @@ def _wings(names: frozenset[str] | None) -> str:
     return "every wing" if names is None else " ".join(sorted(names))
 
 
-def _facts(bearer: BearerToken) -> dict[str, Any]:
+def bearer_json(bearer: BearerToken) -> dict[str, Any]:
+    """Return the name and the permissions of a token; None stands for every wing."""
     readable, writable = bearer.access.readable, bearer.access.writable
     return {
         "name": bearer.name,
@@ -118,30 +101,9 @@ def _facts(bearer: BearerToken) -> dict[str, Any]:
     }
 
 
-def token_text(token: ApprovalToken, *, seconds: int) -> str:
-    """Return the token on a line of its own, and when it expires."""
-    return f"{token.text}\nexpires {token.expires_at.isoformat(timespec='seconds')}, in {seconds} s; good for one write"
-
-
-def token_json(token: ApprovalToken, *, seconds: int) -> str:
-    """Return the token, when it expires, and the seconds until then."""
-    expires_at = token.expires_at.isoformat(timespec="seconds")
-    return dump({"token": token.text, "expires_at": expires_at, "ttl_seconds": seconds})
-
-
-def forbidden_json(reason: str) -> str:
-    """Return why there is no token."""
-    return dump({"blocked": True, "reason": reason})
-
-
 def audit_text(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return one line a question, the oldest first."""
     return "\n".join(map(_audit_line, lines))
-
-
-def audit_json(lines: Sequence[Mapping[str, Any]], total: int) -> str:
-    """Return lines of the log, and the number of all lines."""
-    return dump({"total": total, "lines": list(lines)})
 
 
 def _audit_line(line: Mapping[str, Any]) -> str:

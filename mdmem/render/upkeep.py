@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-
-from msgspec.structs import asdict
+from typing import Any
 
 from mdmem.change.examine import Groups, HygieneReport
 from mdmem.change.fetch_wings import FetchWingsResult
-from mdmem.change.hygiene import hygiene_fields
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import SyncResult
 from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.answers import Style
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump, record_json
+from mdmem.render.json import record_json
 from mdmem.render.text import code, count, entries, first_of, prose
 from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
@@ -127,7 +125,7 @@ def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
     return "\n".join(f"{name:<{width}}  {state}  ({shown})" for name, state, shown in rows)
 
 
-def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
+def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> dict[str, Any]:
     """Return every hook, and the merge driver, as JSON."""
     rows = [
         {
@@ -138,7 +136,7 @@ def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
         for hook in hooks
     ]
     merging = record_json(driver, "state", "patterns", path="shown") if driver else None
-    return dump({"hooks": rows, "merge_driver": merging})
+    return {"hooks": rows, "merge_driver": merging}
 
 
 _SHOWN = 10
@@ -162,11 +160,6 @@ def sync_remarks(synced: SyncResult) -> Iterator[str]:
         yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows them"
     if synced.uncommitted:
         yield f"not committed, so not pushed: {first_of([*map(visible, synced.uncommitted)], _SHOWN)}"
-
-
-def synced_json(synced: SyncResult) -> str:
-    """Return the result of a sync as JSON."""
-    return dump(asdict(synced))
 
 
 def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
@@ -194,7 +187,7 @@ def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
     return "\n".join(lines)
 
 
-def wings_json(fetched: FetchWingsResult) -> str:
+def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
     """Return the results for the wings as JSON."""
     wings = [
         {
@@ -204,7 +197,7 @@ def wings_json(fetched: FetchWingsResult) -> str:
         for wing in fetched.wings
     ]
     faults = [record_json(one, "code", "message", path="place.path", line="place.line") for one in fetched.faults]
-    return dump({"wings": wings, "faults": faults, "commit": fetched.commit})
+    return {"wings": wings, "faults": faults, "commit": fetched.commit}
 
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
@@ -249,11 +242,6 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
         commit = f", committed as {report.commit[:10]}" if report.commit else ""
         blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")
     return "\n\n".join(blocks or [nothing])
-
-
-def hygiene_json(report: HygieneReport) -> str:
-    """Return the keys of the contract, and more, as JSON."""
-    return dump(hygiene_fields(report))
 
 
 def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:

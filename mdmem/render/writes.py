@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from msgspec import Struct
-
-from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
+from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
@@ -28,13 +26,6 @@ def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], s
     if written.commit is not None:
         lines.append(f"committed as {written.commit[:10]}")
     return "\n".join(lines)
-
-
-def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
-    """Return changes as a diff with paths from the repository's top; `under` is the root's path there."""
-    prefix = f"{under}/" if under else ""
-    patches = [FilePatch(f"{prefix}{one.to}", one.before, one.after, f"{prefix}{one.path}") for one in changes]
-    return diff_text(patches, ink)
 
 
 def written_json(written: WriteResult, **more: Any) -> str:
@@ -125,52 +116,34 @@ _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-class FilePatch(Struct, frozen=True):
-    """One file before and after; None if it is not there, `was` is its path before where it moves."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    was: str | None = None
-
-
-def diff_text(changes: Sequence[FilePatch], ink: Ink) -> str:
-    """Return the changes as a unified diff, sorted by path, without its last newline.
+def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
+    """Return changes as a unified diff, sorted by path, without its last newline; `under` is the path of the root.
 
     Bytes that are not UTF-8 become lone surrogates, and a file with a NUL is only mentioned.
     """
-    files = [_file(change, ink) for change in sorted(changes, key=lambda change: change.path) if _changes(change)]
+    prefix = f"{under}/" if under else ""
+    changed = (one for one in changes if one.before != one.after or one.path != one.to)
+    files = [_file_diff(one, prefix, ink) for one in sorted(changed, key=lambda one: one.to)]
     return "".join(files).removesuffix("\n")
 
 
-def _changes(change: FilePatch) -> bool:
-    return change.before != change.after or change.was not in (None, change.path)
-
-
-def _file(change: FilePatch, ink: Ink) -> str:
-    old, new = _name("a", change.was or change.path), _name("b", change.path)
-    head = [f"diff --git {old} {new}", *_header(change)]
+def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
+    old, new = _quoted(f"a/{prefix}{change.path}"), _quoted(f"b/{prefix}{change.to}")
+    head = [f"diff --git {old} {new}"]
+    if change.before is None:
+        head.append("new file mode 100644")
+    elif change.after is None:
+        head.append("deleted file mode 100644")
+    elif change.path != change.to:
+        head += [f"rename from {_quoted(f'{prefix}{change.path}')}", f"rename to {_quoted(f'{prefix}{change.to}')}"]
     if b"\0" in (change.before or b"") + (change.after or b""):
         return "\n".join([*map(ink.bold, head), f"Binary files {old} and {new} differ\n"])
-    hunks = list(_hunks(_patch_lines(change.before), _patch_lines(change.after)))
+    # The first two lines are the names of the files, which need git's quoting.
+    hunks = list(difflib.unified_diff(_patch_lines(change.before), _patch_lines(change.after)))[2:]
     if hunks:
         head.append(f"--- {'/dev/null' if change.before is None else _padded(old)}")
         head.append(f"+++ {'/dev/null' if change.after is None else _padded(new)}")
-    return "\n".join([*map(ink.bold, head), "".join(_inked(line, ink) for line in hunks)])
-
-
-def _header(change: FilePatch) -> list[str]:
-    if change.before is None:
-        return ["new file mode 100644"]
-    if change.after is None:
-        return ["deleted file mode 100644"]
-    if change.was not in (None, change.path):
-        return [f"rename from {_quoted(change.was or '')}", f"rename to {_quoted(change.path)}"]
-    return []
-
-
-def _name(side: str, path: str) -> str:
-    return _quoted(f"{side}/{path}")
+    return "\n".join([*map(ink.bold, head), "".join(_hunk_line(line, ink) for line in hunks)])
 
 
 def _padded(name: str) -> str:
@@ -182,15 +155,12 @@ def _quoted(path: str) -> str:
     """Return a path as git writes it: as a C string if it has control characters, quotes or bytes outside UTF-8."""
     if not re.search('[\x00-\x1f\x7f"\\\\\ud800-\udfff]', path):
         return path
-    return f'"{"".join(map(_escaped, path))}"'
-
-
-def _escaped(one: str) -> str:
-    if one in _ESCAPES:
-        return _ESCAPES[one]
-    if one.isprintable():
-        return one
-    return "".join(f"\\{byte:03o}" for byte in one.encode("utf-8", "surrogateescape"))
+    escaped = (
+        _ESCAPES.get(one)
+        or (one if one.isprintable() else "".join(f"\\{byte:03o}" for byte in one.encode("utf-8", "surrogateescape")))
+        for one in path
+    )
+    return f'"{"".join(escaped)}"'
 
 
 def _patch_lines(content: bytes | None) -> list[str]:
@@ -198,23 +168,16 @@ def _patch_lines(content: bytes | None) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", (content or b"").decode("utf-8", "surrogateescape"))
 
 
-def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
-    for number, line in enumerate(difflib.unified_diff(before, after)):
-        # The first two name the files, which is done here with git's quoting.
-        if number >= 2:
-            yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
-
-
-def _inked(line: str, ink: Ink) -> str:
+def _hunk_line(line: str, ink: Ink) -> str:
+    text, newline, _ = line.partition("\n")
     colour = {"@": ink.dim, "+": ink.added, "-": ink.removed}.get(line[0])
-    if colour is None:
-        return line
-    text, newline, rest = line.partition("\n")
-    return f"{colour(text)}{newline}{rest}"
+    shown = colour(text) if colour is not None else text
+    return f"{shown}\n" if newline else f"{shown}\n{_NO_NEWLINE}"
 
 
 # A longer value is cut.
 _SHOWN = 60
+_SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}
 _OF_TEXT = (ConflictKind.CONTENT, ConflictKind.ADDED)
 
 
@@ -238,8 +201,10 @@ def _sides(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
             yield f"  {one.name}"
             for label, value in zip((ours, theirs), _pair(one), strict=True):
                 yield f"    {visible(label):<{width}}  {value}"
-    for successor in conflict.successors:
-        yield f"  {_successor(successor)}"
+    for it in conflict.successors:
+        side = _SIDES.get(it.side, "")
+        reason = f": {visible(it.reason)}" if it.reason else ""
+        yield f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}"
 
 
 def _choices(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
@@ -286,16 +251,6 @@ def _pair(one: FieldSides) -> tuple[str, str]:
 def _shown_side(value: Any) -> str:
     text = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value) if value else "–")
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
-def _successor(one: SuccessorSide) -> str:
-    side = (
-        {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}.get(one.side, "")
-        if one.side
-        else ""
-    )
-    reason = f": {visible(one.reason)}" if one.reason else ""
-    return f"superseded by {visible(one.address)} ({one.status}{side}), {visible(one.title)}{reason}"
 
 
 def conflicts_json(conflicts: MergeConflicts) -> str:

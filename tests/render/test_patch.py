@@ -8,16 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.render.ink import Ink, sent
-from mdmem.render.writes import FilePatch, diff_text
+from mdmem.render.writes import changes_diff
+from mdmem.write.change_set import Change
 
 
-def applied(folder: Path, *changes: FilePatch) -> dict[str, bytes]:
+def change_of(path: str, before: bytes | None, after: bytes | None, *, was: str | None = None) -> Change:
+    return Change(was or path, path, before, after)
+
+
+def applied(folder: Path, *changes: Change) -> dict[str, bytes]:
     """Return what a repository holds after `git apply` took the patch."""
     make_repository(folder)
     for change in changes:
         if change.before is not None:
-            write(folder, change.was or change.path, change.before)
-    patch = diff_text(changes, Ink()) + "\n"
+            write(folder, change.path, change.before)
+    patch = changes_diff(changes, "", Ink()) + "\n"
     git(folder, "apply", "--whitespace=nowarn", "-", text_in=patch.encode("utf-8", "surrogateescape"))
     files = (file for file in folder.rglob("*") if file.is_file() and ".git" not in file.parts)
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
@@ -43,7 +48,7 @@ def applied(folder: Path, *changes: FilePatch) -> dict[str, bytes]:
     ],
 )
 def test_patch_makes_the_new_file(before: bytes, after: bytes, tmp_path: Path) -> None:
-    assert applied(tmp_path, FilePatch("nav/a.md", before, after)) == {"nav/a.md": after}
+    assert applied(tmp_path, change_of("nav/a.md", before, after)) == {"nav/a.md": after}
 
 
 @pytest.mark.parametrize(
@@ -52,18 +57,18 @@ def test_patch_makes_the_new_file(before: bytes, after: bytes, tmp_path: Path) -
 )
 @pytest.mark.parametrize("before", [b"a\n", None])
 def test_patch_finds_a_file_of_any_name(path: str, before: bytes | None, tmp_path: Path) -> None:
-    found = applied(tmp_path, FilePatch(path, before, b"b"))
+    found = applied(tmp_path, change_of(path, before, b"b"))
     assert found == {path: b"b"}
 
 
 def test_patch_adds_deletes_and_renames(tmp_path: Path) -> None:
     changes = (
-        FilePatch("added.md", None, b"new"),
-        FilePatch("empty.md", None, b""),
-        FilePatch("gone.md", b"old\n", None),
-        FilePatch("to here.md", b"a\nb\nc\nd\n", b"a\nB\nc\nd\n", was="from.md"),
-        FilePatch("moved.md", b"same\n", b"same\n", was="src/there.md"),
-        FilePatch("kept.md", b"kept\n", b"kept\n"),
+        change_of("added.md", None, b"new"),
+        change_of("empty.md", None, b""),
+        change_of("gone.md", b"old\n", None),
+        change_of("to here.md", b"a\nb\nc\nd\n", b"a\nB\nc\nd\n", was="from.md"),
+        change_of("moved.md", b"same\n", b"same\n", was="src/there.md"),
+        change_of("kept.md", b"kept\n", b"kept\n"),
     )
     assert applied(tmp_path, *changes) == {
         "added.md": b"new",
@@ -75,18 +80,18 @@ def test_patch_adds_deletes_and_renames(tmp_path: Path) -> None:
 
 
 def test_patch_reads_as_git_writes_it() -> None:
-    assert diff_text([FilePatch("a.md", b"1\n2", b"1\n3\n")], Ink()) == (
+    assert changes_diff([change_of("a.md", b"1\n2", b"1\n3\n")], "", Ink()) == (
         "diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+3"
     )
 
 
 def test_file_with_a_nul_is_only_named() -> None:
-    patch = diff_text([FilePatch("a.md", b"\0", b"b\n")], Ink())
+    patch = changes_diff([change_of("a.md", b"\0", b"b\n")], "", Ink())
     assert patch.splitlines()[-1] == "Binary files a/a.md and b/a.md differ"
 
 
 def test_colours_mark_what_goes_and_what_comes() -> None:
-    patch = diff_text([FilePatch("a.md", b"a\n", b"b\n")], Ink(color=True))
+    patch = changes_diff([change_of("a.md", b"a\n", b"b\n")], "", Ink(color=True))
     assert sent(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
 
 
@@ -96,5 +101,5 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "a\r\n", "", "\u2028\n", "x", "-
 @given(before=LINES, after=LINES)
 def test_any_change_applies(before: str, after: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     if before != after:
-        change = FilePatch("a.md", before.encode(), after.encode())
+        change = change_of("a.md", before.encode(), after.encode())
         assert applied(tmp_path_factory.mktemp("any"), change) == {"a.md": after.encode()}
