@@ -104,7 +104,7 @@ def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]
 def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]) -> Mapping[str, int]:
     """Return how many drafts and ended entries pass the filters but are not listed.
 
-    A proposed version of a listed entry does not count.
+    Another version of a listed entry, such as a proposed one, counts as an entry.
     """
     shown = {entry.address: entry for entry in listed}
     everything = list_entries(workspace, replace(filters, include_drafts=True, include_deprecated=True))

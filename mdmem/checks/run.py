@@ -20,7 +20,7 @@ from mdmem.checks.facts import GitFacts
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.git.discovery import find_default_branch
-from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, parents_at_hand
+from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, pending_merge_parents
 from mdmem.store.git.process import (
     UNSHALLOW,
     NoCommonAncestorError,
@@ -114,7 +114,7 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     except UnknownRevisionError:
         # Before the first commit everything is new.
         return ComparedTrees()
-    parents = parents_at_hand(repository)
+    parents = pending_merge_parents(repository)
     index = staged_index(repository, workspace.environment, workspace.cwd)
     is_commit = bool(parents) or "GIT_INDEX_FILE" in workspace.environment
     if not is_commit and not list_changed_in_index(repository, index=index):
@@ -140,7 +140,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
         paths |= (tree.changed or {}).keys() | tree.gone
     if head is None or not paths:
         return ComparedTrees()
-    others = tuple(_at(workspace, one) for one in parents_at_hand(repository))
+    others = tuple(_at(workspace, one) for one in pending_merge_parents(repository))
     base = _at(workspace, head, f"HEAD ({head[:10]})")
     return ComparedTrees(other_parents=others, last_commit=base, uncommitted=frozenset(paths))
 

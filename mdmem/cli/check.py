@@ -28,7 +28,7 @@ from mdmem.store.workspace.location import concerns_staged, push_target, roots_t
 
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
-    from mdmem.render.findings.report import CheckedRoot, Look
+    from mdmem.render.findings.report import CheckedRoot, ReportStyle
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -92,7 +92,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
-    from mdmem.render.findings.report import Look, old_line, summary
+    from mdmem.render.findings.report import ReportStyle, old_line, summary
 
     progress = Progress("checking {} files")
     try:
@@ -109,25 +109,25 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
             if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
                 given.remark(old_line(one.report))
     else:
-        look = Look(given.ink(), __version__, options["verbose"] or bool(options["select"]), given.root)
-        _print(given, runs, look, form)
+        style = ReportStyle(given.ink(), __version__, options["verbose"] or bool(options["select"]), given.root)
+        _print(given, runs, style, form)
     code = max((_exit_code(one, options) for one in runs), default=0)
     if code and staged:
         _remark_on_the_commit(given, workspaces, runs)
     return code
 
 
-def _print(given: Globals, runs: list[CheckedRoot], look: Look, form: str | None) -> None:
+def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: str | None) -> None:
     from mdmem.render.findings.report import summary
 
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
-    print_text(get_format(form or ("github" if in_actions else "text"))(runs, look))
+    print_text(get_format(form or ("github" if in_actions else "text"))(runs, style))
     if form == "concise":
         given.remark(summary(runs))
     step_summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if step_summary and in_actions:
         with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(sent(get_format("markdown")(runs, look)) + "\n")
+            stream.write(sent(get_format("markdown")(runs, style)) + "\n")
 
 
 def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: list[CheckedRoot]) -> None:

@@ -1,4 +1,4 @@
-"""Load front matter as strict YAML whose scalars are all text, with errors in plain words."""
+"""Load front matter as strict YAML: every scalar is read as text, and errors are in plain words."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
 def _refuse_unsafe(text: str) -> None:
-    """Raise FrontMatterError for text that YAML would read in another way than people, or that is too large or deep."""
+    """Raise FrontMatterError for text that YAML reads differently than a person would, or that is too large or deep."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
         message, help_ = "the front matter is over 16 KiB", "move the text into the body"
         raise FrontMatterError((Trouble("front-matter-too-large", message, help_, 1, 1),))

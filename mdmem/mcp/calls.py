@@ -1,6 +1,6 @@
-"""Carry out calls of tools, each in a thread and on a workspace of its own, from a client's arguments to a page.
+"""Run tool calls, each in its own thread and workspace, from a client's arguments to one page of the answer.
 
-No call blocks another, one that reads is given up in time, and no exception gets past `Calls.call`.
+No call blocks another, a reading call has a time limit, and `Calls.call` turns every exception into an answer.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Page(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """One call: the tool, its arguments without those of the page, who calls, and within which limits."""
+    """One call: the tool, its arguments without those for paging, the caller, and the limits."""
 
     tool: Tool
     arguments: Mapping[str, Any]
@@ -116,17 +116,17 @@ PageOfHub = Callable[[ToolCall, AnswerOfRoot], Page]
 class Calls:
     """Carries calls out in threads, each on a workspace of its own.
 
-    With `remembers` there is one client, to which an entry comes in full once, then as one line until it changes.
+    With `remembers` there is one client; it gets an entry in full once, then as one line until the entry changes.
     """
 
     def __init__(self, provider: Provider, page_of_hub: PageOfHub | None = None, *, remembers: bool = False) -> None:
-        """Take what opens the workspaces, and the answers for other repositories."""
+        """Store the provider of workspaces, and the answers for other repositories."""
         self._provider, self._page_of_hub, self._remembers = provider, page_of_hub, remembers
         self._shown: Shown = {}
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
     async def call(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> Page:
-        """Return the page that a call asks for, or one that says why there is none."""
+        """Return the requested page of the answer, or a page with the reason why there is none."""
         try:
             arguments = tool.parse(sent)
             is_fresh = arguments.pop("fresh", False)
@@ -155,7 +155,7 @@ class Calls:
         return page
 
     async def _answer(self, asked: ToolCall) -> Page:
-        """Return a tool's page; one that reads falls back where its files cannot be read, or not in time."""
+        """Return a tool's page; a reading tool falls back to another source if the files cannot be read in time."""
         tool, limits = asked.tool, asked.limits
         if tool.fall_back is None:
             return await self.in_thread(partial(self._page, asked))

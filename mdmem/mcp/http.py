@@ -78,7 +78,7 @@ class ListenAddress(Struct, frozen=True):
             raise EnvironmentFaultError(f"cannot listen on {self.host}:{self.port}: {why}") from error
 
     def security(self, port: int) -> TransportSecuritySettings:
-        """Return which Host and Origin headers are accepted, so that no web page gets in by a name of its own."""
+        """Return the accepted Host and Origin headers, as a protection against DNS rebinding by web pages."""
         own = {self.host}
         if self.host in ("", "0.0.0.0", "::"):
             own = {socket.gethostname()}
@@ -116,7 +116,7 @@ def caller() -> Access:
 
 
 class TokenBackend(BearerAuthBackend, TokenVerifier):
-    """Requires a token where there are any; once there was one, removing it lets nobody in without.
+    """Require a token if any exists; after the last one is removed, nobody gets in without one.
 
     Tokens are looked up at each request, so that a removed one is refused at once.
     """
@@ -172,7 +172,7 @@ class RateLimit(Struct):
         await app(scope, receive, send)
 
     def wait(self, caller: str) -> int:
-        """Take one request from a caller's share; return 0, or the seconds after which there is one again."""
+        """Count one request of a caller; return 0 if it is allowed, else the seconds to wait."""
         moment = self.now()
         left, since = self._left.get(caller, (float(self.burst), moment))
         left = min(float(self.burst), left + (moment - since) * self.per_second)
@@ -237,7 +237,7 @@ def serve_http(
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
-    """Serve until a signal ends it; `say` gets the address, once.
+    """Serve until a signal arrives; `say` is called once, with the address.
 
     Raises UsageError for an address that would let anybody in, and EnvironmentFaultError for one that is not available.
     """

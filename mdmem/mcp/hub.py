@@ -40,7 +40,7 @@ _MOST_COPIES = 8
 
 
 class OpenedHub(Struct, frozen=True):
-    """What the tools over all repositories take in place of a workspace: a cursor, and the names that narrow it."""
+    """The argument of tools that search all repositories: a database cursor, and the repositories to search."""
 
     cursor: Any
     repositories: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ _OVER_ALL = (_hub_search.name, _who.name)
 
 
 class HubAnswers:
-    """Opens the hub for each call, as its caller is granted at that moment; the last copies stay loaded.
+    """Open the hub for each call with the caller's current grants; the last copies stay loaded.
 
     Without a repository the clone answers. A caller who sees only some wings of the clone cannot ask the hub.
     """
@@ -130,7 +130,7 @@ class HubAnswers:
         return (*tools, *(_ONLY_OF_HUB if Profile(profile) in (Profile.CORE, Profile.TEST) else ()))
 
     def page(self, asked: ToolCall, of_clone: AnswerOfRoot) -> Page:
-        """Return the page of a tool's answer; `of_clone` answers from the root's own files where the hub does not.
+        """Return the page of a tool's answer; `of_clone` answers calls without a repository from the root's own files.
 
         Raises NotFoundError for a repository that the hub does not show.
         """

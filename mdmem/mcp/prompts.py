@@ -170,7 +170,7 @@ def _split(paths: str) -> list[str]:
 
 
 def _around(workspace: Workspace, words: str, wing: str, paths: Sequence[str]) -> str:
-    """Return the entries that apply to words and files; where no wing is active, the question which one is."""
+    """Return the entries that apply to words and files; if no wing is active, a question for the wing."""
     question = Question(words=" ".join(words.split()[:_WORDS]), filters=Filters(wings=(wing,) if wing else ()))
     try:
         return answers_markdown(retrieve(workspace, with_code_paths(workspace, question, from_top(workspace, paths))))

@@ -99,7 +99,7 @@ class Warmup:
             threading.Thread(target=self._run, daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Wait a moment for the end of a run that has started, whose lock a question would meet."""
+        """Wait briefly for a running build of the index, since its lock would delay the question."""
         self._is_awaited.set()
         if self._started.locked():
             self.ended.wait(min(_PATIENCE, seconds))
@@ -319,7 +319,7 @@ async def _serve(server: MemoryServer) -> None:
 
 
 async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
-    """Pass the client's messages on, and their end once the requests before it are answered: the SDK cancels them."""
+    """Forward the client's messages, and the end of input once all requests are answered: the SDK would cancel them."""
     async with send:
         async for message in read:
             await send.send(message)

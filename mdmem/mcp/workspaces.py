@@ -79,7 +79,7 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     recent: CatalogCache = field(default_factory=CatalogCache)
 
     def once(self, make: Make[_Made]) -> _Made:
-        """Return a function's result, that of an earlier call where neither the files nor the refs changed."""
+        """Return a function's result, cached while neither the files nor the refs change."""
         if self._is_plain and make not in self._made:
             self._made[make] = self._unless_refs_changed(self._cached.made, make, lambda: make(self)).over(self)
         return super().once(make)
@@ -92,7 +92,7 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
         return found
 
     def _unless_refs_changed(self, known: dict[Any, tuple[object, Any]], key: object, make: Callable[[], Any]) -> Any:
-        """Return the value of a key as long as the repository is the same, else the result of a function."""
+        """Return the cached value of a key while the repository is unchanged, else the result of a function."""
         repository = self.location.repository
         # Taken before the value is made, so that it is never too new.
         stamp = stamp_of(repository) if repository is not None else None
@@ -111,19 +111,19 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
 
     @property
     def _is_plain(self) -> bool:
-        """Check whether these are the files on disk as they are, and nothing is known of them yet."""
+        """Return whether these are the unchanged files on disk, and nothing is cached for them yet."""
         tree = self.parts.tree
         is_disk = tree is None or isinstance(tree, TimedTree)
         return is_disk and self.parts.catalog is None and self.snapshot.is_working_tree
 
 
 class Provider:
-    """Gives each call a workspace of its own; the open index and the parsed files are shared by all of them."""
+    """Give each call its own workspace; all share the open index and the parsed files."""
 
     def __init__(
         self, root: str | None, *, environment: Mapping[str, str], cwd: Path, today: Callable[[], date]
     ) -> None:
-        """Take what says where the memory is; nothing is read yet."""
+        """Store the arguments that locate the memory; nothing is read yet."""
         self._root, self._environment, self.cwd, self.today = root, environment, cwd, today
         self._lock = threading.Lock()
         self._first: Workspace | None = None
@@ -132,7 +132,7 @@ class Provider:
 
     @property
     def is_named(self) -> bool:
-        """Check whether somebody named the root: then no other is searched for."""
+        """Return whether the user gave the root: then no other is searched for."""
         return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
 
     def workspace(self, access: Access = EVERYTHING) -> Workspace:
@@ -167,7 +167,7 @@ class Provider:
             return Profile.CORE
 
     def builder(self, progress: Progress) -> Workspace:
-        """Return a workspace with an index of its own, in which it is built while calls use the other."""
+        """Return a workspace with a separate index to build in the background while calls use the old one."""
         return replace(self._opened(), today=self.today(), progress=progress, parts=Parts())
 
     def _opened(self) -> Workspace:

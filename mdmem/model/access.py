@@ -20,7 +20,7 @@ class AccessDeniedError(UsageError):
 
 
 class Access(Struct, frozen=True):
-    """The caller, and the names of the wings that it may read and write; None means all."""
+    """A caller, and the names of the wings that the caller may read and write; None means all."""
 
     name: str | None = None
     readable: frozenset[str] | None = None

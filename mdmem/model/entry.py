@@ -128,7 +128,7 @@ class EntryType(StrEnum):
 
     @property
     def is_rule(self) -> bool:
-        """Return whether a current entry of this type binds; patterns and notes only help."""
+        """Return whether current entries of this type are rules to follow; patterns and notes are advice."""
         return self.rank <= EntryType.DECISION.rank
 
 

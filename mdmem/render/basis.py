@@ -1,4 +1,4 @@
-"""Render what every answer says about itself: unreadable files, contradictions, replaced entries, other sources."""
+"""Render the notes that accompany every answer: unreadable files, contradictions, replaced entries, other sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is c
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a block about the files that cannot be read in full: of one the fault, of several the places."""
+    """Yield a block about the files that cannot be read in full: the fault of a single one, or the paths of several."""
     places = [f"{one.place.path}:{one.place.line}" for one in basis.problems]
     if len(places) == 1:
         one: Finding = basis.problems[0]

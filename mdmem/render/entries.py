@@ -61,7 +61,7 @@ def _result_in_list(hit: Result, snippet: str, _: Ink) -> str:
 
 
 def _marks(status: str, stance: Stance | None) -> str:
-    """Return what is unusual about an entry, in parentheses: its status, and its state on the default branch."""
+    """Return the marks of an entry in parentheses: its status, and its state on the default branch."""
     marks = [*([] if status == Status.ACTIVE else [status.replace("_", " ")]), *standing_marks(stance)]
     return f" ({', '.join(marks)})" if marks else ""
 

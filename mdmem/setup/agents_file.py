@@ -65,8 +65,8 @@ Without the server, type `mdmem retrieve --path FILE "what you are about to do"`
 """
 
 
-def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
-    """Add the lines for a server to the end of AGENTS.md, and yield what was done or is left to do.
+def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
+    """Add the lines for a server to the end of AGENTS.md, and yield a sentence on each step done or left to do.
 
     They replace the lines about the command that `init` wrote. Other text about mdmem stays as it is.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, point_to_agents, tell_agents
+from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines, point_to_agents
 from mdmem.setup.clients import SERVER, hook_client, join_client
 from mdmem.setup.hooks import CONFIG, LOCAL_ENTRY, HookState, find_hooks, missing_install, put
 from mdmem.setup.installation import has_server, this_installation
@@ -123,7 +123,7 @@ def _found_around(cwd: Path) -> str | None:
 
 
 def _missing_program(command: str) -> Iterator[str]:
-    """Yield what keeps a client from starting the server, and the line that mends it."""
+    """Yield the reason why a client cannot start the server, and the command that fixes it."""
     ours = this_installation()
     if shutil.which(command) is None:
         yield (
@@ -145,7 +145,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
         yield from join_client(name, base, under=under, is_found=is_found, command=command)
         if has_hooks:
             yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
-    yield from tell_agents(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
+    yield from add_server_lines(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
 
 
 def _is_found(folder: Path, root: Path) -> bool:

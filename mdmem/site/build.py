@@ -94,7 +94,7 @@ def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> Si
 class _Known(Struct, frozen=True):
     """The files that the manifest lists, with their digests.
 
-    A manifest that git brought along may list the user's own files: no other file is replaced on its word.
+    A manifest that came with a clone may list the user's own files, so no unknown file is replaced because of it.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)

@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.OK, text, _TYPES.get(PurePosixPath(path).suffix, _PLAIN))
 
     def _is_own_request(self) -> bool:
-        """Check whether a page of this server, the user or a program asks; a link elsewhere may lead to a page."""
+        """Return whether a request is not from another site's page; a plain link from elsewhere is fine."""
         if self.headers.get("Sec-Fetch-Site") in (None, "same-origin", "none"):
             return True
         return (self.headers.get("Sec-Fetch-Mode"), self.headers.get("Sec-Fetch-Dest")) == ("navigate", "document")

@@ -1,6 +1,6 @@
 """The files below a root at one moment: on disk, in git's index, in a commit, and views of these.
 
-A file that cannot be read is never an absent one.
+A file that cannot be read never counts as absent.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def put(root: Path, changes: Sequence[Change]) -> None:
 
 
 def _compare(root: Path, change: Change) -> None:
-    """Raise LostRaceError where a file is not what was planned on."""
+    """Raise LostRaceError if a file changed since the plan was made."""
     for path in (change.path, change.to):
         if leads_away(root, path):
             raise LostRaceError(f"`{path}` goes through a symbolic link; nothing was written")

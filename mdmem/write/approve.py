@@ -32,7 +32,7 @@ _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
     """Return the changes that approve a draft in the name of a person, `Name <email>`.
 
-    An active entry without an approval gets the name, and a one-sided supersession of its is completed. Raises
+    For an active entry, a missing approval is added, and its one-sided supersessions are completed. Raises
     LostRaceError where another entry supersedes one of those already, and UsageError where the draft or the person is
     not fit.
     """

@@ -52,7 +52,7 @@ ROOM_KINDS = {
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A new entry as somebody means to write it; an empty body means the template's."""
+    """The values for a new entry; an empty body means the template's body."""
 
     type: EntryType
     place: str
@@ -87,7 +87,7 @@ def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
 
 
 def _slug_of(title: str) -> str:
-    """Return an entry-id that people recognise from a title; raises UsageError for a title without letter or digit."""
+    """Return a readable entry-id made from a title; raises UsageError for a title without letter or digit."""
     plain = fold(title.casefold()).translate(_LETTERS).encode("ascii", "ignore").decode()
     slug = ""
     for word in re.findall(r"[a-z0-9]+", plain.replace("'", "")):

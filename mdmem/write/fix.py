@@ -203,7 +203,7 @@ _WHOLE = 3
 
 
 def _level(path: str, content: bytes) -> int:
-    """Return how well a file loads: whole, as an entry with keys that cannot be read (2), as keys (1) or not (0)."""
+    """Return how well a file loads: in full (_WHOLE), with unreadable keys (2), as keys alone (1), not at all (0)."""
     document = parse_document(path, content)
     if document.fields is None or not is_entry_place(path):
         return 0 if document.fields is None else _WHOLE
@@ -304,7 +304,7 @@ def find_new(
 ) -> list[Finding]:
     """Return the findings after a round of fixes that were not there before; `renames` are paths from and to.
 
-    A finding in other words, or on another line of its file, is the same one, unless the round was to end it.
+    A finding with another text or line in its file counts as the same, unless the round was meant to fix it.
     """
     follow, to_end = _following(renames), frozenset(ended)
     new = [one for one in after if one.code != _UNTIL_ADDED]

@@ -87,7 +87,7 @@ def _refuse_day(entry: Entry, at: date) -> None:
 def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
     """Return the change that puts an entry under review with a doubt; it still applies until the review ends.
 
-    The doubt has a key of its own, since `reason` says why the entry supersedes another. Raises UsageError for an entry
+    The doubt has its own key, since `reason` says why the entry supersedes another. Raises UsageError for an entry
     that is not current, for no doubt, and for one that is under review for another.
     """
     entry, why = catalog.entries[address], " ".join(reason.split())

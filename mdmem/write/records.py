@@ -280,7 +280,7 @@ class Record(Struct, frozen=True):
 
     @property
     def scope(self) -> MemoryScope:
-        """Return the readers that the record is meant for."""
+        """Return the intended readers of the record."""
         scope: MemoryScope = self.values["save_scope" if self.kind == "session" else "scope"]
         return scope
 

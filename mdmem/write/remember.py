@@ -1,4 +1,4 @@
-"""Keep an agent's memory word for word, in a project's wing or in the caller's own; nothing is raised."""
+"""Save an agent's memory word for word, in a project's wing or in the caller's own memory; never raise."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _TYPES = {
 
 
 class Memo(Struct, frozen=True, kw_only=True):
-    """A memory as it was handed over; `related_to` are names as they were typed."""
+    """A memory to save, with the caller's arguments; `related_to` are names as typed."""
 
     title: str
     content: str
@@ -155,7 +155,7 @@ class RememberResult(Struct, frozen=True, kw_only=True):
 def remember(
     workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
 ) -> RememberResult:
-    """Keep a memory; the message tells why one could not be kept."""
+    """Save a memory; if it could not be saved, the message says why."""
     moment = now() if now is not None else datetime.now(UTC)
     try:
         return _remember(workspace, Memo(**read_object("remember", dict(given), _READERS)), moment)

@@ -348,7 +348,7 @@ class Saver:
         return result if remark is None else replace(result, message=f"{result.message}; {remark}")
 
     def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
-        """Note the age of a wing before a record with an older date: that time is no time without hygiene."""
+        """Record the age of a wing before saving an entry with an older date, which would make hygiene due at once."""
         dated = request.record.date
         first = oldest_entry(workspace.catalog, target.wing) or workspace.today
         if dated is not None and day_of(dated) < first:
@@ -384,7 +384,7 @@ def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *
 
 
 def repeated_message(address: str) -> str:
-    """Return the message for a request whose entry is there."""
+    """Return the message for a request whose entry is already saved."""
 
     return f"{address} was already saved by an identical call"
 
@@ -404,7 +404,7 @@ def written_before(workspace: Workspace, key: str, *, since: datetime | None = N
 
 @contextlib.contextmanager
 def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetime) -> Iterator[None]:
-    """Keep the receipt of a request from before its entry is written; a state that refuses stops no save."""
+    """Store the receipt of a request before its entry is written; a failure to store it does not stop the save."""
     ledger, digest = PendingWrites(workspace.state_folder), hashlib.sha256(change.after or b"").hexdigest()
     receipt = Receipt(address=change.to.removesuffix(".md"), digest=digest, at=now)
     with contextlib.suppress(EnvironmentFaultError):
@@ -470,7 +470,7 @@ def _is_of(record: PendingWrite, wings: Mapping[str, Wing], project: str | None)
 def blocked_saves(
     workspace: Workspace, ledger: PendingWrites, *, project: str | None = None, scope: str | None = None
 ) -> tuple[Blocked, ...]:
-    """Return the saves that a similar entry stopped, of a project and a scope in visible wings; None is any.
+    """Return the saves that a similar entry stopped, in visible wings; None for project or scope means any.
 
     One that is among the waiting writes is left out. Raises EnvironmentFaultError.
     """

@@ -75,7 +75,7 @@ def _plain(text: str) -> str:
 
 
 class Verdict(Struct, frozen=True):
-    """What to do with a new record, because of which known record, and how similar the two are."""
+    """The result of a comparison: the action for a new record, the known record behind it, and their similarity."""
 
     outcome: DedupOutcome
     candidate: str | None = None

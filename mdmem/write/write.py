@@ -1,4 +1,4 @@
-"""Write what a verb plans: prove it on the files as they would be, write it whole, and commit it where wanted."""
+"""Carry out a planned change: check the files as they would be, write all of them, and commit them if wanted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Plan = Callable[[Workspace], ChangeSet]
 
 
 class WriteOptions(Struct, frozen=True, kw_only=True):
-    """Whether something is only shown, and whether it is committed; None leaves that to the settings."""
+    """Whether a change is only shown, and whether it is committed; None means as the settings say."""
 
     is_dry: bool = False
     commit: bool | None = None
@@ -50,7 +50,7 @@ class WriteResult(Struct, frozen=True, kw_only=True):
 
 
 def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
-    """Plan, prove and write; plan once more where an editor saved a file in between.
+    """Plan, check and write a change; plan again if an editor saved a file in between.
 
     Raises UsageError if the result would break the memory or cannot be committed now, LostRaceError if somebody
     else wrote first, and what `put` raises; nothing is written then. Raises GitError if the files are written and
@@ -91,7 +91,7 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
 
 
 def _planned_again(fresh: Workspace, plan: Plan) -> ChangeSet:
-    """Plan on the files as they are under the lock: a plan rests on more files than those that it writes."""
+    """Plan again on the files as they are under the lock, since a plan depends on more files than it writes."""
     try:
         return _proved(fresh, plan(fresh))
     except BrokenMemoryError as error:

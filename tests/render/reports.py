@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity
 from mdmem.render.findings import get_format
-from mdmem.render.findings.report import CheckedRoot, Look
+from mdmem.render.findings.report import CheckedRoot, ReportStyle
 
 RULE = "nav/rules/a.md"
 TEXT = "---\ntype: decision\nsee: nav/rules/nowhere\n---\n\nWé decided.\n"
@@ -52,4 +52,4 @@ def checked(
 
 def rendered(form: str, *roots: CheckedRoot) -> str:
     """Return the roots in a format."""
-    return get_format(form)(roots, Look(version="1.2.3"))
+    return get_format(form)(roots, ReportStyle(version="1.2.3"))

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.findings import FORMATS, get_format
-from mdmem.render.findings.report import Look
+from mdmem.render.findings.report import ReportStyle
 from render.reports import RULE, checked, edit, finding, fix, rendered
 
 MEND = fix(edit(0, 1, "x"))
@@ -121,7 +121,7 @@ def test_from_ten_warnings_of_one_check_on_one_line_tells_of_all() -> None:
     line = "warning[expired] 10 times, first at ../nav/rules/a.md:1:1: m1; `--select expired` lists them"
     assert [one for one in said.splitlines() if one.startswith("warning[expired]")] == [line]
     assert said.splitlines()[-1].endswith("1 error, 19 warnings")
-    whole = get_format("text")([checked(*warnings("expired", 10))], Look(is_whole=True))
+    whole = get_format("text")([checked(*warnings("expired", 10))], ReportStyle(is_whole=True))
     assert whole.count("warning[expired]") == 10
 
 

@@ -20,7 +20,7 @@ from mdmem.render import json as json_form
 from mdmem.render import upkeep
 from mdmem.render.findings import json
 from mdmem.render.findings import text as findings_text
-from mdmem.render.findings.report import CheckedRoot, Look
+from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
@@ -75,8 +75,8 @@ def _checked(workspace: Workspace) -> Iterator[str]:
         yield str(error)
         return
     checked = CheckedRoot(report, "", workspace.line_of, workspace.bytes_of, lambda path: path)
-    yield json.document([checked], Look())
-    yield findings_text.text([checked], Look())
+    yield json.document([checked], ReportStyle())
+    yield findings_text.text([checked], ReportStyle())
 
 
 def _said(ask: Callable[[], str]) -> str:

@@ -43,7 +43,7 @@ from mdmem.model.entry import EntryType
 from mdmem.render.answers import Style, answers_json, answers_markdown
 from mdmem.render.entries import excerpts_json, excerpts_text, search_text, standing
 from mdmem.render.findings.json import findings_json
-from mdmem.render.findings.report import CheckedRoot, Look
+from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.render.findings.text import text as findings_text
 from mdmem.render.history import why_text
 from mdmem.render.ink import Ink
@@ -289,7 +289,7 @@ def _check(
         show_path=str,
     )
     return ToolResult(
-        text=lambda: findings_text([checked], Look(is_whole=True)),
+        text=lambda: findings_text([checked], ReportStyle(is_whole=True)),
         facts=lambda: {name: one for name, one in findings_json([checked]).items() if name not in ("root", "fixed")},
     )
 

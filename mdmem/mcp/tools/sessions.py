@@ -1,4 +1,4 @@
-"""The tools of whole sessions: they read and save by the contracts, and the saving ones answer whatever happens."""
+"""The tools for sessions. Their answers follow the contracts, and the saving tools answer even after a failure."""
 
 from __future__ import annotations
 

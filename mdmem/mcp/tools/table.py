@@ -22,6 +22,6 @@ PROFILES: Mapping[Profile, tuple[str, ...]] = {
 
 
 def tools_of(profile: str) -> tuple[Tool, ...]:
-    """Return the tools that a profile lists, in the order of the table; a former name is one, too."""
+    """Return the tools of a profile, in the order of the table; former names of profiles are accepted."""
     names = PROFILES[Profile(profile)]
     return tuple(tool for name, tool in TOOLS.items() if name in names)

@@ -302,7 +302,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     def parse(self, sent: Mapping[str, Any]) -> Facts:
         """Return the arguments by name; raises UsageError with one sentence for each fault.
 
-        Null counts as left out. A call without a required argument that may be null is the tool's to answer.
+        Null counts as absent. If a required argument may be null, the tool itself answers a call without it.
         """
         fields = self._model.model_fields
         nullable = [name for name, one in fields.items() if type(None) in get_args(one.annotation)]

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from mdmem.render.findings.report import CheckedRoot, Look
+    from mdmem.render.findings.report import CheckedRoot, ReportStyle
 
 # Names of module and function, so that a list of the formats imports none of them.
 FORMATS = {
@@ -24,8 +24,8 @@ FORMATS = {
 }
 
 
-def get_format(name: str) -> Callable[[Sequence[CheckedRoot], Look], str]:
+def get_format(name: str) -> Callable[[Sequence[CheckedRoot], ReportStyle], str]:
     """Return the function that renders the reports of all roots as one text, without its last newline."""
     module, function = FORMATS[name]
     made = getattr(import_module(f"mdmem.render.findings.{module}"), function)
-    return cast("Callable[[Sequence[CheckedRoot], Look], str]", made)
+    return cast("Callable[[Sequence[CheckedRoot], ReportStyle], str]", made)

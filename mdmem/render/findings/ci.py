@@ -10,7 +10,7 @@ from mdmem.model.finding import Severity
 from mdmem.model.text import visible
 from mdmem.render.findings.report import (
     CheckedRoot,
-    Look,
+    ReportStyle,
     RootFinding,
     all_findings,
     fingerprints,
@@ -30,7 +30,7 @@ _ANNOTATIONS = 10
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def github(roots: Sequence[CheckedRoot], _: Look) -> str:
+def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return ten commands a level at most, the worst and new ones, then the rest as plain lines, then the sums."""
     shown: Counter[str] = Counter()
     annotated: list[str] = []
@@ -69,7 +69,7 @@ def _property(text: str) -> str:
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
 
-def gitlab(roots: Sequence[CheckedRoot], _: Look) -> str:
+def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return the findings as a list; GitLab knows the new ones by a fingerprint without a line number."""
     found = all_findings(roots)
     issues = [
@@ -85,7 +85,7 @@ def gitlab(roots: Sequence[CheckedRoot], _: Look) -> str:
     return json_text(issues)
 
 
-def junit(roots: Sequence[CheckedRoot], _: Look) -> str:
+def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return a suite for each root and a case for each finding, failed if it fails the run; a clean root passes one.
 
     An old finding is skipped, so that no server takes it for fixed. A file that could not be read is a case in error. A
@@ -150,7 +150,7 @@ _LIST = 5_000
 _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 
-def markdown(roots: Sequence[CheckedRoot], _: Look) -> str:
+def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return the sums, a table with the worst first, what was fixed, and the help, in 65,000 characters at most."""
     found = reported(roots)
     sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))

@@ -7,12 +7,12 @@ from typing import Any
 
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Fix, totals
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fixed, reported
+from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, fixed, reported
 from mdmem.render.json import SCHEMA, dump, record_json
 from mdmem.render.text import json_text
 
 
-def document(roots: Sequence[CheckedRoot], _: Look) -> str:
+def document(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return one document of all roots."""
     return dump(findings_json(roots))
 
@@ -32,7 +32,7 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     }
 
 
-def lines(roots: Sequence[CheckedRoot], _: Look) -> str:
+def lines(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return a line for each finding, for each fixed one, and for the sums of each root; `kind` tells them apart."""
     records = [{"kind": "finding", **_finding(one, named=True)} for one in reported(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in fixed(roots)]

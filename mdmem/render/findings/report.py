@@ -1,4 +1,4 @@
-"""Share a checked root, its findings in order, the sums, and the places of edits between the formats."""
+"""Shared by all report formats: a checked root, its findings in order, the sums, and the places of edits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CheckedRoot(Struct, frozen=True):
         return f"{self.under}/{path}" if self.under else path
 
 
-class Look(Struct, frozen=True):
+class ReportStyle(Struct, frozen=True):
     """The style of a report: its colours, the version of the program, and whether it shows every finding in full.
 
     `root` is the option as typed, for commands in helps.

@@ -14,7 +14,7 @@ from mdmem.checks.check import find_check
 from mdmem.model.finding import Edit, Place, Severity
 from mdmem.render.findings.report import (
     CheckedRoot,
-    Look,
+    ReportStyle,
     RootFinding,
     all_findings,
     fingerprints,
@@ -97,21 +97,21 @@ def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
     return {"deletedRegion": {**lines, **span}, "insertedContent": {"text": edit.content.decode()}}
 
 
-def sarif(roots: Sequence[CheckedRoot], look: Look) -> str:
+def sarif(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     """Return a log of one run over all roots, with the rules that have findings."""
     content = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [_run(roots, look)],
+        "runs": [_run(roots, style)],
     }
     return json_text(content)
 
 
-def _run(roots: Sequence[CheckedRoot], look: Look) -> dict[str, Any]:
+def _run(roots: Sequence[CheckedRoot], style: ReportStyle) -> dict[str, Any]:
     found = all_findings(roots)
     codes = sorted({one.finding.code for one in found})
     hashes = fingerprints(found)
-    driver = {"name": "mdmem", "semanticVersion": look.version, "rules": [rule(code) for code in codes]}
+    driver = {"name": "mdmem", "semanticVersion": style.version, "rules": [rule(code) for code in codes]}
     return {
         "tool": {"driver": driver},
         "invocations": [_invocation(roots)],
@@ -172,7 +172,7 @@ def _unlinked(text: str) -> str:
     return re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", replace_surrogates(text))
 
 
-def rdjson(roots: Sequence[CheckedRoot], _: Look) -> str:
+def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return the findings as one `DiagnosticResult` of reviewdog's `proto/rdf/reviewdog.proto`, without other fields.
 
     Columns count bytes of UTF-8, the end of a range is not in it.

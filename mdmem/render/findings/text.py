@@ -9,7 +9,7 @@ from itertools import groupby
 from mdmem.checks.check import Check
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_line, reported, summary
+from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, fix_line, reported, summary
 from mdmem.render.ink import Ink
 from mdmem.render.text import count
 
@@ -23,15 +23,15 @@ _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
 
 
-def text(roots: Sequence[CheckedRoot], look: Look) -> str:
+def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
 
     Many warnings of one check are one line. More than 25 findings are a table by check and wing, with the first
     errors in full.
     """
     found, sums = reported(roots), summary(roots)
-    if look.is_whole:
-        return "\n\n".join([*(_block(one, look) for one in found), sums])
+    if style.is_whole:
+        return "\n\n".join([*(_block(one, style) for one in found), sums])
     warnings: dict[str, list[RootFinding]] = {}
     for one in found:
         if one.severity is Severity.WARNING:
@@ -39,12 +39,12 @@ def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     folded = {code: some for code, some in warnings.items() if sum(one.finding.count for one in some) >= _FOLDED}
     single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
     if len(single) <= _READABLE:
-        lines = "\n".join(_folded_line(some, look.ink) for some in folded.values())
-        return "\n\n".join(filter(None, [*(_block(one, look) for one in single), lines, sums]))
+        lines = "\n".join(_folded_line(some, style.ink) for some in folded.values())
+        return "\n\n".join(filter(None, [*(_block(one, style) for one in single), lines, sums]))
     errors = [one for one in found if one.severity is Severity.ERROR]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
-    blocks = [_block(one, look) for one in errors[:_FIRST]]
-    return "\n\n".join([_table(found, look.ink), *blocks, f"{sums}\n{part}{_WAYS}"])
+    blocks = [_block(one, style) for one in errors[:_FIRST]]
+    return "\n\n".join([_table(found, style.ink), *blocks, f"{sums}\n{part}{_WAYS}"])
 
 
 def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
@@ -72,8 +72,8 @@ def _table(found: Sequence[RootFinding], ink: Ink) -> str:
     return "\n".join(lines)
 
 
-def _block(found: RootFinding, look: Look) -> str:
-    finding, checked, ink = found.finding, found.checked, look.ink
+def _block(found: RootFinding, style: ReportStyle) -> str:
+    finding, checked, ink = found.finding, found.checked, style.ink
     head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
     new = " (new)" if finding.new else ""
     lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
@@ -83,7 +83,7 @@ def _block(found: RootFinding, look: Look) -> str:
         lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
         lines += _source(finding.other, checked, ink)
     if finding.help:
-        lines.append(f"  help: {look.as_typed(finding.help)}")
+        lines.append(f"  help: {style.as_typed(finding.help)}")
     if finding.fix is not None:
         lines.append(f"  fix: {fix_line(finding.fix)}")
     return "\n".join(lines)
@@ -109,7 +109,7 @@ def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
     return [f"  {margin[0]} {shown}", f"  {margin[1]} {caret}"]
 
 
-def concise(roots: Sequence[CheckedRoot], _: Look) -> str:
+def concise(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return one line a finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
     return "\n".join(concise_line(found, found.checked.show_path) for found in reported(roots))
 

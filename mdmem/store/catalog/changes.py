@@ -64,9 +64,9 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return the first line of the second body that the first has not there, counted from 0, and what it says.
+    """Return the first line of the second body that differs from the first: its index, and its text.
 
-    Where lines were only taken from the end, it is the last one that stayed.
+    If lines were only removed at the end, it is the last remaining line.
     """
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
@@ -186,7 +186,7 @@ def _find_moves(
 ) -> dict[str, str]:
     """Return the new address of each moved entry: one with the same words, free if possible, else with half of them.
 
-    The checks judge the other half as a change of the text, as in a file that was not moved.
+    The checks then report the difference as a change of the text, as in a file that did not move.
     """
 
     def has_type(address: str, moved: Entry) -> bool:

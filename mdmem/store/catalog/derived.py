@@ -32,12 +32,12 @@ def is_lower(new: Entry, old: Entry) -> bool:
 
 
 def may_speak_for(new: Entry, old: Entry, wings: Mapping[str, Wing]) -> bool:
-    """Return whether an entry may amend another: one of its own wing, or a project's entry a shared one."""
+    """Return whether an entry may amend another: both are in one wing, or a project's entry amends a shared one."""
     return new.wing == old.wing or (wings[old.wing].is_shared and not wings[new.wing].is_shared)
 
 
 class Derived(Struct, frozen=True, eq=False, dict=True):
-    """Everything that follows from the entries and wings alone, each part computed when it is first needed.
+    """Values derived from the entries and wings alone, each computed on first use.
 
     An amendment counts if it is by a current entry, of no less authority, that may amend the other's wing. The
     successor of an amendment amends in its place. A project amends a shared entry only for itself.

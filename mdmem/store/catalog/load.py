@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class NotHere(Struct, frozen=True):
-    """Why a wing of another repository cannot be read, as the end of a sentence about it, and what to type."""
+    """The reason why a wing of another repository cannot be read, as the end of a sentence, and the command to type."""
 
     why: str
     help: str = "`mdmem sync --wings --pinned` fetches it"
@@ -58,7 +58,7 @@ Finder = Callable[[str, WingSettings], Tree | NotHere]
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     """Return a tree with the wings that its own settings name in other repositories.
 
-    A folder of the tree takes precedence over a wing of its name: the user sees the folder, and the wing is missing.
+    A folder of the tree takes precedence over a remote wing of the same name; that wing then counts as missing.
     """
     settings = settings_of(tree, about=b"git")
     if not settings.remote_wings:

@@ -1,4 +1,4 @@
-"""Every entry of a tree, and what was wrong while loading."""
+"""All entries of a tree, and the faults found while loading them."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
-        """Return the same entries over a tree of the same files, whose texts are read again."""
+        """Return the same catalog on another tree of the same files; texts are read again from that tree."""
         return replace(self, tree=tree, _documents={})
 
     def with_own_documents(self) -> Catalog:
-        """Return the same catalog, where documents that are read from now on do not stay in this one's memory."""
+        """Return the same catalog with its own cache of documents, so that this one does not grow."""
         return replace(self, _documents=dict(self._documents))
 
     def stance(self, address: str) -> Stance | None:

@@ -1,6 +1,6 @@
-"""Remove links into wings that the caller may not read from entries and bodies.
+"""Remove links from entries and bodies if they lead into wings that the caller may not read.
 
-A missing wing counts as a hidden one, so that callers cannot tell the two apart.
+A missing wing is treated like a hidden one, so that callers cannot tell the two apart.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PROPERTIES = "x-relation-properties"
 class SeenAddresses(Set[str]):
     """The visible addresses of a tree; it also contains, but does not list, every address in a hidden or missing wing.
 
-    A link to one of these counts as one to an unreadable file, so that nothing can be found out about it.
+    A link to such an address is treated like a link to an unreadable file, so it reveals nothing.
     """
 
     def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:

@@ -52,8 +52,8 @@ class LockHeldError(Exception):
         self.lock = lock
 
 
-def in_turn(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
-    """Return the result of an attempt that runs alone among our processes, tried again while git holds a lock.
+def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
+    """Run an attempt under a lock of our own, and repeat it while another git process holds git's lock.
 
     `git commit --only` reads the index before it locks it: of two at once, the second writes back an old index in which
     the first commit looks undone. Raises GitLockedError if another git's lock stays for `wait` seconds, or our own
@@ -90,7 +90,7 @@ def commit_paths(
     before: Mapping[str, bytes | None] | None = None,
     wait: float = 5.0,
 ) -> str | None:
-    """Commit exactly these files as they are on disk and return the new commit; None where HEAD has them so already.
+    """Commit exactly these files as they are on disk; return the new commit, or None if HEAD has the same content.
 
     Everything else stays staged or not as it is. Raises NotCommittedError, also as GitLockedError; then the index is as
     before, and the files stay.
@@ -104,21 +104,21 @@ def commit_paths(
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:
-        return in_turn(repository, commit.attempt, wait=wait)
+        return run_exclusively(repository, commit.attempt, wait=wait)
     except OSError as error:
         raise NotCommittedError(f"git could not be run: {error.strerror or error}") from error
     finally:
         # The first error matters more than one of the clean-up.
         with suppress(GitError, OSError):
             if commit.intended:
-                in_turn(repository, commit.forget_intended, wait=wait)
+                run_exclusively(repository, commit.forget_intended, wait=wait)
 
 
 def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5.0) -> None:
-    """Stage exactly these files, from the top, as they are on disk, those that are gone as deleted; raises GitError."""
+    """Stage exactly these paths from the top as they are on disk, missing ones as deleted; raises GitError."""
     if paths:
         specs = _specs(tuple(dict.fromkeys(paths)))
-        in_turn(repository, lambda: _add(repository, "--all", specs), wait=wait)
+        run_exclusively(repository, lambda: _add(repository, "--all", specs), wait=wait)
 
 
 class _Commit(Struct, frozen=True):
@@ -157,7 +157,7 @@ class _Commit(Struct, frozen=True):
         return made[1] if made else resolve(self.repository, "HEAD")
 
     def forget_intended(self) -> None:
-        """Remove the files from the index that are there only because we meant to commit them."""
+        """Remove the files from the index that we added only for the commit."""
         statuses = list_file_status(self.repository, sorted(self.intended))
         left = [one.path for one in statuses if one.is_intended]
         if left:

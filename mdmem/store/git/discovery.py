@@ -52,7 +52,7 @@ def find_repository(folder: Path) -> Repository | None:
 
 
 def is_brought_along(folder: Path) -> bool:
-    """Return whether a repository tracks a folder or anything below it, or may do so because git does not answer."""
+    """Return whether a repository tracks a folder or anything below it; also True if git does not answer."""
     folder = folder.resolve()
     outer = next(_work_trees_above(folder), None)
     if outer is None or folder.is_relative_to(outer / ".git"):
@@ -155,7 +155,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
 
 
 def _remote_in(stated: Mapping[str, str]) -> str:
-    """Return the remote that the others work with; empty if there is none, or several and none is preferred."""
+    """Return the shared remote; empty if there is none, or if there are several and none is preferred."""
     names = {key.removeprefix("remote.").rpartition(".")[0] for key in stated if key.startswith("remote.")}
     for name in (stated.get("checkout.defaultremote", "origin"), "origin"):
         if name in names:

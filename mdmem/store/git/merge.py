@@ -187,7 +187,7 @@ def is_shallow(repository: Repository) -> bool:
     return run(repository.top, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
-def parents_at_hand(repository: Repository) -> tuple[str, ...]:
+def pending_merge_parents(repository: Repository) -> tuple[str, ...]:
     """Return the commits that a merge in progress will have as parents besides HEAD; none if there is no merge."""
     try:
         return tuple(read_regular(repository.git_dir / "MERGE_HEAD").decode("ascii").split())

@@ -319,7 +319,7 @@ def identity(repository: Repository) -> str | None:
 
 
 class BlobReader:
-    """One `git cat-file --batch`, started by the first question, that answers until it is closed or collected."""
+    """A `git cat-file --batch` process, started on first use and ended when it is closed or collected."""
 
     def __init__(self, repository: Repository) -> None:
         """Take the repository; no process runs yet."""

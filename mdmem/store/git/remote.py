@@ -1,4 +1,4 @@
-"""Talk to other repositories: sync the current branch with its upstream, and fetch commits of wings from elsewhere."""
+"""Reach other repositories: sync the current branch with its upstream, and fetch the commits of remote wings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError, UsageError
-from mdmem.store.git.commit import LockHeldError, in_turn
+from mdmem.store.git.commit import LockHeldError, run_exclusively
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, has_commit, records, resolve, run, run_as_user
 
@@ -26,7 +26,7 @@ _UNASKING = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
 _SHOWN_LINES = 40
 
 
-def talk(
+def run_unattended(
     folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
 ) -> subprocess.CompletedProcess[str]:
     """Run a git command that never prompts, and return the finished process, whatever its exit code.
@@ -106,7 +106,9 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     """
     # Nobody should wait for the maintenance that a fetch may start.
     options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
-    done = talk(repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}")
+    done = run_unattended(
+        repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}"
+    )
     if done.returncode:
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
@@ -124,11 +126,11 @@ _OVERTAKEN = re.compile(
 
 
 def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
-    """Push a commit to the upstream branch and return whether it went there; False where others pushed first.
+    """Push a commit to the upstream branch; return False if others pushed first.
 
     Hooks run. Raises GitError, with the output of the hook or the remote, if it is refused.
     """
-    done = talk(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
+    done = run_unattended(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
     if not done.returncode:
         return True
     refused = [line.split("\t")[-1] for line in done.stdout.splitlines() if line.startswith("!")]
@@ -158,7 +160,7 @@ _REBASE = (
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
     """Rebase a commit in a temporary work tree; return the new commit, and the paths that git cannot merge.
 
-    The branch, the index and the files at hand stay as they are. Merge drivers, hooks and signing work as in any
+    The branch, the index and the work tree stay as they are. Merge drivers, hooks and signing work as in any
     rebase. One process at a time. Raises GitError if git does not begin or end it.
     """
     has_merges = bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
@@ -172,7 +174,7 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
         info.mkdir(exist_ok=True)
         (info / "sparse-checkout").write_bytes(b"!/*\n")
         _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
-        done = talk(folder, *_REBASE, *(("--rebase-merges",) if has_merges else ()), onto)
+        done = run_unattended(folder, *_REBASE, *(("--rebase-merges",) if has_merges else ()), onto)
         if done.returncode == 0:
             return read_regular(_git_dir_of(folder) / "HEAD").decode("ascii").strip(), ()
         unmerged = {record.split("\t", 1)[1] for record in records(run(folder, "ls-files", "--unmerged", "-z"))}
@@ -200,7 +202,7 @@ def _remove_tree(repository: Repository, folder: Path) -> None:
 
 
 def _must(folder: Path, *arguments: str) -> None:
-    done = talk(folder, *arguments)
+    done = run_unattended(folder, *arguments)
     if done.returncode:
         raise GitError(f"git {next(one for one in arguments if one.isalpha())}: {_reason(done)}")
 
@@ -211,7 +213,7 @@ def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: f
     Files that are changed and not committed stay as they are, and so does what is staged. Raises UsageError if the
     new commit has another version of such a file; then nothing is moved. Raises GitLockedError after `wait` seconds.
     """
-    return in_turn(repository, lambda: _move(repository, ref, old, new), wait=wait)
+    return run_exclusively(repository, lambda: _move(repository, ref, old, new), wait=wait)
 
 
 def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
@@ -262,7 +264,7 @@ _SAFE_FETCH = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FET
 
 
 def make_bare(folder: Path) -> Repository:
-    """Return the bare repository of a folder, made if there is none yet; raises GitError and OSError."""
+    """Return the bare repository in a folder, creating it if needed; raises GitError and OSError."""
     store = Repository.bare(folder)
     if not (folder / "HEAD").exists():
         make_folder(folder)
@@ -310,6 +312,6 @@ def _fetch(store: Repository, *arguments: str, timeout: float) -> None:
     settings = (*_NO_HOOKS, "-c", "gc.auto=0", "-c", "maintenance.auto=false")
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     variables = {**_SAFE_FETCH, **store.variables}
-    done = talk(store.top, *settings, "fetch", *options, *arguments, variables=variables, timeout=timeout)
+    done = run_unattended(store.top, *settings, "fetch", *options, *arguments, variables=variables, timeout=timeout)
     if done.returncode:
         raise GitError(_reason(done))

@@ -75,7 +75,7 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
 
 
 def list_changed_since_commit(repository: Repository, under: str) -> tuple[str | None, list[str]]:
-    """Return HEAD's commit, None before the first, and the paths below a folder that are not as it has them."""
+    """Return HEAD's commit (None before the first), and the paths below a folder that differ from it."""
     options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--no-ahead-behind")
     printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
     named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
@@ -125,7 +125,7 @@ def list_not_added(repository: Repository, under: str, *, index: Path | None = N
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
     """Return the tracked files with one name, in any folder, as paths from the top.
 
-    Where none is tracked, those that `git add` would take: a memory is relative to the moment it is made.
+    If none is tracked, return those that `git add` would take, so that a new memory counts at once.
     """
     wanted = ("-z", "--", f":(glob)**/{name}")
     # A file in conflict is listed once for each side.
@@ -270,10 +270,10 @@ class DatedCommit(Struct, frozen=True):
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> DatedCommit | None:
-    """Return the last commit of a line, from its tip back, that bears a committer's date at or before a moment.
+    """Return the last commit on a first-parent line whose committer's date is at or before a moment.
 
-    Dates need not rise along the line. A commit was there at its date with all that it builds on, whatever dates those
-    bear, so the one nearest to the tip counts, as for `git rev-list -1 --first-parent --before`. None if every
+    Dates need not rise along the line. A commit existed at its date together with all its ancestors, whatever their
+    dates, so the commit nearest to the tip counts, as for `git rev-list -1 --first-parent --before`. None if every
     commit is younger.
     """
     latest = max(0, int(moment.timestamp()))
@@ -292,7 +292,7 @@ def first_of(repository: Repository, tip: str) -> DatedCommit:
 
 
 def _when(seconds: int) -> datetime:
-    """Return a moment that git counts in seconds; it can date a commit beyond the last year there is."""
+    """Return a moment from git's seconds; git can date a commit beyond the last year that Python knows."""
     last = datetime.max.replace(microsecond=0, tzinfo=UTC)
     return datetime.fromtimestamp(min(seconds, int(last.timestamp())), UTC)
 

@@ -83,7 +83,7 @@ _NO_INDEX = _OpenIndex(())
 
 
 class _View(Struct, eq=False):
-    """What a question is put to: a searcher, the key of each document number, and the numbers that are masked."""
+    """A searchable state of the index: the searcher, the key of each document number, and the masked numbers."""
 
     searcher: Searcher
     keys: Sequence[str]
@@ -222,7 +222,7 @@ class FullTextIndex:
         )
 
     def close(self) -> None:
-        """Forget what was read of the index; the next question opens it again."""
+        """Drop the open index; the next question opens it again."""
         self._opened, self._views = _NO_INDEX, {}
 
     def _open(self) -> _OpenIndex:
@@ -242,7 +242,7 @@ class FullTextIndex:
         return opened is not _NO_INDEX and len(opened.documents) == len(live) and not opened.stale(live)
 
     def _catch_up(self, live: Mapping[str, str], read: Read, *, is_timed: bool) -> tuple[str | None, bool]:
-        """Update the index; return why it is still far behind, if it is, and whether somebody is building it."""
+        """Update the index; return the reason if it is still outdated, and whether another process is building it."""
         if self._is_current(live):
             return None, False
         wait = 0.0 if is_timed or len(self._open().stale(live)) <= OVERLAY_LIMIT else _WAIT

@@ -1,4 +1,4 @@
-"""How search ranks: BM25 of the title, of the decision, of the whole text and of the best passage, added by weight.
+"""Rank matches by a weighted sum of BM25 scores: of the title, the decision, the whole text and the best passage.
 
 BM25's constants are the usual ones. The statistics count live documents alone, so that documents that are deleted, or
 hidden from the caller, change no score, and an updated index gives the scores of a new one.

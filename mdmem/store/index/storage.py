@@ -1,4 +1,4 @@
-"""A folder of Whoosh's files that trusts none of them: each has a checksum, and no pickle runs anything."""
+"""Store Whoosh's files with a checksum each, so that damage is noticed, and load no pickles from them."""
 
 from __future__ import annotations
 

@@ -48,12 +48,12 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
 
 
 def _own(folder: Path) -> Path:
-    """Return a folder of the user, or one that cannot exist where a repository tracks that folder, as it may in CI."""
+    """Return a folder of the user; if a repository tracks it, as in some CI jobs, a path that cannot exist."""
     return Path(os.devnull) / folder.name if is_brought_along(folder) else folder
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return a folder that only the user can write; one that nobody can write where the user has no home."""
+    """Return a folder that only the user can write; without a home, a path that nobody can write."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated
@@ -67,8 +67,8 @@ WING = "private"
 def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
     """Return the root of a caller's own memory.
 
-    The user has one for all their memories. A token has one for each memory that it opens, since the same name may
-    mean somebody else in another.
+    A user has one for all memories. A token has one for each memory, since its name may mean somebody else in another
+    memory.
     """
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
     if caller is None:

@@ -88,7 +88,7 @@ _LASTS, _SESSIONS, _ENTRIES = timedelta(days=2), 64, 1000
 
 
 def briefed(session: str, agent: str = "") -> str:
-    """Return the name of the record of what an agent of a session saw as a line at an edit, not in full."""
+    """Return the name under which a session records the entries that an edit hook showed as one line."""
     return f"brief\0{session}\0{agent}"
 
 

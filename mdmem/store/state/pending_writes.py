@@ -37,7 +37,7 @@ _NOTES = frozenset({"granted", "produced", "produced_by"})
 class PendingWrite(Struct, frozen=True, kw_only=True):
     """A write that failed: the verb with its arguments as JSON values, and what became of it.
 
-    `refused` says that the last attempt was impossible, not interrupted.
+    `refused` means that the last attempt was rejected, not interrupted.
     """
 
     verb: str
@@ -85,7 +85,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
         return self.key.partition(" ")[0]
 
     def lets_pass(self, confidence: float | None) -> bool:
-        """Return whether a repeated call means a distinct entry: its confidence is lower than ever before."""
+        """Return whether a repeated call may write a distinct entry: its stated confidence is the lowest so far."""
         return stated_confidence(confidence) < self.confidence
 
 

@@ -13,7 +13,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 
 class OvertakenError(Exception):
-    """The file is no longer the one that was read, and it stays; `kept` is the path of a text that lost its place."""
+    """The file changed since it was read, so it was not replaced; `kept` is the path of a text that was moved aside."""
 
     def __init__(self, kept: Path | None = None) -> None:
         """Keep the path."""
@@ -61,7 +61,7 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
 def exchange(one: Path, other: Path) -> None:
     """Exchange two files of one folder; raises OSError.
 
-    The other gets a second name first: a save within the microseconds until it is replaced would be lost.
+    The other file gets a second name first; otherwise a save just before the replacement would be lost.
     """
     spare = one.with_name(f".{one.name}")
     try:
@@ -92,7 +92,7 @@ def take_away(target: Path, aside: Path, *, read: bytes) -> None:
 
 
 def _keep(temporary: Path) -> Path:
-    """Rename somebody's text so that everybody sees it and nobody sweeps it away."""
+    """Rename a user's text to a visible name that no cleanup removes."""
     kept = temporary.with_name(f"{temporary.stem.lstrip('.')}.kept")
     rename_new(temporary, kept)
     return kept

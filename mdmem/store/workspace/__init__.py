@@ -1,1 +1,1 @@
-"""One opened root, below every feature: location, snapshot, scope, standing, visibility."""
+"""An opened root, which all features use: location, snapshot, scope, approval and visibility."""

@@ -51,7 +51,7 @@ class SeveralRootsError(UsageError):
 
 
 class NoMemoryError(RootNotFoundError):
-    """There is no memory here; its message, which searches for one elsewhere, is made only when it is shown."""
+    """There is no memory here. The message is computed only when it is shown, since it searches other places."""
 
     def __init__(self, cwd: Path, repository: Repository | None) -> None:
         """Take the working folder and its repository."""
@@ -68,7 +68,7 @@ class NoMemoryError(RootNotFoundError):
 
 
 def _memories_elsewhere(repository: Repository) -> Iterator[str]:
-    """Yield where a memory is that git does not list here, and what to do."""
+    """Yield the places of memories that git does not list here, with the command to use each."""
     # Two levels, since ignored folders may have a hundred thousand files.
     found = (path for depth in ("*", "*/*") for path in repository.top.glob(f"{depth}/{SETTINGS_NAME}"))
     for folder in (path.parent for path in found):

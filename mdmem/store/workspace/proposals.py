@@ -1,4 +1,4 @@
-"""Tell proposed entries from agreed ones, by branch and by merge.
+"""Distinguish proposed entries from approved ones by comparing the files with the default branch.
 
 A proposal changes nothing. If it changed or removed an entry that is current on the default branch, the version of the
 default branch answers, with a note of the proposal; the other version is shown among the proposals. A new entry is
@@ -169,7 +169,7 @@ def _from_root(path: str, under: str) -> str:
 def _digests_read(catalog: Catalog) -> dict[str, str]:
     """Return the digest of each file that is read and may bind, empty for an unreadable one.
 
-    Wings of other repositories are left out: they were agreed on there.
+    Wings of other repositories are left out: they were approved there.
     """
     found = catalog.file_digests
     if catalog.broken:
@@ -342,7 +342,7 @@ class _Composition(Struct, frozen=True):
         return answer
 
     def _proposal_for(self, address: str) -> str:
-        """Return what is proposed for an entry that binds, in a few words."""
+        """Describe in a few words the proposal that would change a binding entry."""
         catalog, standing = self.checkout.catalog, self.standings.found.get(f"{address}.md")
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
         if standing is None:
