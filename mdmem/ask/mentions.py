@@ -104,7 +104,7 @@ class Mentions(Struct, frozen=True):
         """Return the newer current entries that link to an entry or whose text holds the words of its names."""
         catalog = self._catalog
         linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
-        holding = self.workspace.find_holders(sorted(_spellings(entry))) if self.searches else []
+        holding = self.workspace.find_containing(sorted(_spellings(entry))) if self.searches else []
         found = (catalog.entries[one] for one in dict.fromkeys((*linking, *holding)) if one in catalog.entries)
         newer = (one for one in found if _age(one) >= _age(entry) and one.address != entry.address)
         return [one for one in newer if catalog.lineage.is_current(one.address)]

@@ -1,6 +1,6 @@
 """The full-text engine: a Whoosh index that is compared with the files, and updated, before each question.
 
-Whoever cannot write asks the same engine, with the changed documents in memory next to the index on disk.
+Where the index cannot be written, the changed documents are added in memory to the index on disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from whoosh.searching import Searcher
 from whoosh.writing import MERGE_SMALL
 
 from mdmem.disk import locked, make_folder
-from mdmem.store.index.query import ParsedQuestion, holders_query, parse, plain
+from mdmem.store.index.query import ParsedQuestion, containing_query, parse, plain
 from mdmem.store.index.records import (
     IndexBusyError,
     IndexDocument,
@@ -148,7 +148,7 @@ class FullTextIndex:
                 why, is_being_built = self._catch_up(live, read, is_timed=is_timed)
             by_titles = None
             if why and is_being_built and len(self._open().stale(live)) > OVERLAY_LIMIT:
-                # The documents themselves are read by whoever builds the index.
+                # The process that builds the index reads the documents.
                 by_titles = read_titles
             found, is_damaged = self._answer(parsed, live, by_titles or read, among, keep=not by_titles)
             source: Source = "scan" if self._opened is _NO_INDEX else "index"
@@ -158,9 +158,9 @@ class FullTextIndex:
             why = f"{why}, so other entries were found by their titles only"
         return TextAnswer(found, terms, parsed.words, source, why is not None, why)
 
-    def find_holders(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
+    def find_containing(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
         """Return the keys of the live documents that contain all words of any of some texts, best first."""
-        question = ParsedQuestion(holders_query(texts), {}, leaves={})
+        question = ParsedQuestion(containing_query(texts), {}, leaves={})
         if question.is_empty or not live:
             return []
         with self._turn:
@@ -196,11 +196,78 @@ class FullTextIndex:
             return len(opened.stale(live)) > (0 if opened is _NO_INDEX else OVERLAY_LIMIT)
 
     def refresh(
-        self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
+        self,
+        *,
+        live: Mapping[str, str],
+        read: Read,
+        progress: Progress | None = None,
+        rebuild: bool = False,
+        wait: float = _WAIT,
+        is_timed: bool = False,
     ) -> RefreshResult:
-        """Update the index on disk; raises `IndexBusyError` and `IndexWriteError`."""
+        """Update the index on disk; with `is_timed` only until the first commit that is due.
+
+        Raises `IndexBusyError` where another process writes it for `wait` seconds, and `IndexWriteError`.
+        """
+        folder = self._folder
+        if folder is None or not self._writes:
+            raise IndexWriteError("this index is not stored on disk")
         with self._turn:
-            return self._update(live, read, progress=progress, rebuild=rebuild)
+            opened = self._open()
+            if (
+                not rebuild
+                and opened is not _NO_INDEX
+                and len(opened.documents) == len(live)
+                and not opened.stale(live)
+            ):
+                return RefreshResult(len(live), 0, 0, rebuilt=False)
+            try:
+                make_folder(folder)
+                with locked(folder / LOCK, wait=wait):
+                    if not rebuild and self._open() is not _NO_INDEX:
+                        # Whoosh raises these for a damaged file. The index is rebuilt; errors of `read` come again.
+                        with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
+                            return self._write(folder, live, read, progress, is_timed=is_timed)
+                    _clear(folder)
+                    self.close()
+                    self._damaged = ()
+                    return replace(self._write(folder, live, read, progress, is_timed=is_timed), rebuilt=True)
+            except BlockingIOError as error:
+                raise IndexBusyError("the index is being written") from error
+            except OSError as error:
+                raise IndexWriteError(f"the index cannot be written: {error.strerror or error}") from error
+
+    def _write(
+        self, folder: Path, live: Mapping[str, str], read: Read, progress: Progress | None, *, is_timed: bool
+    ) -> RefreshResult:
+        """Write the documents that changed; the caller has the lock."""
+        opened = self._opened
+        stale, done = opened.stale(live), 0
+        storage = CheckedStorage(folder)
+        index = FileIndex(storage, SCHEMA)
+        # The time of this process: on a busy machine the wall clock would give many small commits.
+        writer, began = _writer_of(index), time.process_time()
+        try:
+            for number in opened.outdated(live):
+                writer.delete_document(number)
+            for done, document in enumerate(read(stale), start=1):
+                writer.add_document(**fields_of(document))
+                if time.process_time() - began > _COMMIT_SECONDS:
+                    writer.commit(merge=False)
+                if progress is not None:
+                    progress(done, len(stale))
+                if writer.is_closed:
+                    if is_timed:
+                        break
+                    writer, began = _writer_of(index), time.process_time()
+            if not writer.is_closed:
+                writer.commit(mergetype=_merge)
+        finally:
+            if not writer.is_closed:
+                with suppress(Exception):
+                    writer.cancel()
+            storage.close_written()
+        return RefreshResult(len(live), done, sum(key not in live for key in opened.documents), rebuilt=False)
 
     def state(self, *, live: Mapping[str, str]) -> IndexState:
         """Compare the index on disk with the files, reading no document."""
@@ -237,28 +304,21 @@ class FullTextIndex:
                 self._damaged = stamp if self._opened is _NO_INDEX else ()
         return self._opened
 
-    def _is_current(self, live: Mapping[str, str]) -> bool:
-        opened = self._open()
-        return opened is not _NO_INDEX and len(opened.documents) == len(live) and not opened.stale(live)
-
     def _catch_up(self, live: Mapping[str, str], read: Read, *, is_timed: bool) -> tuple[str | None, bool]:
         """Update the index; return the reason if it is still outdated, and whether another process is building it."""
-        if self._is_current(live):
-            return None, False
         wait = 0.0 if is_timed or len(self._open().stale(live)) <= OVERLAY_LIMIT else _WAIT
         why, is_being_built = "the index is being built" if is_timed else None, is_timed
         try:
-            self._update(live, read, progress=self._progress, wait=wait, is_timed=is_timed)
+            self.refresh(live=live, read=read, progress=self._progress, wait=wait, is_timed=is_timed)
         except (IndexBusyError, IndexWriteError) as error:
             why, is_being_built = str(error), is_timed or isinstance(error, IndexBusyError)
+        # A few changed documents are as good in memory.
         opened = self._open()
-        if opened is not _NO_INDEX and len(opened.stale(live)) <= OVERLAY_LIMIT:
-            # A few changed documents are as good in memory.
-            return None, False
-        return why, is_being_built
+        is_near = opened is not _NO_INDEX and len(opened.stale(live)) <= OVERLAY_LIMIT
+        return (None, False) if is_near else (why, is_being_built)
 
     def _view(self, live: Mapping[str, str], read: Read, *, keep: bool = True) -> _View:
-        """Return the state on disk, with changed documents in memory; the last two views are kept."""
+        """Return the state on disk with the changed documents in memory, cached for the last two sets of changes."""
         opened = self._open()
         stale, masked = opened.stale(live), opened.outdated(live)
         changed = [(key, live[key]) for key in stale]
@@ -275,71 +335,6 @@ class FullTextIndex:
                 self._views.pop(next(iter(self._views)))
             self._views[seen] = view
         return view
-
-    def _update(
-        self,
-        live: Mapping[str, str],
-        read: Read,
-        *,
-        progress: Progress | None,
-        rebuild: bool = False,
-        wait: float | None = None,
-        is_timed: bool = False,
-    ) -> RefreshResult:
-        """Update the index on disk; with `is_timed` only until the first commit that is due."""
-        folder = self._folder
-        if folder is None or not self._writes:
-            raise IndexWriteError("this index is not stored on disk")
-        if not rebuild and self._is_current(live):
-            return RefreshResult(len(live), 0, 0, rebuilt=False)
-        try:
-            make_folder(folder)
-            with locked(folder / LOCK, wait=_WAIT if wait is None else wait):
-                if not rebuild and self._open() is not _NO_INDEX:
-                    # Whoosh raises these for a damaged file, which is then rebuilt; errors of `read` come again.
-                    with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
-                        return self._write(folder, live, read, progress, is_timed=is_timed)
-                _clear(folder)
-                self.close()
-                self._damaged = ()
-                return replace(self._write(folder, live, read, progress, is_timed=is_timed), rebuilt=True)
-        except BlockingIOError as error:
-            raise IndexBusyError("the index is being written") from error
-        except OSError as error:
-            raise IndexWriteError(f"the index cannot be written: {error.strerror or error}") from error
-
-    def _write(
-        self, folder: Path, live: Mapping[str, str], read: Read, progress: Progress | None, *, is_timed: bool
-    ) -> RefreshResult:
-        """Write the documents that changed; the caller has the lock."""
-        opened = self._opened
-        stale = opened.stale(live)
-        storage = CheckedStorage(folder)
-        index = FileIndex(storage, SCHEMA)
-        # The time of this process: on a busy machine the wall clock would give many small commits.
-        writer, began, done = _writer_of(index), time.process_time(), 0
-        try:
-            for number in opened.outdated(live):
-                writer.delete_document(number)
-            for done, document in enumerate(read(stale), start=1):
-                writer.add_document(**fields_of(document))
-                is_due = time.process_time() - began > _COMMIT_SECONDS
-                if is_due:
-                    writer.commit(merge=False)
-                if progress is not None:
-                    progress(done, len(stale))
-                if is_due and is_timed:
-                    break
-                if is_due:
-                    writer, began = _writer_of(index), time.process_time()
-            if not writer.is_closed:
-                writer.commit(mergetype=_merge)
-        finally:
-            if not writer.is_closed:
-                with suppress(Exception):
-                    writer.cancel()
-            storage.close_written()
-        return RefreshResult(len(live), done, sum(key not in live for key in opened.documents), rebuilt=False)
 
 
 def _stamp_of(folder: Path) -> _Stamp:

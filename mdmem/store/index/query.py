@@ -19,7 +19,7 @@ from whoosh.qparser.syntax import OrGroup
 
 from mdmem.store.index.analysis import ask
 from mdmem.store.index.records import QuerySyntaxError
-from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, WORDS, fold_values
+from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, fold_values
 
 # Whoosh's parser and ours recurse for each bracket.
 _DEEPEST = 50
@@ -58,30 +58,32 @@ def plain(question: str) -> ParsedQuestion:
     return ParsedQuestion(query.Every() if terms else query.NullQuery, asked.typed, terms)
 
 
-def holders_query(texts: Iterable[str]) -> Any:
+def containing_query(texts: Iterable[str]) -> Any:
     """Return the query for documents that contain all words of any of some texts."""
     found = [[query.Term("text", term) for term in ask(text).terms] for text in texts]
     return _any_of([query.And(terms) for terms in found if terms])
 
 
+# Without a schema Whoosh returns words as typed; with one it would drop `C++`, and unknown fields silently.
+_PLUGINS = (
+    plugins.WhitespacePlugin(),
+    plugins.FieldsPlugin(remove_unknown=False),
+    plugins.WildcardPlugin(),
+    plugins.PhrasePlugin(),
+    plugins.RangePlugin(),
+    plugins.GtLtPlugin(),
+    plugins.GroupPlugin(),
+    plugins.OperatorsPlugin(),
+    plugins.BoostPlugin(),
+    plugins.EveryPlugin(),
+)
+
+
 def parse(question: str) -> ParsedQuestion:
     """Parse a question in the query language; raises `QuerySyntaxError`."""
     _check_brackets(question)
-    # Without a schema Whoosh returns words as typed; with one it would drop `C++`, and unknown fields silently.
-    known = [
-        plugins.WhitespacePlugin(),
-        plugins.FieldsPlugin(remove_unknown=False),
-        plugins.WildcardPlugin(),
-        plugins.PhrasePlugin(),
-        plugins.RangePlugin(),
-        plugins.GtLtPlugin(),
-        plugins.GroupPlugin(),
-        plugins.OperatorsPlugin(),
-        plugins.BoostPlugin(),
-        plugins.EveryPlugin(),
-    ]
     try:
-        tree = QueryParser("", None, plugins=known, group=OrGroup).parse(question, normalize=False)
+        tree = QueryParser("", None, plugins=_PLUGINS, group=OrGroup).parse(question, normalize=False)
     except _PARSE_ERRORS as error:
         raise QuerySyntaxError("words, `field:value`, AND, OR, NOT or brackets were expected") from error
     analyser = _QueryAnalyser()
@@ -105,61 +107,78 @@ def _check_brackets(question: str) -> None:
 
 
 class _QueryAnalyser:
-    """Turns the tree that Whoosh parsed into one of analysed words; a part of stop words alone becomes None."""
+    """Turns the tree that Whoosh parsed into one of analysed words; a part of stop words alone becomes None.
+
+    `words` and `leaves` are those of `ParsedQuestion`.
+    """
 
     def __init__(self) -> None:
         self.words: dict[str, str] = {}
         self.leaves: dict[str, Any] = {}
-        self._is_negated = False
 
     def analyse(self, tree: Any) -> Any:
         """Return the query of a part of the tree, None if it asks for nothing."""
-        if isinstance(tree, query.Or):
-            wanted = [self.analyse(part) for part in tree.subqueries if not isinstance(part, query.Not)]
-            refused = [self.analyse(part) for part in tree.subqueries if isinstance(part, query.Not)]
-            found = [one for one in wanted if one is not None]
-            return _all_of([_any_of(found) if found else None, *refused])
-        if isinstance(tree, query.And):
-            return _all_of([self.analyse(part) for part in tree.subqueries])
-        if isinstance(tree, query.Not):
-            return self._not(tree.query)
-        if isinstance(tree, query.AndNot):
-            return _all_of([self.analyse(tree.a), self._not(tree.b)])
-        if isinstance(tree, (query.Require, query.AndMaybe)):
-            first, second = self.analyse(tree.a), self.analyse(tree.b)
-            return type(tree)(first, second) if first is not None and second is not None else first
-        if isinstance(tree, query.Every):
-            return query.Every()
-        leaf, boost = self._leaf(tree, getattr(tree, "fieldname", "")), getattr(tree, "boost", 1.0)
+        match tree:
+            case query.Or():
+                wanted = [self.analyse(part) for part in tree.subqueries if not isinstance(part, query.Not)]
+                found = [one for one in wanted if one is not None]
+                refused = [self.analyse(part) for part in tree.subqueries if isinstance(part, query.Not)]
+                return _all_of([_any_of(found) if found else None, *refused])
+            case query.And():
+                return _all_of([self.analyse(part) for part in tree.subqueries])
+            case query.Not():
+                # Its words are another analyser's: no document matches by them.
+                excluded = _QueryAnalyser().analyse(tree.query)
+                return None if excluded is None else query.Not(excluded)
+            case query.AndNot():
+                return _all_of([self.analyse(tree.a), self.analyse(query.Not(tree.b))])
+            case query.Require() | query.AndMaybe():
+                first, second = self.analyse(tree.a), self.analyse(tree.b)
+                return type(tree)(first, second) if first is not None and second is not None else first
+            case query.Every():
+                return query.Every()
+        leaf, boost = self._leaf(tree), getattr(tree, "boost", 1.0)
         if leaf is None or boost == 1.0:
             return leaf
         return leaf.accept(lambda one: one.with_boost(boost) if isinstance(one, query.Term) else one)
 
-    def _not(self, tree: Any) -> Any:
-        before, self._is_negated = self._is_negated, True
-        found = self.analyse(tree)
-        self._is_negated = before
-        return None if found is None else query.Not(found)
-
-    def _leaf(self, tree: Any, name: str) -> Any:
+    def _leaf(self, tree: Any) -> Any:
+        name = getattr(tree, "fieldname", "")
         if name and name not in FIELDS:
-            fields = ", ".join(FIELDS)
-            raise QuerySyntaxError(f"a field was expected before `:`, not `{name}`; the fields are {fields}")
-        fields_searched = (name,) if name else SEARCHED
-        if isinstance(tree, query.Phrase):
-            return self._phrase(name, fields_searched, tree)
-        if isinstance(tree, query.Prefix):
-            parts = [query.Prefix(one, tree.text.casefold()) for one in fields_searched]
-            if name not in EXACT and name not in DATES:
-                # The index has stems: `navigation*` must match `navig`, which does not start with it.
-                parts += [query.Term(one, stem) for one in fields_searched for stem in ask(tree.text).terms]
-            return self._pattern(name, f"{tree.text}*", parts)
-        if isinstance(tree, query.Wildcard):
-            parts = [query.Wildcard(one, tree.text.casefold()) for one in fields_searched]
-            return self._pattern(name, tree.text, parts)
-        if isinstance(tree, query.TermRange):
-            return self._range(name, fields_searched, tree)
-        return self._term(name, fields_searched, tree.text) if isinstance(tree, query.Term) else None
+            known = ", ".join(FIELDS)
+            raise QuerySyntaxError(f"a field was expected before `:`, not `{name}`; the fields are {known}")
+        fields = (name,) if name else SEARCHED
+        has_words = name not in EXACT and name not in DATES
+        match tree:
+            case query.Phrase():
+                together = self._term(name, fields, " ".join(tree.words))
+                words = [word for chunk in tree.words for word in ask(chunk).terms]
+                if not has_words or together is None or len(words) < 2:
+                    return together
+                # The words count for the score, and the phrase decides which documents match.
+                return query.Require(together, _any_of([query.Phrase(one, words, tree.slop) for one in fields]))
+            case query.Prefix():
+                typed, parts = f"{tree.text}*", [query.Prefix(one, tree.text.casefold()) for one in fields]
+                if has_words:
+                    # The index has stems: `navigation*` must match `navig`, which does not start with it.
+                    parts += [query.Term(one, stem) for one in fields for stem in ask(tree.text).terms]
+            case query.Wildcard():
+                typed, parts = tree.text, [query.Wildcard(one, tree.text.casefold()) for one in fields]
+            case query.TermRange():
+                typed = f"{tree.start or ''}..{tree.end or ''}"
+                low, high = ((bound or "").casefold() for bound in (tree.start, tree.end))
+                # A bound covers all that starts with it, so that `TO 2026-03` includes the whole of March.
+                low += _LAST if tree.startexcl and low else ""
+                high = high if tree.endexcl and high else high + _LAST
+                parts = [query.TermRange(one, low, high, tree.startexcl, tree.endexcl) for one in fields]
+            case query.Term():
+                return self._term(name, fields, tree.text)
+            case _:
+                return None
+        found = _any_of(parts)
+        if has_words:
+            self._note(typed, typed, found)
+        return found
 
     def _term(self, name: str, fields: Sequence[str], text: str) -> Any:
         if name in DATES:
@@ -172,32 +191,9 @@ class _QueryAnalyser:
             self._note(term, typed, leaves[-1])
         return _all_of(leaves)
 
-    def _phrase(self, name: str, fields: Sequence[str], tree: Any) -> Any:
-        together = self._term(name, fields, " ".join(tree.words))
-        words = [word for chunk in tree.words for word in ask(chunk).terms]
-        if name in EXACT or name in DATES or together is None or len(words) < 2:
-            return together
-        # The words count for the score, and the phrase decides which documents match.
-        return query.Require(together, _any_of([query.Phrase(one, words, tree.slop) for one in fields]))
-
-    def _range(self, name: str, fields: Sequence[str], tree: Any) -> Any:
-        low, high = ((bound or "").casefold() for bound in (tree.start, tree.end))
-        # A bound covers all that starts with it, so that `TO 2026-03` includes the whole of March.
-        low += _LAST if tree.startexcl and low else ""
-        high = high if tree.endexcl and high else high + _LAST
-        bounds = [query.TermRange(one, low, high, tree.startexcl, tree.endexcl) for one in fields]
-        return self._pattern(name, f"{tree.start or ''}..{tree.end or ''}", bounds)
-
-    def _pattern(self, name: str, typed: str, parts: Sequence[Any]) -> Any:
-        found = _any_of(parts)
-        if not name or name in WORDS:
-            self._note(typed, typed, found)
-        return found
-
     def _note(self, term: str, typed: str, leaf: Any) -> None:
-        if not self._is_negated:
-            self.words.setdefault(term, typed)
-            self.leaves.setdefault(term, leaf)
+        self.words.setdefault(term, typed)
+        self.leaves.setdefault(term, leaf)
 
 
 def _any_of(parts: Sequence[Any]) -> Any:

@@ -342,9 +342,9 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             is_timed=self.is_timed,
         )
 
-    def find_holders(self, texts: Collection[str]) -> list[str]:
+    def find_containing(self, texts: Collection[str]) -> list[str]:
         """Return the entries that contain all words of any of some texts, best first."""
-        return self.index.find_holders(texts, live=self.catalog.digests, read=self.texts)
+        return self.index.find_containing(texts, live=self.catalog.digests, read=self.texts)
 
     def titles(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield the documents of entries without their bodies, which are not read."""
