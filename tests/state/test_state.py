@@ -67,8 +67,8 @@ def test_places_are_where_nothing_can_be_written_when_there_is_no_home(monkeypat
     ],
     ids=["empty", "torn", "no-text", "deep", "list", "null", "version", "no-content", "wrong-content", "pickle"],
 )
-def test_json_is_empty_when_the_file_is_torn_or_not_ours(tmp_path: Path, content: bytes) -> None:
-    assert read_json(write(tmp_path, "a.json", content), "1") == {}
+def test_json_is_not_read_when_the_file_is_torn_or_not_ours(tmp_path: Path, content: bytes) -> None:
+    assert read_json(write(tmp_path, "a.json", content), "1", dict) is None
 
 
 def test_json_is_not_written_and_nothing_raised_when_the_folder_is_a_file(tmp_path: Path) -> None:

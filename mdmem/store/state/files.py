@@ -101,16 +101,14 @@ def list_names(folder: Path) -> list[str]:
         return []
 
 
-def read_json(path: Path, version: str) -> dict[str, Any]:
-    """Return the content that `write_json` stored; empty for a file that is missing, torn or of another version."""
+def read_json(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
+    """Return the content that `write_json` stored; None for a file that is missing, torn or of another version."""
     try:
-        found = json.loads(read_regular(path))
+        stored = json.loads(read_regular(path))
+        is_ours = isinstance(stored, dict) and stored.get("version") == version
+        return convert(stored.get("content"), kind) if is_ours else None
     except (OSError, ValueError, RecursionError):
-        return {}
-    if not isinstance(found, dict) or found.get("version") != version or not isinstance(found.get("content"), dict):
-        return {}
-    content: dict[str, Any] = found["content"]
-    return content
+        return None
 
 
 def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, ValidationError, convert, field, to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from mdmem.disk import make_folder, read_regular
@@ -51,10 +51,7 @@ class Times(Struct, frozen=True):
 
 def read_times(folder: Path) -> Times:
     """Return the times of a state folder; none if the file is missing or cannot be read."""
-    try:
-        return convert(read_json(folder / _FILE, _VERSION), Times)
-    except ValidationError:
-        return Times()
+    return read_json(folder / _FILE, _VERSION, Times) or Times()
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
@@ -156,10 +153,7 @@ def store_of(cache: Path, url: str) -> Path:
 
 def find_pin(cache: Path, url: str, commit: str) -> Pin | None:
     """Return the record of a fetched commit, or None."""
-    try:
-        return convert(read_json(_folder(cache, url) / f"{commit}.json", _VERSION), Pin)
-    except ValidationError:
-        return None
+    return read_json(_folder(cache, url) / f"{commit}.json", _VERSION, Pin)
 
 
 def keep_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:

@@ -28,7 +28,8 @@ from mdmem.store.state.files import (
 )
 
 _FOLDER, _USED = "tokens", ".used"
-_BITS = 256
+# Of the random part of a token.
+_BYTES = 32
 _APPROVAL_NAME = re.compile(r"[0-9a-f]{64}(?:\.used)?\Z")
 # For so long a late caller learns that the token expired; then it is unknown.
 _REMEMBERED = timedelta(days=1)
@@ -53,7 +54,7 @@ class _Expiry(Struct, frozen=True):
 
 def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
     """Return a new token, good for one write within so many seconds; raises EnvironmentFaultError."""
-    token = ApprovalToken(secrets.token_urlsafe(_BITS // 8), now + timedelta(seconds=seconds))
+    token = ApprovalToken(secrets.token_urlsafe(_BYTES), now + timedelta(seconds=seconds))
     folder = state / _FOLDER
     with refusal_named(state):
         for name in filter(_APPROVAL_NAME.match, list_names(folder)):
@@ -63,6 +64,9 @@ def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
                     (folder / name).unlink()
         write_record(_path(state, token.text), _Expiry(token.expires_at))
     return token
+
+
+_WAS_USED = "the token was already used for another write; `mdmem token` gives a new one"
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
@@ -93,16 +97,11 @@ def check_token(state: Path, token: str, now: datetime) -> None:
             raise ApprovalTokenError(f"the token expired at {at}; `mdmem token` gives a new one")
 
 
-_WAS_USED = "the token was already used for another write; `mdmem token` gives a new one"
-
-
 def _path(state: Path, token: str) -> Path:
     return state / _FOLDER / _digest(token.strip())
 
 
 _FILE, _VERSION = "bearers.json", 1
-_BYTES = 32
-# It is the name of a folder, too, where the caller's own memory lies.
 _BEARER_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
 
