@@ -103,13 +103,12 @@ def bearer_json(bearer: BearerToken) -> dict[str, Any]:
 
 def audit_text(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return one line a question, the oldest first."""
-    return "\n".join(map(_audit_line, lines))
-
-
-def _audit_line(line: Mapping[str, Any]) -> str:
-    # Anybody may have edited the file, so any key may be absent.
-    asked = line.get("asked")
-    goal = asked.get("goal", "") if isinstance(asked, Mapping) else ""
-    returned = line.get("returned")
-    came = line.get("refused") or entries(len(returned) if isinstance(returned, list) else 0)
-    return f"{line.get('when', '?')}  {line.get('caller') or 'owner'}  {line.get('verb', '?')}: {goal} → {came}"
+    rows = []
+    for line in lines:
+        # Anybody may have edited the file, so any key may be absent.
+        asked, returned = line.get("asked"), line.get("returned")
+        goal = asked.get("goal", "") if isinstance(asked, Mapping) else ""
+        result = line.get("refused") or entries(len(returned) if isinstance(returned, list) else 0)
+        caller = line.get("caller") or "owner"
+        rows.append(f"{line.get('when', '?')}  {caller}  {line.get('verb', '?')}: {goal} → {result}")
+    return "\n".join(rows)

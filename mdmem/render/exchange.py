@@ -10,7 +10,6 @@ from typing import Any
 from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.intake import ImportRow
 from mdmem.model.entry import Status
-from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
@@ -25,12 +24,19 @@ _PLACES = 3
 
 def import_text(report: ImportReport, ink: Ink) -> str:
     """Return a line for each file of a dry run, else for each file with a message; then the errors."""
-    rows = [row for row in report.plan.rows if report.written.is_dry or _has_message(row)]
+    rows = [
+        row
+        for row in report.plan.rows
+        if report.written.is_dry or row.messages or row.outcome in ("skipped", "changed since it was imported")
+    ]
     width = min(_WIDEST, max((len(_name(row)) for row in rows), default=0))
     lines = [line for row in rows for line in _lines(row, width, ink)]
     if report.errors:
         lines += ["", ink.bold(f"errors in the records ({len(report.errors)}):")]
-        lines += [_error(one) for one in report.errors[:_LISTED]]
+        lines += [
+            f"  {one.place.path}:{one.place.line}: {one.code}: {visible(one.message)}"
+            for one in report.errors[:_LISTED]
+        ]
         if len(report.errors) > _LISTED:
             lines.append(f"  {len(report.errors) - _LISTED} more; `mdmem check` shows them")
     return "\n".join([*lines, *([""] if lines else []), _summary(report)])
@@ -106,10 +112,6 @@ def _row_json(row: ImportRow) -> dict[str, Any]:
     return {**stated, "part": row.part or None, "dialect": row.dialect or None}
 
 
-def _has_message(row: ImportRow) -> bool:
-    return bool(row.messages) or row.outcome in ("skipped", "changed since it was imported")
-
-
 def _name(row: ImportRow) -> str:
     return visible(f"{row.path}#{row.part}" if row.part else row.path)
 
@@ -125,10 +127,6 @@ def _lines(row: ImportRow, width: int, ink: Ink) -> Iterator[str]:
         yield f"  {ink.warn(visible(sentence))}"
 
 
-def _error(finding: Finding) -> str:
-    return f"  {finding.place.path}:{finding.place.line}: {finding.code}: {visible(finding.message)}"
-
-
 def _summary(report: ImportReport) -> str:
     rows = report.plan.rows
     new = [row for row in rows if row.outcome == "imported"]
@@ -137,7 +135,9 @@ def _summary(report: ImportReport) -> str:
     verb = "would import" if report.written.is_dry else "imported"
     entries = [row for row in new if row.type is not None]
     manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
-    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{_of(entries)}{_way(report, entries)}", *manifests]
+    kinds = Counter(f"{'' if row.status is Status.ACTIVE else f'{row.status} '}{row.type}" for row in entries)
+    of = f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if kinds else ""
+    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{of}{_way(report, entries)}", *manifests]
     outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:
@@ -187,8 +187,3 @@ def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
 
 def _few(names: Sequence[str]) -> str:
     return first_of([*map(visible, names)], _PLACES)
-
-
-def _of(rows: Sequence[ImportRow]) -> str:
-    kinds = Counter(f"{row.status} {row.type}" if row.status is not Status.ACTIVE else f"{row.type}" for row in rows)
-    return f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if rows else ""

@@ -61,21 +61,17 @@ def _row(field: Field) -> dict[str, Any]:
 def fields_markdown(fields: Sequence[Field]) -> str:
     """Return the fields as a Markdown table; its writer sets each field for which no command is listed."""
     rows = [
-        f"| `{one.name}` | {_value(one)} | {one.meaning} | {_WRITER.sub('', one.set_by)} | `{one.example}` |"
+        f"| `{one.name}` | {_KINDS[one.kind]}{', needed' if one.required else ''} | {one.meaning} "
+        f"| {_WRITER.sub('', one.set_by)} | `{one.example}` |"
         for one in fields
     ]
     return "\n".join(["| field | value | meaning | set by | example |", "| --- | --- | --- | --- | --- |", *rows])
 
 
-def _value(field: Field) -> str:
-    return _KINDS[field.kind] + (", needed" if field.required else "")
-
-
-def _is_stated_by(field: Field, holder: Holder) -> bool:
-    return field.holder is holder or (holder is Holder.WING and field.in_manifest)
-
-
 def guide_table() -> str:
     """Return the guide's tables, one for each kind of file, with a heading over each."""
-    tables = [(holder, [field for field in FIELDS if _is_stated_by(field, holder)]) for holder in Holder]
+    tables = [
+        (holder, [one for one in FIELDS if one.holder is holder or (holder is Holder.WING and one.in_manifest)])
+        for holder in Holder
+    ]
     return "\n\n".join(f"## For {holder.words}\n\n{fields_markdown(fields)}" for holder, fields in tables if fields)

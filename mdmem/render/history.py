@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from mdmem.change.history import BlameReport, ChainLink, FieldBlame, HistoryStep, LogReport, WhyReport
-from mdmem.model.entry import Entry, day_of
+from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
+from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
 from mdmem.render.text import one_line
-from mdmem.store.git.history import Commit, FileRevision
+from mdmem.store.git.history import Commit
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
 _LONGEST = 60
+_COMMIT = ("commit", "when", "author", "email", "subject")
 _MOST_ADDRESSES = 8
 
 
 def log_text(log: LogReport, ink: Ink) -> str:
     """Return a line for each commit, newest first, with its changes below."""
-    stance = log.stance
-    lines = [f"on disk: {stance.mark}"] if stance is not None and stance.mark == "uncommitted" else []
+    lines = ["on disk: uncommitted"] if log.stance is not None and log.stance.mark == "uncommitted" else []
     for step in log.steps:
-        lines += [_head(step.change, ink), *(f"    {visible(line)}" for line in step.lines)]
+        one = step.change
+        lines.append(f"{ink.bold(one.when[:10])} {one.short} {visible(one.author)}: {visible(one.subject)}")
+        lines += [f"    {visible(line)}" for line in step.lines]
     return "\n".join([*lines, *([ink.dim(_CUT)] if log.is_cut else [])])
-
-
-def _head(change: FileRevision, ink: Ink) -> str:
-    return f"{ink.bold(change.when[:10])} {change.short} {visible(change.author)}: {visible(change.subject)}"
 
 
 def log_json(log: LogReport) -> dict[str, Any]:
     """Return the commits, newest first."""
-    return {
-        "address": log.address,
-        "commits": [_step(step) for step in log.steps],
-        "cut_off": log.is_cut,
-        **stance_json(log.stance),
-    }
-
-
-def _step(step: HistoryStep) -> dict[str, Any]:
-    moved = {"moved_from": step.change.moved_from} if step.change.moved_from else {}
-    return {**_commit(step.change), "path": step.change.path, **moved, "changes": list(step.lines)}
-
-
-def _commit(change: FileRevision) -> dict[str, Any]:
-    return record_json(change, "commit", "when", "author", "email", "subject")
+    commits = [
+        {
+            **record_json(step.change, *_COMMIT, "path"),
+            **({"moved_from": step.change.moved_from} if step.change.moved_from else {}),
+            "changes": step.lines,
+        }
+        for step in log.steps
+    ]
+    return {"address": log.address, "commits": commits, "cut_off": log.is_cut, **stance_json(log.stance)}
 
 
 def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
@@ -71,31 +63,25 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
 
 def blame_text(blame: BlameReport, ink: Ink) -> str:
     """Return a line for each field with the day, the commit and the author that last set it."""
-    rows = [(*_columns(one), one) for one in blame.fields]
+    rows = []
+    for one in blame.fields:
+        value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
+        commit = f"{one.change.when[:10]} {one.change.short}" if one.change else "uncommitted"
+        author = visible(one.change.author) if one.change else ""
+        rows.append((commit, author, f"{ink.bold(one.name)}: {value}" if value else ink.bold(one.name)))
     commits = max((len(commit) for commit, _, _ in rows), default=0)
     authors = max((len(author) for _, author, _ in rows), default=0)
-    lines = [f"{commit:<{commits}}  {author:<{authors}}  {_field(one, ink)}" for commit, author, one in rows]
+    lines = [f"{commit:<{commits}}  {author:<{authors}}  {field}" for commit, author, field in rows]
     return "\n".join([*lines, *([ink.dim(_CUT)] if blame.is_cut else [])])
-
-
-def _columns(one: FieldBlame) -> tuple[str, str]:
-    change = one.change
-    return (f"{change.when[:10]} {change.short}", visible(change.author)) if change else ("uncommitted", "")
-
-
-def _field(one: FieldBlame, ink: Ink) -> str:
-    value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
-    return f"{ink.bold(one.name)}: {value}" if value else ink.bold(one.name)
 
 
 def blame_json(blame: BlameReport) -> dict[str, Any]:
     """Return the fields in the order of the file, then the body."""
-    return {"address": blame.address, "fields": list(_fields(blame)), "cut_off": blame.is_cut}
-
-
-def _fields(blame: BlameReport) -> Iterator[dict[str, Any]]:
-    for one in blame.fields:
-        yield {"name": one.name, "value": one.value, "set_by": _commit(one.change) if one.change else None}
+    fields = [
+        {**record_json(one, "name", "value"), "set_by": record_json(one.change, *_COMMIT) if one.change else None}
+        for one in blame.fields
+    ]
+    return {"address": blame.address, "fields": fields, "cut_off": blame.is_cut}
 
 
 def why_text(explained: WhyReport, ink: Ink) -> str:
@@ -110,7 +96,9 @@ def _chain_link(link: ChainLink, asked: str, ink: Ink) -> str:
     pointer = "→" if entry.address == asked else " "
     state = "current" if link.current else entry.status.replace("_", " ")
     lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
-    lines += [f"    {text}" for text in _days(entry)]
+    stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
+    days = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
+    lines += [f"    {days}"] if days else []
     lines += [f"    supersedes {old}" for old in link.replaced]
     lines += [f"    claims to supersede {old}, which does not link back" for old in link.claims]
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
@@ -121,12 +109,6 @@ def _chain_link(link: ChainLink, asked: str, ink: Ink) -> str:
     ]
     more = len(link.commits) - len(shown)
     return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])
-
-
-def _days(entry: Entry) -> list[str]:
-    stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
-    found = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
-    return [found] if found else []
 
 
 def _conclusion(explained: WhyReport) -> str:

@@ -217,15 +217,15 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
     return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
 
 
-_LONGEST = 80
-# Everything but letters, digits and harmless marks. Mermaid interprets quotes, brackets, `#`, backticks and HTML.
-_SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
-_CHART_CLASS = {
+_CLASS = {
     BoxState.CURRENT: "current",
-    BoxState.REVIEWED: "current",
+    BoxState.REVIEWED: "reviewed",
     BoxState.ENDED: "ended",
     BoxState.DRAFT: "draft",
 }
+_LONGEST = 80
+# Everything but letters, digits and harmless marks. Mermaid interprets quotes, brackets, `#`, backticks and HTML.
+_SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
 _CHART_LINES = {Relation.CLAIMED: "-.->", Relation.PROPOSED: "-.->", Relation.CONFLICTS: "---"}
 
 
@@ -236,9 +236,10 @@ def lineage_flowchart(graph: LineageGraph) -> str:
     lines += [f"%% {graph.hidden} more entries are not drawn"] if graph.hidden else []
     for node in graph.nodes:
         entry = node.entry
+        state = "current" if node.state is BoxState.REVIEWED else _CLASS[node.state]
         about = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
         text = "<br/>".join([chart_label(entry.title), chart_text(entry.address), chart_text(about)])
-        lines.append(f'{names[entry.address]}["{text}"]:::{_CHART_CLASS[node.state]}')
+        lines.append(f'{names[entry.address]}["{text}"]:::{state}')
     for edge in graph.edges:
         lines.append(f'{names[edge.start]} {_CHART_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}')
     lines += [f"style {names[node.entry.address]} fill:#ffe9a8,color:#000" for node in graph.nodes if node.is_asked]
@@ -324,12 +325,6 @@ _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
     '<path d="M1,1 L7,4 L1,7"/></marker></defs>'
 )
-_CLASS = {
-    BoxState.CURRENT: "current",
-    BoxState.REVIEWED: "reviewed",
-    BoxState.ENDED: "ended",
-    BoxState.DRAFT: "draft",
-}
 _LOOSE = {Relation.CLAIMED: "loose", Relation.PROPOSED: "loose", Relation.CONFLICTS: "clash"}
 # Labels that are too long for the gap between two boxes.
 _SHORT = {Relation.PROPOSED: "proposed"}

@@ -158,31 +158,25 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     unread = [f"- {code(one.from_top(path))}" for one in roots for path in one.report.incomplete]
     parts += _details("Could not be read, so the run is incomplete", unread, limit=_LIST)
     if found:
-        parts.append(f"{_HEAD}\n{_fitting([_row(one) for one in found], limit=_TABLE)}")
-    mended = [f"- {code(one.path)} {code(one.finding.code)}: {prose(_what_was_done(one))}" for one in fixed(roots)]
+        rows = [
+            f"| {one.severity}{' **new**' if one.finding.new else ''} | {code(one.finding.code)} "
+            f"| {code(one.place)} | {prose(one.finding.message)} |"
+            for one in found
+        ]
+        parts.append(f"{_HEAD}\n{_fitting(rows, limit=_TABLE)}")
+    mended = []
+    for one in fixed(roots):
+        done = one.finding.fix.title if one.finding.fix is not None else one.finding.message
+        mended.append(f"- {code(one.path)} {code(one.finding.code)}: {prose(done)}")
     parts += _details("Fixed", mended, limit=_LIST)
-    helps = [f"- {_place(one)} {code(one.finding.code)}: {advice}" for one in found if (advice := _advice(one))]
+    helps = []
+    for one in found:
+        fix = one.finding.fix
+        made = f"{prose(fix.title)} ({code(f'mdmem check {fix_flag(fix)}')})" if fix is not None else ""
+        if advice := "; or ".join(part for part in (prose(one.finding.help), made) if part):
+            helps.append(f"- {code(one.place)} {code(one.finding.code)}: {advice}")
     parts += _details("How to fix", helps, limit=_PAGE - sum(len(part) + 2 for part in parts))
     return "\n\n".join(parts)
-
-
-def _row(found: RootFinding) -> str:
-    new = " **new**" if found.finding.new else ""
-    return f"| {found.severity}{new} | {code(found.finding.code)} | {_place(found)} | {prose(found.finding.message)} |"
-
-
-def _place(found: RootFinding) -> str:
-    return code(f"{found.path}:{found.finding.place.line}")
-
-
-def _what_was_done(found: RootFinding) -> str:
-    return found.finding.fix.title if found.finding.fix is not None else found.finding.message
-
-
-def _advice(found: RootFinding) -> str:
-    fix = found.finding.fix
-    made = f"{prose(fix.title)} ({code(f'mdmem check {fix_flag(fix)}')})" if fix is not None else ""
-    return "; or ".join(part for part in (prose(found.finding.help), made) if part)
 
 
 def _details(title: str, lines: Sequence[str], *, limit: int) -> list[str]:

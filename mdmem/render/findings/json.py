@@ -20,10 +20,12 @@ def document(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     """Return one document as values; paths start at their root, and with several roots each finding names its root."""
     several = len(roots) != 1
-    head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
+    # All roots of one run have the same kind of tree.
+    first = roots[0].report if roots else CheckReport("working tree", 0, ())
     return {
-        **head,
-        **_run(roots),
+        **({"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}),
+        **record_json(first, "tree", "base"),
+        "checked": sum(one.report.checked for one in roots),
         "totals": totals(one.finding for one in reported(roots)),
         **_old(roots),
         "findings": [_finding(one, named=several) for one in reported(roots)],
@@ -42,13 +44,6 @@ def lines(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 def _name(checked: CheckedRoot) -> str:
     return checked.under or "."
-
-
-def _run(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
-    reports = [one.report for one in roots]
-    # All roots of one run have the same kind of tree.
-    first = reports[0] if reports else CheckReport("working tree", 0, ())
-    return {"tree": first.tree, "base": first.base, "checked": sum(report.checked for report in reports)}
 
 
 def _summary(checked: CheckedRoot) -> dict[str, Any]:

@@ -110,6 +110,11 @@ class RootFinding(Struct, frozen=True):
         return self.checked.from_top(self.finding.place.path)
 
     @property
+    def place(self) -> str:
+        """Return the finding's path and line."""
+        return f"{self.path}:{self.finding.place.line}"
+
+    @property
     def severity(self) -> Severity:
         """Return the finding's severity."""
         return self.finding.weight

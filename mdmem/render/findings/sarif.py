@@ -43,8 +43,8 @@ def rule(code: str) -> dict[str, Any]:
     why = rest.partition("\n\n")[0]
     return {
         "id": code,
-        "shortDescription": {"text": _joined(first)},
-        "fullDescription": {"text": _joined(why or first)},
+        "shortDescription": {"text": " ".join(first.split())},
+        "fullDescription": {"text": " ".join((why or first).split())},
         "help": {"text": explained, "markdown": as_markdown(explained)},
         "defaultConfiguration": {"level": LEVELS[check.severity]},
         "properties": {"tags": [check.theme]},
@@ -60,10 +60,6 @@ def _fenced(block: re.Match[str]) -> str:
     example = inspect.cleandoc(f"\n{block[0]}").rstrip()
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", example)), default=0))
     return f"{fence}text\n{example}\n{fence}\n"
-
-
-def _joined(paragraph: str) -> str:
-    return " ".join(paragraph.split())
 
 
 def fixes(found: RootFinding, artifact: Artifact) -> list[dict[str, Any]]:
@@ -185,7 +181,11 @@ def _diagnostic(found: RootFinding) -> dict[str, Any]:
     # A line that cannot be read counts as single bytes.
     line = found.checked.line_of(place) or ""
     ends = {"start": place.column, "end": place.column + place.width}
-    span = {name: {"line": place.line, "column": _byte_column(line, column)} for name, column in ends.items()}
+    span = {}
+    for name, column in ends.items():
+        before = line[: column - 1]
+        more = len(before.encode("utf-8", "surrogatepass")) - len(before)
+        span[name] = {"line": place.line, "column": column + more}
     other_end = safe_text(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
     suggested = _suggestion(found)
     return {
@@ -196,11 +196,6 @@ def _diagnostic(found: RootFinding) -> dict[str, Any]:
         **({"suggestions": [suggested]} if suggested else {}),
         "original_output": safe_text(concise_line(found, found.checked.from_top)),
     }
-
-
-def _byte_column(line: str, column: int) -> int:
-    before = line[: column - 1]
-    return len(before.encode("utf-8", "surrogatepass")) + column - len(before)
 
 
 def _suggestion(found: RootFinding) -> dict[str, Any] | None:
