@@ -45,7 +45,7 @@ def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.
 def _refusal(path: Path | str, stat: os.stat_result) -> OSError:
     if S_ISDIR(stat.st_mode):
         return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    return OSError(errno.EINVAL, "it is no regular file", str(path))
+    return OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 if sys.platform == "win32":  # pragma: no cover

@@ -223,7 +223,9 @@ def _record_in_manifests(
             except UnpatchableError as error:
                 remarks.append(str(error))
         elif any(file.path == path for file in (*catalog.files, *catalog.others)):
-            remarks.append(f"{path} is no manifest; `mdmem check` says what is wrong, or write `kind: project` in it")
+            remarks.append(
+                f"{path} is not a manifest; `mdmem check` says what is wrong, or write `kind: project` in it"
+            )
         else:
             remarks.append(f"`{name}` has no manifest to record in; write {path} with `kind: project`")
     named = ", ".join(change.path.removesuffix("/README.md") for change in changes)

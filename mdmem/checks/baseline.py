@@ -251,7 +251,7 @@ def write_baseline(
             written[settings] = with_baseline(read_regular(settings, follow=False), name)
         except OSError as error:
             hint = f'write `baseline = "{name}"` below `[check]` yourself'
-            raise SettingsError(f"{SETTINGS_NAME} is no file that can be changed here; {hint}") from error
+            raise SettingsError(f"{SETTINGS_NAME} is not a file that can be changed here; {hint}") from error
     for one, content in written.items():
         try:
             # Everybody who reads the repository reads a new file.

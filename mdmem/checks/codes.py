@@ -50,7 +50,7 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
         get_check(code)
     for key, code, line in _stated_codes(settings):
         if find_check(code) is None:
-            message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is no check; {nearest_codes(code)}"
+            message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is not a check; {nearest_codes(code)}"
             raise SettingsError(message, readable=settings, line=line)
     wanted = selected or codes_of(settings, "").union(*(codes_of(settings, f"{wing}/") for wing in settings.wings))
     return tuple(code for code in get_checks() if code in wanted and code not in ignore)

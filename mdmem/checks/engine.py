@@ -109,9 +109,9 @@ def run_checks(
 ) -> list[Finding]:
     """Return the findings that no file excuses, sorted by file, place and code, each with its severity.
 
-    Without `by_wing` the settings' choice of codes does not count, as for codes that somebody asked for. Findings
-    that had a code in `without` are left out. A check that raises is a finding, too, unless `is_debugging`. `step` is
-    called with the number of checks that are done.
+    With `by_wing` a check runs only at files for which the settings enable it; codes that the user asked for run
+    everywhere. Findings with a former code in `without` are left out. A check that raises becomes a finding, unless
+    `is_debugging`. `step` is called with the number of finished checks.
     """
     run = _Run(case, by_wing=by_wing, without=without)
     for number, code in enumerate(codes, 1):

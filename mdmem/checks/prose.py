@@ -191,7 +191,7 @@ def _in_comment(document: Document, comment: re.Match[str], address: str | None)
     code, reason = code.rstrip(":"), " ".join(reason.split())
     fault = _suppression_fault(code, reason, f"write `<!-- mdmem: ignore {code} REASON -->`")
     if verb != "ignore":
-        fault = (f"`mdmem: {verb}` is no instruction; the only one is `mdmem: ignore`", _FORM)
+        fault = (f"`mdmem: {verb}` is not an instruction; the only one is `mdmem: ignore`", _FORM)
     elif not comment[2]:
         fault = ("the comment is never closed", "write `-->` behind the reason")
     return Suppression(code, reason, document.body_place(comment.start(), 4), address, fault)

@@ -394,7 +394,7 @@ def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:
     first, *rest = from_root(workspace, place).split("/")
     if len(rest) > 1:
         raise UsageError(
-            f"`{place}` is no wing and no room; `{workspace.location.command(f'show {place}')}` shows an entry"
+            f"`{place}` is neither a wing nor a room; `{workspace.location.command(f'show {place}')}` shows an entry"
         )
     if rest or find_wing(first, wings) is not None:
         return replace(filters, wings=(first, *filters.wings), rooms=(*rest, *filters.rooms))

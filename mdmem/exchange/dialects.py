@@ -136,7 +136,7 @@ def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> Foreign
     elif not type_.is_rule and not record.states_status:
         # A note binds nobody, so it may be active at once.
         status = Status.ACTIVE
-        guesses["status"] = Guess(f"no status is stated, and a {type_} is no rule", Sureness.LIKELY)
+        guesses["status"] = Guess(f"no status is stated, and a {type_} is not a rule", Sureness.LIKELY)
     fields = {**record.fields, **({"label": label} if label and "label" not in record.fields else {})}
     return replace(record, type=type_, status=status, guesses=guesses, fields=fields, claims=(*record.claims, *claims))
 

@@ -95,7 +95,7 @@ class _Places:
         for type_ in EntryType:
             room = place_of(workspace, type_, self._place)
             if room.count("/") != 1:
-                raise UsageError(f"`{room}` is no place for records; write WING, or WING/ROOM")
+                raise UsageError(f"`{room}` is not a place for records; write WING, or WING/ROOM")
             require_names(room.split("/"))
             require_wing(workspace, room)
             self._rooms[type_] = room

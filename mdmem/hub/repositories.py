@@ -43,7 +43,7 @@ _COLUMNS = ", ".join(HubRepository.__struct_fields__)
 def checked_name(name: str) -> str:
     """Return a name that a repository may have; raises UsageError for any other."""
     if len(name) > _LONGEST or not _NAME.match(name):
-        raise UsageError(f"`{name}` is no name for a repository; give one without blanks, as `owner/name`")
+        raise UsageError(f"`{name}` is not a valid name for a repository; give one without blanks, as `owner/name`")
     return name
 
 

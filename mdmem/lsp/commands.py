@@ -187,7 +187,7 @@ def _document(ls: Server, uri: str) -> Document:
 
 def _address(document: Document) -> str:
     if document.address is None or document.entry is None:
-        raise UsageError(f"`{document.path or document.uri}` is no entry that can be parsed")
+        raise UsageError(f"`{document.path or document.uri}` is not an entry that can be parsed")
     return document.address
 
 

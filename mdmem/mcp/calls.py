@@ -46,7 +46,7 @@ _TRIES = 2
 # are counted apart, since they may wait for a lock.
 _AT_ONCE = 4
 # Advice for the caller, by the cause of a refusal.
-_MEND_CALL = "mend the call and repeat it"
+_MEND_CALL = "fix the call and repeat it"
 _MEND_MEMORY = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
 
 

@@ -64,8 +64,8 @@ class ListenAddress(Struct, frozen=True):
         try:
             found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
-            why = getattr(error, "strerror", None) or "it is no name of a host"
-            raise UsageError(f"`{self.host}` is no address of this machine: {why}") from error
+            why = getattr(error, "strerror", None) or "it is not the name of a host"
+            raise UsageError(f"`{self.host}` is not an address of this machine: {why}") from error
         return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
 
     def bind(self) -> socket.socket:
@@ -99,7 +99,7 @@ def parse_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
     """Return the address that `HOST:PORT` states, an IPv6 host in brackets; raises UsageError."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"`{text}` is no address; write HOST:PORT, such as 127.0.0.1:8077")
+        raise UsageError(f"`{text}` is not an address; write HOST:PORT, such as 127.0.0.1:8077")
     return ListenAddress(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
 
 

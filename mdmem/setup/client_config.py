@@ -67,7 +67,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_value(name: str) -> Any:
-    raise MisfitError(f"it cannot be read as JSON: `{name}` is no value")
+    raise MisfitError(f"it cannot be read as JSON: `{name}` is not a value")
 
 
 def _containers(plain: str) -> dict[tuple[str, ...], _Container]:
@@ -270,7 +270,7 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
     try:
         mode = target.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise MisfitError("it is no file")
+            raise MisfitError("it is not a file")
         if not mode & stat.S_IWUSR:
             raise MisfitError("it is read-only")
         return read_regular(target)

@@ -238,7 +238,7 @@ def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[
     """
     folder = hooks_folder(repository)
     if folder.exists() and not folder.is_dir():
-        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is no folder")
+        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder")
     return tuple(_find_hook(repository, folder, stage) for stage in STAGES if stage in stages)
 
 

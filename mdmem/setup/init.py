@@ -55,7 +55,7 @@ def init(
     own = wing if wing is not None else _settings(root).default_wing
     name = own if own is not None else next(iter(wings), None) or _name_for(base)
     if not _WING.fullmatch(name):
-        raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
+        raise UsageError(f"`{name}` is not a valid name for a wing; write it like `navigation_stack`")
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
     # Among several projects, people choose the one that answers by default.
     is_open = own is None and len(wings) > 1

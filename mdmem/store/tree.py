@@ -336,7 +336,7 @@ class WorkingTree(Tree, Struct):
                 found.append(TreeFile(path, FileKind.SYMLINK, target=target))
             elif not item.is_dir(follow_symlinks=False):
                 # Opening a pipe would wait for ever.
-                found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file"))
+                found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is not a regular file"))
             elif os.path.lexists(f"{item.path}/.git"):
                 found.append(TreeFile(path, FileKind.SUBMODULE))
             else:

@@ -108,7 +108,7 @@ def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refus
         return ()
     if wing.owners:
         owners = f"its owner{'s are' if len(wing.owners) > 1 else ' is'} {', '.join(f'`{one}`' for one in wing.owners)}"
-        remark = f"`{person}` is no owner of the wing `{wing.name}`; {owners}"
+        remark = f"`{person}` is not an owner of the wing `{wing.name}`; {owners}"
     else:
         # The manifest may be the file that cannot be read.
         remark = f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md"

@@ -70,7 +70,7 @@ def address_of(draft: Draft) -> str:
     if len(parts) == 2:
         raise UsageError(f"a title is missing; write one, or an entry-id: {'/'.join(parts)}/ID")
     if len(parts) != 3:
-        raise UsageError(f"`{draft.place}` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
+        raise UsageError(f"`{draft.place}` is not a place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
     require_names(parts)
     return "/".join(parts)
 
@@ -81,7 +81,7 @@ def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
         if name == was:
             continue
         if not is_well_formed(kind, name):
-            raise UsageError(f"`{visible(name)}` is no name for {called}; write it like `{example}`")
+            raise UsageError(f"`{visible(name)}` is not a valid name for {called}; write it like `{example}`")
         if why := why_not_on_windows(name):
             raise UsageError(f"`{name}` {why}, which Windows does not allow; write another name")
 
@@ -128,7 +128,7 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
     if not is_well_formed("room", room) or why_not_on_windows(room):
         close = well_formed("room", room)
         hint = f"; did you mean `{close}`?" if close and not why_not_on_windows(close) else "; write `anti-patterns`"
-        raise UsageError(f"`room`: `{visible(room)}` is no name for a room{hint}")
+        raise UsageError(f"`room`: `{visible(room)}` is not a valid name for a room{hint}")
     return room
 
 
@@ -207,7 +207,7 @@ def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
         return
     if wing not in workspace.reread().catalog.wings:
         hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
-        raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
+        raise UsageError(f"`{wing}` is not a wing: at the repository's top a wing has a manifest; {hint}")
 
 
 def _is_at_top(workspace: Workspace) -> bool:

@@ -92,12 +92,12 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
     """Return the entry of a name with its bytes; it may be one that cannot be parsed."""
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
-        raise UsageError(f"{plain}.md is no entry; change it with a tool of yours, then run `mdmem check`")
+        raise UsageError(f"{plain}.md is not an entry; change it with a tool of yours, then run `mdmem check`")
     address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_name(workspace, name)
     refuse_remote(workspace, address.split("/", 1)[0])
     content = workspace.bytes_of(f"{address}.md")
     if content is None:
-        raise NotFoundError(f"{address}.md is no regular file that can be read; fix that first")
+        raise NotFoundError(f"{address}.md is not a regular file that can be read; fix that first")
     return EditSession(address, content)
 
 

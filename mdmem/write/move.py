@@ -88,7 +88,7 @@ def _new_place(workspace: Workspace, old: str, to: str) -> str:
         _refuse_folder(workspace, parts, to, plain)
         return "/".join((*parts[: 3 - len(wanted)], *wanted))
     if len(wanted) != len(parts) or (len(parts) == 3 and to.endswith("/")):
-        raise UsageError(f"`{to}` is no place for {_PLACES[len(parts)]}")
+        raise UsageError(f"`{to}` is not a place for {_PLACES[len(parts)]}")
     return plain
 
 
@@ -151,7 +151,7 @@ def _refuse(moving: MoveFix, old: str, new: str) -> None:
     if not moving.moves:
         raise NotFoundError(f"there is nothing in `{old}/`; `mdmem list` names the entries")
     if moving.unmovable:
-        raise UsageError(f"`{moving.unmovable[0]}` is no regular file; move it by hand, then try again")
+        raise UsageError(f"`{moving.unmovable[0]}` is not a regular file; move it by hand, then try again")
     if moving.folders and below(moving.case, new, old):
         hint = f"move its entries one by one: `mdmem mv {old}/… {new}/`"
         raise LostRaceError(f"`{new}/` exists already; {hint if '/' in old else 'choose another name'}")

@@ -86,7 +86,7 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
 
 
 def needs_token(catalog: Catalog, wing: str) -> bool:
-    """Return whether a write to a wing needs a token: it is a shared one, or its manifest does not say in full."""
+    """Return whether a write to a wing needs a token: the wing is shared, or its manifest cannot be read in full."""
     return is_doubtful(catalog, wing) or (wing in catalog.wings and catalog.wings[wing].is_shared)
 
 
@@ -97,7 +97,7 @@ def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
         return [_manifest(workspace, wing, WingKind.SHARED)]
     if not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
         hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
-        raise UsageError(f"`{wing}` is no shared wing, so nothing of scope `global` goes there; {hint}")
+        raise UsageError(f"`{wing}` is not a shared wing, so nothing of scope `global` goes there; {hint}")
     return []
 
 
@@ -109,7 +109,7 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
     is_folder = folder.is_dir() and not folder.is_symlink()
     if any(files for _, _, files in os.walk(folder)) if is_folder else os.path.lexists(folder):
         hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
-        raise UsageError(f"the folder `{wing}` is there and is no wing; {hint}, or choose another name")
+        raise UsageError(f"the folder `{wing}` is there and is not a wing; {hint}, or choose another name")
     stated = [f"kind: {kind.value}", *([f"project_id: {scalar(project_id)}"] if project_id else [])]
     return Change(path, path, None, "\n".join(["---", *stated, "---", "", f"# {wing}", ""]).encode())
 

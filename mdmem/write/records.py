@@ -280,7 +280,7 @@ class Record(Struct, frozen=True):
 
     @property
     def scope(self) -> MemoryScope:
-        """Return the intended readers of the record."""
+        """Return the scope in which the record is to be read: its focus, its project, or everywhere."""
         scope: MemoryScope = self.values["save_scope" if self.kind == "session" else "scope"]
         return scope
 
@@ -382,7 +382,7 @@ def _read_related(given: object) -> tuple[RelatedEntity, ...]:
 def request_again(pending: PendingWrite) -> SaveRequest:
     """Return a request of the ledger; raises UsageError for one of another version."""
     if pending.verb not in VERBS:
-        raise UsageError(f"`{pending.verb}` is no verb of this version")
+        raise UsageError(f"`{pending.verb}` is not a verb of this version")
     request = read_request(VERBS[pending.verb], pending.arguments)
     request.id = pending.id
     return request

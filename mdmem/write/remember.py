@@ -295,6 +295,6 @@ def _sentences(name: str, status: Status, unlinked: Sequence[str], near: Sequenc
     yield f"{name} is saved{alone}" + (" as a draft: it applies once a person approves it" if is_draft else "")
     if unlinked:
         listed = ", ".join(f"`{one}`" for one in unlinked)
-        yield f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"
+        yield f"{listed} of `related_to` is not an entry here, so it is kept as a word and not as a link"
     if near:
         yield f"`{near[0].id}` says nearly the same; read it before you rely on either"

@@ -121,7 +121,7 @@ def of_date(value: str) -> Iterator[str]:
 
 
 def of_link(path: str, address: str, link: str, files: dict[str, File]) -> Fault:
-    """Return what is wrong with a link that is no address of the root."""
+    """Return what is wrong with a link that is not an address of the root."""
     wing, room, _ = address.split("/")
     if PLACEHOLDER.match(link):
         return Fault("link-placeholder", path, link)

@@ -35,7 +35,7 @@ def applied(
 
 
 def test_baseline_has_one_sorted_line_a_record() -> None:
-    stray = Finding(STRAY, "it is no entry", Place("app/notes.txt"), severity=WARNING)
+    stray = Finding(STRAY, "it is not an entry", Place("app/notes.txt"), severity=WARNING)
     findings = [stray, found(EMPTY, B), found(DANGLING, A, 7), found(DANGLING, A, 5), found("expired", severity=INFO)]
     expected = b"""{"schema": 1, "findings": [
 {"code": "body-empty", "address": "app/rules/b", "count": 1},

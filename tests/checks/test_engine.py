@@ -53,7 +53,7 @@ def test_code_in_the_settings_that_does_not_exist_is_named_with_its_line(content
     settings = parse_settings(content.encode())
     with pytest.raises(SettingsError) as caught:
         chosen_codes(settings)
-    sentence = f"mdmem.toml:{line}: `{key}` names `body-emty`, which is no check; did you mean `body-empty`"
+    sentence = f"mdmem.toml:{line}: `{key}` names `body-emty`, which is not a check; did you mean `body-empty`"
     assert (str(caught.value)[: len(sentence)], caught.value.line) == (sentence, line)
     assert caught.value.readable == settings
 

@@ -26,7 +26,7 @@ def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
     root = make_root(tmp_path)
     write_entry(root, "app/rules/use-utc")
     os.mkfifo(root / "app/rules/pipe.md")
-    assert found_in(WorkingTree(root), CODE) == ["app/rules/pipe.md: error cannot be read: it is no regular file"]
+    assert found_in(WorkingTree(root), CODE) == ["app/rules/pipe.md: error cannot be read: it is not a regular file"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may read everything")

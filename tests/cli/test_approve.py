@@ -41,7 +41,7 @@ def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_s
     assert (ran.code, ran.out) == (2, "")
     assert (
         ran.err
-        == f"mdmem: {NEW} is not approved: `{ADA}` is no owner of the wing `nav`; its owner is `navigation-team`\n"
+        == f"mdmem: {NEW} is not approved: `{ADA}` is not an owner of the wing `nav`; its owner is `navigation-team`\n"
     )
     assert snapshot(root) == before
     ran = run_here(capsys, "approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)

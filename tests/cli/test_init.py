@@ -197,6 +197,6 @@ def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: 
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
-        f"mdmem: `{wing}` is no name for a wing; write it like `navigation_stack`\n",
+        f"mdmem: `{wing}` is not a valid name for a wing; write it like `navigation_stack`\n",
     )
     assert snapshot(folder) == before

@@ -189,7 +189,7 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
     os.mkfifo(write(folder, ".vscode/x").with_name("mcp.json"))
     everyone = [part for client in ("generic", "cursor", "vscode") for part in ("--client", client)]
     ran = run_here(capsys, "init", *everyone, cwd=folder)
-    assert (ran.code, ran.out.count("stays as it is: it is no file"), ran.out.count("to a missing file")) == (
+    assert (ran.code, ran.out.count("stays as it is: it is not a file"), ran.out.count("to a missing file")) == (
         0,
         2,
         1,

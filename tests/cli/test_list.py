@@ -139,7 +139,7 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
         ),
         (
             ["nav/notes/log"],
-            "mdmem: `nav/notes/log` is no wing and no room; `mdmem show nav/notes/log` shows an entry\n",
+            "mdmem: `nav/notes/log` is neither a wing nor a room; `mdmem show nav/notes/log` shows an entry\n",
         ),
         (["--type", "notes"], "mdmem list: there is no type `notes`; did you mean `note`?\n"),
         (["--status", "actve"], "mdmem list: there is no status `actve`; did you mean `active`?\n"),

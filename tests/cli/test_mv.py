@@ -175,12 +175,12 @@ def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
     ("old", "new", "code", "said"),
     [
         (OLD, "nav/rules/near", 4, "nav/rules/near exists already; "),
-        (OLD, "nav/rules/NEAR", 2, "`NEAR` is no name for an entry-id; "),
+        (OLD, "nav/rules/NEAR", 2, "`NEAR` is not a valid name for an entry-id; "),
         ("nav/rules/", "nav/entities/", 4, "`nav/entities/` exists already; move its entries one by one"),
-        ("nav/", "Nav/", 2, "`Nav` is no name for a wing; "),
-        ("nav/rules/", "nav/", 2, "`nav/` is no place for a room; write WING/ROOM/"),
-        ("nav/", "arm/rules/", 2, "`arm/rules/` is no place for a wing; write WING/"),
-        (OLD, "nav/", 2, "`nav/` is no place for an entry; write WING/ROOM/ID"),
+        ("nav/", "Nav/", 2, "`Nav` is not a valid name for a wing; "),
+        ("nav/rules/", "nav/", 2, "`nav/` is not a place for a room; write WING/ROOM/"),
+        ("nav/", "arm/rules/", 2, "`arm/rules/` is not a place for a wing; write WING/"),
+        (OLD, "nav/", 2, "`nav/` is not a place for an entry; write WING/ROOM/ID"),
         ("nav/gone/", "nav/habits/", 1, "there is no wing and no room `nav/gone/`"),
         ("nav/rules/gone", "nav/rules/x", 1, "there is no entry `nav/rules/gone`"),
         (OLD, "nav/rules/con", 2, "`con` is the name of a device"),
@@ -201,7 +201,7 @@ def test_mv_of_a_link_is_refused(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
     (root / "nav/rules/away").symlink_to(tmp_path)
     ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
-    assert (ran.code, "`nav/rules/away` is no regular file" in ran.err) == (2, True)
+    assert (ran.code, "`nav/rules/away` is not a regular file" in ran.err) == (2, True)
 
 
 def test_mv_changes_capital_letters_alone(tmp_path: Path, capsys: Capture) -> None:

@@ -121,7 +121,7 @@ REFUSED = [
     (["supersede", OLD, "-m", "x", "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
     (["supersede", OLD, "-m", "x", "--title", "Threads", "-b", "x"], 2, f"mdmem: {OLD} is the older entry's own name"),
     (["supersede", OLD, "-m", "x", "--title", "Executor", "-b", "x"], 4, f"mdmem: {NEW} exists already"),
-    (["edit", "nav/README.md"], 2, "mdmem: nav/README.md is no entry; change it with a tool of yours, then run"),
+    (["edit", "nav/README.md"], 2, "mdmem: nav/README.md is not an entry; change it with a tool of yours, then run"),
     (["edit", OLD, OLD], 2, "mdmem: an editor takes one entry; name one, or give --applies-to"),
     (["new", "note", RULE, "-b", "x"], 4, f"mdmem: {RULE} exists already; "),
 ]

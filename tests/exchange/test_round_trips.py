@@ -57,7 +57,7 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     before = texts(root)
     ran = run_here(capsys, "import", "records/mdmem.json", "--root", "memory", cwd=tmp_path)
     assert "is there already with other content; nothing is overwritten" in ran.out
-    assert "is no name for a wing" in ran.out
+    assert "is not a valid name for a wing" in ran.out
     assert texts(root) == before
     write(tmp_path, "records/other.json", "[]")
     refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)

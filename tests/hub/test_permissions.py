@@ -224,7 +224,7 @@ SLIPS = (
     (("grant", "guest", "acme/shap"), 1, "no repository `acme/shap`; did you mean `acme/shop`?"),
     (("grant", "guest", "acme/shop/pya"), 1, "no wing `pya` of acme/shop; did you mean `pay`?"),
     (("grant", "guest", "acme/shop/pay", "--push"), 2, "grant `acme/shop --push`, without `/pay`"),
-    (("grant", "guest", "a b", "--push"), 2, "is no name for a repository"),
+    (("grant", "guest", "a b", "--push"), 2, "is not a valid name for a repository"),
     (("revoke", "guest", "acme/shop"), 1, "`guest` sees nothing of this hub"),
     (("token", "guest"), 2, "is a role of the database"),
     (("drop", "acme/shop"), 2, "no command `hub drop`; did you mean `mdmem hub forget`?"),

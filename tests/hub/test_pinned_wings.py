@@ -93,7 +93,7 @@ def test_a_wing_that_its_own_repository_pushed_too_is_found_once(dsn: str, two: 
     pushed(dsn, two.root)
     pushed(dsn, two.lib / "memory", repository="acme/lib")
     with connected(dsn) as connection:
-        # As of a remote that is no folder.
+        # As of a remote that is not a folder.
         connection.execute("UPDATE repository SET url = source FROM wing WHERE source IS NOT NULL AND root <> ''")
     commit = two.opened().settings.wings["ros2"].commit or ""
     assert told(dsn, "choice") == {("An older choice", "acme/lib:ros2/rules/old", (("app", commit),))}

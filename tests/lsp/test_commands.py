@@ -70,7 +70,7 @@ def test_one_is_doubted_verified_and_ended(hand: Hand, server: Any) -> None:
 def test_what_is_no_entry_is_said_to_be_none(hand: Hand, server: Any) -> None:
     commands.verify(server, hand.uri("memory/nav/README.md"))
     commands.verify(server, "file:///nowhere/a.md")
-    assert server.said == ["`nav/README.md` is no entry that can be parsed", "this file belongs to no memory"]
+    assert server.said == ["`nav/README.md` is not an entry that can be parsed", "this file belongs to no memory"]
 
 
 def test_an_editor_that_carries_no_edit_out_is_told_so(hand: Hand, server: Any) -> None:

@@ -89,11 +89,11 @@ def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
     assert refused(linked, NEAR, at, "architecture/threads").startswith("nav/architecture/threads exists already;")
     assert (
         refused(linked, NEAR, at, "No Name")
-        == "`No Name` is no name for an entry-id; write it like `blocking-callbacks`"
+        == "`No Name` is not a valid name for an entry-id; write it like `blocking-callbacks`"
     )
-    assert refused(linked, NEAR, at, "wing/nav/rules/x").startswith("`wing/nav/rules/x` is no place for an entry")
+    assert refused(linked, NEAR, at, "wing/nav/rules/x").startswith("`wing/nav/rules/x` is not a place for an entry")
     assert refused(linked, NEAR, at, "shop/rules/x").startswith("there is no wing `shop`")
-    assert refused(linked, NEAR, at, "").startswith("`` is no place for an entry")
+    assert refused(linked, NEAR, at, "").startswith("`` is not a place for an entry")
     assert renamed(linked, NEAR, at, "callbacks") is None, "the same name changes nothing"
     linked.document(NEAR).memory.abilities = Abilities(renames_files=False)
     assert (
@@ -178,7 +178,7 @@ def test_a_move_to_or_from_a_name_that_is_too_long_is_refused(linked: Hand, old:
 
 def test_a_move_to_a_name_that_no_entry_has_is_refused(linked: Hand) -> None:
     linked.open(RULE)
-    with pytest.raises(JsonRpcException, match="is no name for an entry-id"):
+    with pytest.raises(JsonRpcException, match="is not a valid name for an entry-id"):
         moved(linked, **{RULE: "memory/nav/rules/Call Backs.md"})
 
 

@@ -251,7 +251,7 @@ def test_odd_address_is_refused(tmp_path: Path, address: str) -> None:
     from mdmem.errors import UsageError
     from mdmem.mcp.http import parse_address
 
-    with pytest.raises(UsageError, match="is no address; write HOST:PORT, such as"):
+    with pytest.raises(UsageError, match="is not an address; write HOST:PORT, such as"):
         parse_address(address)
 
 

@@ -188,7 +188,7 @@ def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
     server = server_over(root)
     stated = {"context": {"content": "a", "topic": "b"}, "project_id": "nav"}
     wrong = call(server, "save_context", **stated, colour="red").structured_content
-    assert (wrong["status"], wrong["next_step"]) == ("failed", "mend the call and repeat it")
+    assert (wrong["status"], wrong["next_step"]) == ("failed", "fix the call and repeat it")
     shutil.rmtree(root)
     gone = call(server, "save_context", **stated).structured_content
     assert (gone["status"], gone["next_step"]) == (

@@ -287,7 +287,7 @@ def test_room_that_is_no_name_fails_with_the_nearest(tmp_path: Path) -> None:
     result = agent(root).save_decision(decision(), "nav", room="../Up Here")
     assert (result.status, result.message) == (
         "failed",
-        "`room`: `../Up Here` is no name for a room; did you mean `up-here`?",
+        "`room`: `../Up Here` is not a valid name for a room; did you mean `up-here`?",
     )
 
 

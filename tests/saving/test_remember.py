@@ -80,7 +80,7 @@ def test_everything_stated_is_in_the_file(tmp_path: Path) -> None:
         'x-metadata: "{\\"a\\": \\"ü\\", \\"b\\": [1]}"\nx-related-to:\n  - pool-size\n  - nothing\n---\n\n'
         "It is striped.\n"
     )
-    assert "`pool-size`, `nothing` of `related_to` is no entry here" in result.message
+    assert "`pool-size`, `nothing` of `related_to` is not an entry here" in result.message
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,10 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
         ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo` yet"),
         ({"title": "x", "content": "y", "project": "lib"}, "`lib` is a shared wing"),
         ({"title": "x", "content": "y", "wing": "app"}, "`remember` has no field `wing`"),
-        ({"title": "x", "content": "y", "project": "app", "room": "A B"}, "`room`: `A B` is no name for a room"),
+        (
+            {"title": "x", "content": "y", "project": "app", "room": "A B"},
+            "`room`: `A B` is not a valid name for a room",
+        ),
     ],
 )
 def test_refusal_is_a_sentence_and_writes_nothing(tmp_path: Path, stated: dict[str, object], sentence: str) -> None:

@@ -82,7 +82,7 @@ def test_session_takes_no_folder_of_code_for_its_wing(tmp_path: Path) -> None:
     result = save(agent(root), "session", "src")
     assert result.status == "failed"
     assert result.message == (
-        "the folder `src` is there and is no wing; write `kind: project` between two lines of `---` at the top of "
+        "the folder `src` is there and is not a wing; write `kind: project` between two lines of `---` at the top of "
         "src/README.md, or choose another name"
     )
     assert snapshot(tmp_path) == before

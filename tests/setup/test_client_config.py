@@ -69,7 +69,7 @@ def test_server_that_is_there_is_left_alone() -> None:
         ('{"a": 1 "b": 2}', "it cannot be read as JSON: line 1: expecting ',' delimiter"),
         ("{} {}", "it cannot be read as JSON: line 1: extra data"),
         ('{"a": [,]}', "it cannot be read as JSON: line 1: expecting value"),
-        ('{"a": NaN}', "it cannot be read as JSON: `NaN` is no value"),
+        ('{"a": NaN}', "it cannot be read as JSON: `NaN` is not a value"),
         ("[" * 50_000, "it cannot be read as JSON: it is nested too deep"),
     ],
 )

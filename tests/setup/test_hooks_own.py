@@ -202,7 +202,7 @@ def test_hooks_that_are_switched_off_are_one_sentence(tmp_path: Path, capsys: Ca
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, ran.err) == (
         3,
-        f"mdmem: git runs no hooks here: core.hooksPath is {os.devnull}, which is no folder\n",
+        f"mdmem: git runs no hooks here: core.hooksPath is {os.devnull}, which is not a folder\n",
     )
 
 

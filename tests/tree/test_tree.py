@@ -178,7 +178,7 @@ def test_file_in_conflict_is_unmerged_in_the_index(top: Path) -> None:
 def test_pipe_is_unreadable_and_never_opened(top: Path) -> None:
     os.mkfifo(top / "memory/w/r/pipe.md")
     (found,) = (file for file in working_tree(top).files() if file.path == "w/r/pipe.md")
-    assert (found.kind, found.reason) == (FileKind.UNREADABLE, "it is no regular file")
+    assert (found.kind, found.reason) == (FileKind.UNREADABLE, "it is not a regular file")
 
 
 def test_folder_that_cannot_be_listed_is_one_unreadable_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:

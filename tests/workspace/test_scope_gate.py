@@ -147,7 +147,7 @@ def test_wing_name_of_a_file_or_a_link_fails_by_name(tmp_path: Path) -> None:
     (tmp_path / "linked").symlink_to(tmp_path / "elsewhere")
     known = wings(tmp_path, app="kind: project")
     for name in ("notes", "linked"):
-        with pytest.raises(UsageError, match=rf"^`{name}` exists already and is no folder"):
+        with pytest.raises(UsageError, match=rf"^`{name}` exists already and is not a folder"):
             wing_name_for(name, known)
 
 

@@ -167,7 +167,7 @@ def stray_file(case: Case) -> Iterator[Finding]:
             found = replace(found, code="odd-extension")
             yield with_move(found, case, {path: f"{stem}.md"}, f"Rename it to `{name}`")
         elif not is_misplaced(path) and (case.facts is None or path not in case.facts.ignored):
-            yield at_path(path, "the file is no entry; nothing reads it", "move it out of the memory")
+            yield at_path(path, "the file is not an entry; mdmem does not read it", "move it out of the memory")
 
 
 _WHERE = ("in the root", "in a wing but in no room", "below a room")

@@ -159,7 +159,7 @@ class _OutputSchema(GenerateJsonSchema):
     """A short schema of an answer."""
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """Return the type alone."""
+        """Return the schema of an object without its keys: `{"type": "object"}`."""
         return {"type": "object"}
 
 

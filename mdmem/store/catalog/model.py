@@ -33,9 +33,9 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     `broken` are the files in an entry's place without a readable entry: each may be an invariant. `others` is
     everything else below the root; `sizes` are the bytes of each entry's body without blank ends. If the tree is
-    narrowed to some wings, nothing that is shown mentions the others; documents are as written. `one_end_suffices` is
-    whether a supersession counts that only the newer entry states, or the wings in which it does. `stances` compare
-    entries with the default branch, but for those that are binding there; None if that is unknown.
+    narrowed to some wings, entries do not mention the others; documents are as written. `one_end_suffices` says
+    whether a one-sided supersession hides the older entry: everywhere, or in these wings. `stances` has the entries
+    that differ from the default branch or are not approved there; None if that is unknown.
     """
 
     tree: Tree

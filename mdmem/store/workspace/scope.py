@@ -179,11 +179,11 @@ def resolve_scope(
     paths: Sequence[str] = (),
     tracked: Callable[[], Iterable[str]] | None = None,
 ) -> Scope:
-    """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
+    """Return the scope of a retrieval: the active wing, its shared wings, and the wings in the filters.
 
-    The invariants of a shared wing apply where the active wing's manifest names it; where it names none, those of each
-    without `applies_to`, or whose `applies_to` matches a tracked file. `tracked` returns these files, from the top; it
-    is called only where a wing has `applies_to`.
+    If the active wing's manifest lists shared wings, the invariants of these apply. Otherwise those of every shared
+    wing apply that has no `applies_to`, or whose `applies_to` matches a tracked file. `tracked` returns the tracked
+    files, from the top; it is called only if a wing has `applies_to`.
     Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is the active one.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
@@ -383,7 +383,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     if wing is not None:
         raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
     if any(file.path.casefold() == name for file in catalog.others):
-        raise UsageError(f"`{name}` exists already and is no folder; `{project_id}` needs another id")
+        raise UsageError(f"`{name}` exists already and is not a folder; `{project_id}` needs another id")
     hidden = hidden_wings(catalog)
     if hidden:
         listed = " and ".join(f"`{path}`" for path in hidden)

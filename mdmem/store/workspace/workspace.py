@@ -213,7 +213,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def merged(self) -> MergeResult:
         """Return the merge of the snapshot; raises UsageError if it is none, and the errors of `git.merge.merge`."""
         if self.snapshot.merge_into is None:
-            raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
+            raise UsageError(f"{self.tree.name} is not a merge; name what to merge into")
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
