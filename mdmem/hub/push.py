@@ -34,7 +34,7 @@ from mdmem.hub.repositories import (
 from mdmem.markdown.parse import parse_document
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.git.merge import committed_at, is_ancestor, is_shallow, leading_to, led_to_any
+from mdmem.store.git.merge import ancestors_among, committed_at, is_ancestor, is_ancestor_of_any, is_shallow
 from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, resolve
 from mdmem.store.git.status import list_revision
 from mdmem.store.workspace.location import Location
@@ -199,12 +199,12 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
     if is_ancestor(git, had, commit):
         return Succession.NEWER
     pushed = dict(cursor.execute("SELECT commit, is_left FROM push WHERE repository_id = %s", (stored.id,)).fetchall())
-    if commit in pushed or led_to_any(git, commit, {had, *pushed}):
+    if commit in pushed or is_ancestor_of_any(git, commit, {had, *pushed}):
         return Succession.OLDER
     where = f"`{stored.name}` is at {had[:10]} in the hub"
     if is_shallow(git):
         raise EnvironmentFaultError(f"{where}, and the history here is cut off before it; {UNSHALLOW}")
-    if leading_to(git, (one for one, is_left in pushed.items() if is_left), commit):
+    if ancestors_among(git, (one for one, is_left in pushed.items() if is_left), commit):
         forget = f"`mdmem hub forget {stored.name}` and a push take it all the same"
         raise UsageError(f"{where}; {commit[:10]} goes on from what it was rewritten without; {forget}")
     if not is_rewritten:
@@ -219,7 +219,7 @@ def _mark_left(cursor: Any, git: Repository, stored: HubRepository, commit: str)
     """Mark the commits that the history was rewritten without, so that the hub never goes back to one."""
     cursor.execute("SELECT DISTINCT commit FROM push WHERE repository_id = %s AND NOT is_left", (stored.id,))
     had = {one for (one,) in cursor.fetchall()}
-    left = list(had - leading_to(git, had, commit))
+    left = list(had - ancestors_among(git, had, commit))
     cursor.execute("UPDATE push SET is_left = true WHERE repository_id = %s AND commit = ANY(%s)", (stored.id, left))
 
 

@@ -35,7 +35,7 @@ from mdmem.mcp.answers import LARGEST, json_line, page_of, plain, safe_text, tex
 from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
-from mdmem.store.workspace.remarks import note_told
+from mdmem.store.workspace.remarks import record_given
 from mdmem.store.workspace.workspace import OverdueError, Workspace
 
 log = logging.getLogger("mdmem.mcp")
@@ -234,7 +234,7 @@ class Calls:
         answer = asked.run(workspace)
         if isinstance(answer, ToolResult):
             # For the count of how often the memory is used.
-            note_told(workspace, "server", tuple(one for one in answer.shown if one != "/"))
+            record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
         return with_remarks(answer, workspace.snapshot.remarks)
 
     def _outside(self, asked: ToolCall) -> Facts:

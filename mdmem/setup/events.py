@@ -22,7 +22,7 @@ from mdmem.store.git.discovery import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.location import locate
 from mdmem.store.workspace.proposals import view_of
-from mdmem.store.workspace.remarks import note_told
+from mdmem.store.workspace.remarks import record_given
 from mdmem.store.workspace.workspace import Workspace
 
 
@@ -197,7 +197,7 @@ def answer_event(
     # Only after it was sent, the text counts as shown.
     if event.session:
         sessions.give(name, answer.gave, now)
-    note_told(workspace, f"hook {client}", answer.addresses)
+    record_given(workspace, f"hook {client}", answer.addresses)
 
 
 def _opened(event: HookEvent, environment: Mapping[str, str], root: str | None, today: date) -> Workspace:

@@ -15,7 +15,7 @@ from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePages
-from mdmem.store.git.discovery import is_brought_along
+from mdmem.store.git.discovery import may_be_tracked
 from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import get_wing
@@ -126,7 +126,7 @@ def _known_files(workspace: Workspace, folder: Path) -> _Known:
     # Earlier versions list a key before the digest.
     digests = {path: pair[-1] if isinstance(pair, list) and pair else pair for path, pair in pairs if _is_safe(path)}
     files = {path: digest for path, digest in digests.items() if isinstance(digest, str)}
-    return _Known(files, is_brought_along(real / MANIFEST))
+    return _Known(files, may_be_tracked(real / MANIFEST))
 
 
 def _is_safe(path: str) -> bool:

@@ -84,7 +84,7 @@ def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> No
 @pytest.mark.parametrize(
     ("root", "sentence"),
     [
-        ("nowhere", "there is no folder nowhere; name the folder that holds mdmem.toml"),
+        ("nowhere", "there is no folder nowhere; name the folder that contains mdmem.toml"),
         (".", ". is no memory: it has no mdmem.toml; `mdmem init .` makes one"),
     ],
 )

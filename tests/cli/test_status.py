@@ -9,7 +9,7 @@ import pytest
 from builders import memory, open_root, run_here, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.workspace.remarks import note_told
+from mdmem.store.workspace.remarks import record_given
 
 Capture = pytest.CaptureFixture[str]
 UNGUARDED = "no hook checks commits and git merges entries line by line: `mdmem hooks install` sets it up in this clone"
@@ -65,7 +65,7 @@ def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(tmp_
     folder = memory(tmp_path)
     rules = sorted(open_root(folder / "memory").catalog.entries)
     for way in ("server", "hook codex", "hook codex"):
-        note_told(open_root(folder / "memory"), way, rules[:1])
+        record_given(open_root(folder / "memory"), way, rules[:1])
     (line,) = [one for one in run_here(capsys, "status", cwd=folder).out.splitlines() if one.startswith("agents")]
     assert line.startswith("agents   1 entry shown 3 times in 30 days (hook codex 2, server 1), last on ")
     assert line.endswith(f"; never shown: {rules[1]}")

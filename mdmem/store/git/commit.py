@@ -28,7 +28,7 @@ from mdmem.store.git.process import (
     run,
     run_as_user,
 )
-from mdmem.store.git.status import PORTION, FileStatus, has_sparse_checkout, list_file_status
+from mdmem.store.git.status import BATCH, FileStatus, has_sparse_checkout, list_file_status
 
 _Result = TypeVar("_Result")
 # A thousand paths are too long for a command line.
@@ -179,8 +179,8 @@ class _Commit(Struct, frozen=True):
         rest = sorted(set(self.paths) - {one.path for one in statuses})
         there = [path for path in rest if os.path.lexists(self.repository.top / path)]
         seen: set[str] = set()
-        for start in range(0, len(there), PORTION):
-            specs = [pathspec(path) for path in there[start : start + PORTION]]
+        for start in range(0, len(there), BATCH):
+            specs = [pathspec(path) for path in there[start : start + BATCH]]
             listed = records(run(self.repository.top, "ls-files", "-v", "-z", "--", *specs))
             seen.update(record[2:] for record in listed if record[0] == "H")
         for path in there:

@@ -51,7 +51,7 @@ def find_repository(folder: Path) -> Repository | None:
     return None
 
 
-def is_brought_along(folder: Path) -> bool:
+def may_be_tracked(folder: Path) -> bool:
     """Return whether a repository tracks a folder or anything below it; also True if git does not answer."""
     folder = folder.resolve()
     outer = next(_work_trees_above(folder), None)
@@ -96,8 +96,8 @@ def _repository_of(top: Path) -> Repository | None:
     if not Path(shown).samefile(top):
         return None
     real = Path(git_dir).resolve()
-    if real != top / ".git" and (real.is_relative_to(top) or is_brought_along(real)):
-        where = f"{top / '.git'} names {real}, which lies among the files of a work tree"
+    if real != top / ".git" and (real.is_relative_to(top) or may_be_tracked(real)):
+        where = f"{top / '.git'} names {real}, a folder inside the work tree"
         raise GitError(f"{where}; mdmem does not run git there")
     return Repository(Path(shown), Path(git_dir), (top / common).resolve())
 

@@ -31,7 +31,7 @@ def is_ancestor(repository: Repository, old: str, new: str) -> bool:
     return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
 
-def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
+def ancestors_among(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
     """Return those of some commits that are a commit or an ancestor of it; one that is not here is not an ancestor."""
     wanted = frozenset(olds)
     if not wanted:
@@ -40,8 +40,8 @@ def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozens
     return wanted.intersection(printed.decode("ascii").split())
 
 
-def led_to_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
-    """Return whether a commit is one of others or an ancestor of one; commits that are not here are ignored."""
+def is_ancestor_of_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
+    """Return whether a commit is among others or an ancestor of one; commits that are not here are ignored."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
     counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
     return not run(repository.top, *counted, text_in=asked, variables=repository.variables).strip()

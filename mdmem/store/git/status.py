@@ -191,7 +191,7 @@ class FileStatus(Struct, frozen=True):
 
 
 # As many paths as fit on a command line everywhere.
-PORTION = 200
+BATCH = 200
 
 
 def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
@@ -199,8 +199,8 @@ def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileS
     found: dict[str, FileStatus] = {}
     asked = frozenset(paths)
     options = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
-    for start in range(0, len(paths), PORTION):
-        specs = [pathspec(path) for path in paths[start : start + PORTION]]
+    for start in range(0, len(paths), BATCH):
+        specs = [pathspec(path) for path in paths[start : start + BATCH]]
         for record in records(run(repository.top, "status", *options, "--", *specs)):
             one = _parse(record)
             # For a file of another repository git lists that repository's folder.

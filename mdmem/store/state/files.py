@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, convert, to_builtins
 from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
-from mdmem.store.git.discovery import is_brought_along
+from mdmem.store.git.discovery import may_be_tracked
 from mdmem.store.git.process import Repository
 
 
@@ -49,7 +49,7 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
 
 def _own(folder: Path) -> Path:
     """Return a folder of the user; if a repository tracks it, as in some CI jobs, a path that cannot exist."""
-    return Path(os.devnull) / folder.name if is_brought_along(folder) else folder
+    return Path(os.devnull) / folder.name if may_be_tracked(folder) else folder
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:

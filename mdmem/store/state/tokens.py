@@ -171,7 +171,7 @@ class BearerTokens:
             left = [one for one in known if one.name != name]
             if len(left) == len(known):
                 close = difflib.get_close_matches(name, [one.name for one in known], n=1, cutoff=0.4)
-                hint = f"did you mean `{close[0]}`?" if close else "`mdmem token list` names them"
+                hint = f"did you mean `{close[0]}`?" if close else "`mdmem token list` lists them"
                 raise NotFoundError(f"there is no token `{name}`; {hint}")
             self._write(left)
 

@@ -167,7 +167,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         root = (cwd / named).resolve()
         root = root.parent if root.name == SETTINGS_NAME else root
         if not root.is_dir():
-            raise RootNotFoundError(f"there is no folder {named}; name the folder that holds {SETTINGS_NAME}")
+            raise RootNotFoundError(f"there is no folder {named}; name the folder that contains {SETTINGS_NAME}")
         if _has_settings(root) is False:
             hint = f"it has no {SETTINGS_NAME}; `mdmem init {named}` makes one"
             raise RootNotFoundError(f"{named} is no memory: {hint}")
@@ -263,7 +263,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
     branch = find_default_branch(repository)
     if branch is None:
         why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
-        raise GitError(f"what applied on {name} is unknown: {why}")
+        raise GitError(f"the entries of {name} are unknown: {why}")
     found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     if found is None:
         since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
@@ -275,7 +275,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
     if found.is_uneven:
         remarks.append("dates on this branch are out of order: that commit follows one with a later date")
     if day > today:
-        remarks.append(f"{name} is in the future: this is what applies now, judged by that day")
+        remarks.append(f"{name} is in the future: this is the state of today, judged by that day")
     return Snapshot(found.commit, name=name, is_dated=True, remarks=tuple(remarks)), day
 
 

@@ -36,8 +36,8 @@ def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
     return (f"{number} uncommitted {'entry is' if number == 1 else 'entries are'} no part of it",)
 
 
-def note_told(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Count entries that an agent got in some way; failures do not matter."""
+def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
+    """Record entries that an agent got, and the way it got them; failures do not matter."""
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 

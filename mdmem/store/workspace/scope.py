@@ -80,7 +80,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
     def always_applies(self, entry: Entry) -> bool:
-        """Return whether an entry is an invariant that always applies, in whatever room."""
+        """Return whether an entry is an invariant that always applies, in any room."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     def reads(self, entry: Entry) -> bool:
