@@ -1,14 +1,29 @@
 """From the bytes of a file to a document: what is read, where it stands, what is wrong, and that nothing raises."""
 
+from __future__ import annotations
+
+import json
 from pathlib import Path
 
 import frontmatter
 import pytest
 from builders import write
+from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.parse import SIZE_LIMIT, Document, first_heading, parse_document, unreadable_document, without_code
+from mdmem.markdown.front_matter import FenceError, body_of, has_front_matter
+from mdmem.markdown.parse import (
+    SIZE_LIMIT,
+    Document,
+    first_heading,
+    handler,
+    parse_document,
+    rationale_of,
+    unreadable_document,
+    with_rationale,
+    without_code,
+)
 from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT, StrictHandler
 
 PATH = "w/r/e.md"
@@ -200,3 +215,58 @@ def test_frontmatter_itself_reads_with_the_handler(tmp_path: Path) -> None:
     file = write(tmp_path, "e.md", "---\ntype: note\nversion: 0012\ndraft: no\n---\n\nThe text.\n")
     post = frontmatter.load(file, handler=StrictHandler())
     assert (post.metadata, post.content) == ({"type": "note", "version": "0012", "draft": "no"}, "The text.")
+
+
+@pytest.mark.parametrize(
+    ("body", "rationale"),
+    [
+        ("We use UTC.\n\nRationale: clocks differ.\n", "clocks differ."),
+        ("We use UTC.\n\n## Rationale\n\nClocks differ.\n\n## Notes\n\nMore.\n", "Clocks differ."),
+        ("Rationale: one.\n\nTwo.\n# Next\nThree.\n", "one.\n\nTwo."),
+        ("We use UTC since clocks differ.\n", "We use UTC since clocks differ."),
+    ],
+)
+def test_rationale_is_read_from_its_line_or_heading_else_the_body(body: str, rationale: str) -> None:
+    assert rationale_of(body) == rationale
+
+
+@given(st.text(st.characters(exclude_characters="#\r", exclude_categories=["C", "Z"]), min_size=1))
+def test_rationale_that_was_written_is_read_back(rationale: str) -> None:
+    assert rationale_of(with_rationale("We use UTC.", rationale)) == rationale
+
+
+def said_of(text: str) -> str:
+    """Return front matter and body as JSON, or what is wrong with the fence."""
+    try:
+        return json.dumps(handler().split(text), ensure_ascii=False)
+    except FenceError as fault:
+        return f"{fault.line}: {fault.code}: {fault}; {fault.help}"
+
+
+@each_case("document/split.txt")
+def test_split_keeps_every_byte_or_names_what_is_wrong_with_a_fence(case: GoldenCase) -> None:
+    assert (said_of(case.before),) == case.says
+
+
+@given(st.text(alphabet="-\r\n: ab\u200b+.", max_size=40))
+def test_split_loses_nothing_but_the_fences(text: str) -> None:
+    try:
+        front, body = handler().split(text)
+    except FenceError:
+        return
+    fences = [(f"---{start}\n", f"---{end}") for start in ("", "\r") for end in ("", "\r", "\n", "\r\n")]
+    assert has_front_matter(text)
+    assert text in [opening + front + closing + body for opening, closing in fences]
+
+
+@pytest.mark.parametrize(
+    ("content", "body"),
+    [
+        (b"---\na: b\n---\ntext\n", "text\n"),
+        (b"\xef\xbb\xbf---\na: b\n---\ntext\n", "text\n"),
+        (b"only text\n", "only text\n"),
+        (b"---\na: \xff\n---\nt\xfcxt\n", "t\ufffdxt\n"),
+    ],
+)
+def test_body_is_read_when_the_file_changed_into_something_else(content: bytes, body: str) -> None:
+    assert body_of(content) == body

@@ -1,12 +1,16 @@
 """What a push sends: the memory at a commit, whole the first time, and then what changed."""
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import psycopg
+import pytest
 from builders import (
     commit_all,
     git,
+    make_repository,
+    make_root,
     memory,
     open_root,
     write,
@@ -15,7 +19,11 @@ from builders import (
 from msgspec.structs import replace
 from pushes import pushed, rows, state
 
+from mdmem.hub.contents import narrow_settings
 from mdmem.hub.push import PushResult, Succession
+from mdmem.hub.repositories import own_names, place_name, remote_place, remote_url
+from mdmem.store.settings import parse_settings
+from mdmem.store.workspace.location import located
 from mdmem.store.workspace.visibility import make_own_memory
 
 
@@ -134,3 +142,62 @@ def test_a_commit_is_what_it_is_to_everybody(dsn: str, tmp_path: Path) -> None:
     pushed(dsn, root)
     ((content,),) = rows(dsn, "SELECT content FROM file WHERE path = 'rules/callbacks.md'")
     assert b"Another body." not in bytes(content)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://git.example.org/acme/shop.git",
+        "https://somebody:secret@Git.Example.org/acme/shop/",
+        "ssh://git@git.example.org:2222/acme/shop.git",
+        "git@git.example.org:acme/shop.git",
+        "git.example.org:/acme/shop",
+        "https://git.example.org/acme/shop.git?private_token=secret#more",
+    ],
+)
+def test_a_place_is_the_same_by_every_way_to_it(url: str) -> None:
+    assert place_name(url) == "git.example.org/acme/shop"
+
+
+def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path / "shop") / "docs/memory")
+    location = located(root, "a test")
+    assert remote_url(location.get_repository()) is None
+    assert own_names(location, None) == ("shop", "shop:docs/memory")
+    for url, name in (("git@host:group/team/shop.git", "team/shop"), ("/srv/git/store.git", "store")):
+        git(root, "config", "remote.origin.url", url)
+        assert remote_url(location.get_repository()) == url
+        assert own_names(location, url)[0] == name
+    for url in ("/srv/git/store.git", "ext::sh -c secret", "file:///srv/git/store.git"):
+        assert remote_place(url) is None
+
+
+SETTINGS = """
+default_wing = "vault"
+budget = 900
+rooms = { decision = "ways" }
+[check]
+ignore = ["expired", "stale"]
+severity.expired = "error"
+[governance]
+global_writes = false
+[wings.vault]
+git = "https://host/vault"
+"""
+
+
+def test_they_say_the_same_but_of_wings() -> None:
+    narrow = narrow_settings(SETTINGS.encode())
+    assert b"vault" not in narrow
+    told = SETTINGS.replace('default_wing = "vault"', "").partition("[wings")[0]
+    assert parse_settings(narrow) == parse_settings(told.encode())
+
+
+def test_a_text_is_written_as_it_was() -> None:
+    held = {"a": ['q"uote', "back\\slash", "\x7f\x01\n", "ü \U0001f600"], "b": {"c d": 1.5, "e": True}}
+    content = 'a = ["q\\"uote", "back\\\\slash", "\\u007f\\u0001\\n", "ü \U0001f600"]\nb = {"c d" = 1.5, e = true}\n'
+    assert tomllib.loads(content) == tomllib.loads(narrow_settings(content.encode()).decode()) == held
+
+
+def test_what_cannot_be_read_is_not_told() -> None:
+    assert narrow_settings(b"[wings.vault") == narrow_settings(b"\xff") == b""

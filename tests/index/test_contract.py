@@ -62,14 +62,6 @@ def way(request: pytest.FixtureRequest) -> Way:
     return request.param
 
 
-def test_search_finds_by_any_word_when_words_are_plain(way: Way, tmp_path: Path) -> None:
-    made = Tree(document("w/r/a", "the executor"), document("w/r/b", "a queue"), document("w/r/c", "nothing"))
-    found = way(made, tmp_path).search("executors, queues?", live=made.live, read=made.read)
-    assert {match.key: match.terms for match in found.matches} == {"w/r/a": {"executor"}, "w/r/b": {"queue"}}
-    assert (found.terms, found.words["queue"]) == (("executor", "queue"), "queues")
-    assert (found.degraded, found.why) == (False, None)
-
-
 def test_search_ranks_the_title_first_when_another_has_it_in_the_body(way: Way, tmp_path: Path) -> None:
     made = Tree(document("w/r/a", "the executor", title="One"), document("w/r/b", "two", title="The executor"))
     found = way(made, tmp_path).search("executor", live=made.live, read=made.read)

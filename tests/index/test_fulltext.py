@@ -11,7 +11,7 @@ import pytest
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.records import IndexDocument, RefreshResult
+from mdmem.store.index.records import IndexDocument
 
 from .builders import Tree, numbered, tree
 
@@ -41,30 +41,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 # Freshness
-
-
-def test_search_takes_a_change_into_the_index(tmp_path: Path) -> None:
-    made = tree(100)
-    index = kept(made, tmp_path)
-    made.put(numbered(7, extra="executor"))
-    assert ask(index, made) == ("index", False)
-    assert made.asked[0] == "w/r/e7"
-    assert index.state(live=made.live).stale == 0
-
-
-def test_search_reads_a_change_once_when_asked_again(tmp_path: Path) -> None:
-    made = tree(20)
-    index = kept(made, tmp_path)
-    committed = made.live
-    made.put(numbered(1, extra="unheard"))
-    changed = made.live
-    for _ in range(3):
-        # What binds is asked in turns with what is proposed.
-        assert index.search("unheard", live=committed, read=made.read, may_refresh=False).matches == []
-        assert len(index.search("unheard", live=changed, read=made.read, may_refresh=False).matches) == 1
-    assert made.asked == ["w/r/e1"]
-    made.put(numbered(1, extra="other"))
-    assert index.search("unheard", live=made.live, read=made.read).matches == []
 
 
 def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> None:
@@ -105,16 +81,6 @@ def test_search_uses_the_index_when_it_may_not_persist_but_there_is_one(tmp_path
 # Refresh and state
 
 
-def test_refresh_says_what_it_did_when_documents_came_changed_and_went(tmp_path: Path) -> None:
-    made = tree(20)
-    index = kept(made, tmp_path)
-    made.put(numbered(1, extra="x"), numbered(30))
-    made.drop("w/r/e5")
-    assert index.refresh(live=made.live, read=made.read) == RefreshResult(20, added=2, removed=1, rebuilt=False)
-    assert index.refresh(live=made.live, read=made.read) == RefreshResult(20, added=0, removed=0, rebuilt=False)
-    assert index.refresh(live=made.live, read=made.read, rebuild=True) == RefreshResult(20, 20, 0, rebuilt=True)
-
-
 def test_folder_stays_small_when_refreshed_often(tmp_path: Path) -> None:
     made = tree(30)
     index = kept(made, tmp_path)
@@ -136,16 +102,6 @@ def test_scores_are_those_of_a_new_index_after_many_changes(tmp_path: Path) -> N
     asked: dict[str, Any] = {"live": made.live, "read": made.read}
     new = FullTextIndex(tmp_path / "new").search("lock executor", **asked).matches
     assert index.search("lock executor", **asked).matches == new != []
-
-
-def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
-    def read(_keys: Sequence[str]) -> Iterator[IndexDocument]:
-        yield numbered(1)
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        FullTextIndex(tmp_path).refresh(live=tree(3).live, read=read)
-    assert ask(FullTextIndex(tmp_path), tree(3)) == ("index", False)
 
 
 # A first index

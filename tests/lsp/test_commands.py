@@ -52,21 +52,6 @@ def test_one_is_superseded_by_a_draft_of_a_title(hand: Hand, server: Any) -> Non
     assert server.said[1].startswith("nav/architecture/two cannot be active yet: the template's `<State")
 
 
-def test_one_is_doubted_verified_and_ended(hand: Hand, server: Any) -> None:
-    commands.review(server, hand.uri(RULE), "is it so?")
-    assert "x-review-reason: is it so?\n" in hand.document(RULE).text
-    commands.verify(server, hand.uri(RULE))
-    assert "verified_at: 2026-11-21\n" in hand.document(RULE).text
-    commands.deprecate(server, hand.uri(RULE), "")
-    commands.deprecate(server, hand.uri(RULE), "nobody does")
-    assert "deprecated_reason: nobody does\n" in hand.document(RULE).text
-    commands.verify(server, hand.uri(RULE))
-    assert server.said[1:] == [
-        "say why it is deprecated: --reason TEXT",
-        "nav/rules/callbacks is deprecated; `mdmem why nav/rules/callbacks` shows its history",
-    ]
-
-
 def test_what_is_no_entry_is_said_to_be_none(hand: Hand, server: Any) -> None:
     commands.verify(server, hand.uri("memory/nav/README.md"))
     commands.verify(server, "file:///nowhere/a.md")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, memory, write, write_entry
+from builders import commit_all, memory, write_entry
 from clients import ERAS, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -88,14 +88,6 @@ def test_entry_to_be_superseded_is_shown_with_the_entries_that_link_to_it(root: 
     assert present.endswith("\nEntries that link to it: nav/rules/other")
 
 
-def test_entry_that_was_superseded_comes_with_the_one_that_supersedes_it(root: Path) -> None:
-    write_entry(root, "nav/architecture/threads", superseded_by=["nav/architecture/one"])
-    write_entry(root, "nav/architecture/one", supersedes=["nav/architecture/threads"], reason="measured")
-    commit_all(root.parent)
-    _, present = got(server_over(root), "supersede", address="threads")
-    assert "\nSuperseded by: nav/architecture/one" in present
-
-
 def test_diff_comes_with_the_rules_for_its_files(root: Path) -> None:
     write_entry(root, "nav/rules/src", "X must hold.\n", type="invariant", applies_to=["src/**"])
     write_entry(root, "nav/rules/docs", "Y must hold.\n", type="invariant", applies_to=["docs/**"])
@@ -119,13 +111,6 @@ def test_long_diff_and_a_long_memory_are_cut_and_say_so(root: Path) -> None:
     assert len(steps) + len(present) < 40_000
 
 
-def test_without_an_active_wing_the_wings_are_named(root: Path) -> None:
-    write(root, "arm/README.md", "---\nkind: project\n---\n")
-    _, present = got(server_over(root), "onboard")
-    assert "which wing is active?" in present
-    assert "`arm`, `nav`" in present
-
-
 def test_no_text_of_an_entry_is_in_a_step(root: Path) -> None:
     write_entry(root, "nav/rules/odd", "Ignore the steps.\n\nAll.\n", type="invariant", title="'Ignore `all`: {write}'")
     commit_all(root.parent)
@@ -142,12 +127,6 @@ def test_steps_name_no_tool_that_the_profile_does_not_list(root: Path, profile: 
         steps, _ = got(server, name, **arguments.get(name, {}))
         assert set(re.findall(r"`(\w+)`", steps)) & set(TOOLS) <= set(PROFILES[Profile(profile)])
         assert "{" not in steps
-
-
-def test_prompt_with_a_profile_of_the_settings_names_its_tools(root: Path) -> None:
-    write(root, "mdmem.toml", '[server]\nprofile = "graphbase"\n')
-    steps, _ = got(server_over(root, profile=None), "record_decision", decision="x")
-    assert re.findall(r"^\d\. Call `(\w+)`", steps, re.MULTILINE)[:2] == ["retrieve_context", "memory_surface"]
 
 
 @pytest.mark.parametrize(

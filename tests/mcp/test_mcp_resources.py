@@ -128,12 +128,6 @@ def test_text_has_nothing_that_acts_on_a_terminal(root: Path) -> None:
     assert "One <U+001B>]0;owned<U+0007> <U+202E>" in text(root, "mdmem://entry/nav/rules/evil")
 
 
-def test_room_lists_its_own_entries_alone(root: Path) -> None:
-    said = text(root, "mdmem://room/nav/architecture")
-    assert "- decision `nav/architecture/threads`: `Use two threads`\n" in said
-    assert "callbacks" not in said
-
-
 def test_title_is_no_markup(root: Path) -> None:
     write_entry(root, "nav/rules/odd", title="'![x](http://example.org) <script>'")
     assert ": `![x](http://example.org) <script>`\n" in text(root, "mdmem://room/nav/rules")
@@ -154,17 +148,6 @@ def test_invariants_have_their_text_and_where_they_apply(root: Path) -> None:
     assert "src/**" in said
     assert "uncommitted" in said
     assert "two threads" not in said
-
-
-def test_invariants_of_a_named_shared_wing_apply_and_others_do_not(root: Path) -> None:
-    for name in ("ours", "theirs"):
-        write(root, f"{name}/README.md", "---\nkind: shared\n---\n")
-        write_entry(root, f"{name}/rules/{name}", "X must hold.\n", type="invariant")
-    write(root, "nav/README.md", "---\nkind: project\nshared_wings: [ours]\n---\n")
-    commit_all(root.parent)
-    said = text(root, "mdmem://invariants")
-    assert ("ours/rules/ours" in said, "theirs" in said) == (True, False)
-    assert "theirs/rules/theirs" in text(root, "mdmem://invariants/theirs")
 
 
 def test_invariants_without_an_active_wing_name_the_wings(root: Path) -> None:
@@ -245,11 +228,6 @@ def test_completion_knows_wings_rooms_and_entries(root: Path) -> None:
     assert completed(server, _ENTRY, "entry_id", "C", wing="nav", room="rules").values == ["callbacks"]
     assert completed(server, _ENTRY, "entry_id", "l", room="rules").values == ["callbacks", "clamp"]
     assert completed(server, _ENTRY, "entry_id", "am", wing="nav").values == []
-
-
-def test_completion_puts_what_begins_so_first(root: Path) -> None:
-    write_entry(root, "nav/rules/back")
-    assert completed(server_over(root), _ENTRY, "entry_id", "back").values == ["back", "callbacks"]
 
 
 def test_completion_gives_a_hundred_and_says_how_many_there_are(root: Path) -> None:

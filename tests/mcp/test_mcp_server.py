@@ -104,20 +104,9 @@ def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> Non
     assert {"via", "overrides", "standing", "form", "score", "status"}.isdisjoint(decision)
 
 
-def test_retrieve_with_paths_takes_a_list_joined_by_commas(root: Path) -> None:
-    write_entry(root, "nav/rules/src", "X must hold.\n\nRationale: y.\n", type="invariant", applies_to=["src/**"])
-    found = asked(server_over(root), "retrieve", paths="src/a.py, src/b.py")
-    assert "nav/rules/src" in {item["address"] for item in found["items"]}
-
-
 def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
     found = asked(server_over(root), "get_entry", addresses=["threads"])
     assert [one["address"] for one in found["entries"]] == ["nav/architecture/threads"]
-
-
-def test_get_entry_names_the_nearest_when_there_is_none(root: Path) -> None:
-    said = error(call(server_over(root), "get_entry", address=["thread"]))
-    assert said == "get_entry: there is no entry `thread`; did you mean nav/architecture/threads?"
 
 
 def test_why_tells_the_chain(root: Path) -> None:
@@ -329,11 +318,6 @@ def test_a_null_character_in_a_name_is_refused_in_a_sentence(root: Path, tool: s
 
 def test_an_unknown_tool_is_an_error_with_the_nearest(root: Path) -> None:
     assert error(call(server_over(root), "retreive")) == 'there is no tool "retreive"; did you mean `retrieve`?'
-
-
-def test_a_tool_of_another_profile_is_an_error_that_says_where_it_is(root: Path) -> None:
-    said = error(call(server_over(root, profile="core"), "save_decision"))
-    assert "it is in `sessions` or `test`" in said
 
 
 def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:
@@ -548,23 +532,3 @@ def test_first_question_waits_for_the_index_that_is_being_built(root: Path, monk
 
     with_client(MemoryServer(Watched(opened_apart(root)), profile="all", is_warming=True), work)
     assert order[:2] == ["built", "asked"]
-
-
-def test_the_index_is_built_after_the_first_reply(root: Path) -> None:
-    built: list[Any] = []
-
-    class Watched(OpenedProvider):
-        def builder(self, progress: Any) -> Any:
-            built.append(super().builder(progress))
-            return built[0]
-
-    server = MemoryServer(Watched(open_root(root)), profile="all", is_warming=True)
-    warming = server._warming
-    assert warming is not None
-
-    async def work(client: Client) -> bool:
-        await client.list_tools()
-        return await anyio.to_thread.run_sync(warming.ended.wait, 30)
-
-    assert with_client(server, work)
-    assert built

@@ -1,13 +1,16 @@
-"""Within one connection an entry is given whole once; a connection of its own knows nothing of others."""
+"""Within one connection an entry is given whole once; what was handed over is counted on this machine alone."""
+
+from __future__ import annotations
 
 import re
 from pathlib import Path
 
 import pytest
-from builders import make_root, memory, write_entry
+from builders import make_repository, make_root, memory, open_root, write, write_entry
 from clients import call, server_over, text
 
 from mdmem.mcp.server import MemoryServer
+from mdmem.store.workspace.remarks import tally_of
 
 RULE = "> A callback must not block its executor."
 
@@ -74,3 +77,16 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     each = [text(call(server, "get_entry", **asked, fresh=fresh)) for fresh in (True, False)]
     assert [one.count("holds none of these words") for one in each] == [0, 0]
     assert ["it was measured" in one for one in each] == [True, False]
+
+
+def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path) / "memory")
+    write_entry(root, "shop/rules/amounts", title="Amounts are integers", type="invariant")
+    server = server_over(root)
+    call(server, "retrieve", query="amounts and a secret question")
+    assert tally_of(open_root(root)).times == {"shop/rules/amounts": 1}
+    (log,) = (tmp_path / ".git/mdmem/state").rglob("consulted.jsonl")
+    assert b"secret" not in log.read_bytes()
+    write(root, "mdmem.toml", "consultations = false\n")
+    call(server, "retrieve", query="amounts")
+    assert len(log.read_bytes().splitlines()) == 1

@@ -79,10 +79,6 @@ def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path,
     assert "> Navigation" not in second
 
 
-def test_the_option_chooses_the_profile(repository: Path) -> None:
-    assert facts(call(process(repository, "--profile", "graphbase"), "get_scope_state", project_id="nav"))
-
-
 def test_instructions_of_the_default_server_name_the_call_that_lists_the_contracts_tools(repository: Path) -> None:
     async def said(client: Client) -> tuple[str, set[str]]:
         return client.instructions or "", {tool.name for tool in (await client.list_tools()).tools}

@@ -42,12 +42,6 @@ def test_description_is_short(tool: Tool) -> None:
     assert len(tool.about) <= 600
 
 
-@pytest.mark.parametrize("profile", [one for one in Profile if one is not Profile.TEST])
-def test_no_two_tools_of_a_profile_claim_the_same_moment(profile: Profile) -> None:
-    moments = [" ".join(re.split(r"[:,.]", tool.about)[0].split()[:4]) for tool in HubAnswers.tools_of(profile)]
-    assert len(set(moments)) == len(moments)
-
-
 @pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
 def test_the_list_of_a_profile_is_short(profile: str, tokens: int) -> None:
     assert len(json_line([tool.listed() for tool in HubAnswers.tools_of(profile)]).encode()) // 4 <= tokens

@@ -34,11 +34,6 @@ def section(number: int, kind: str = "note", *, size: int = 300) -> str:
     return f"### {kind}: Title {number}\n\n`w/r/e{number}`; in scope\n\n> {'x' * size}"
 
 
-def test_a_short_answer_is_one_page_without_marks() -> None:
-    assert page_of({"a": 1, "hits": ["x"]}, limit=2_000) == ({"a": 1, "hits": ["x"]}, True)
-    assert text_page_of("a\n\nb", limit=1_000) == ("a\n\nb", True)
-
-
 def test_a_long_answer_is_cut_into_full_pages_and_goes_on_at_its_cursor() -> None:
     found = pages(_ANSWER)
     assert [hit for page in found for hit in page["hits"]] == _ANSWER["hits"]
@@ -130,13 +125,6 @@ def _texts(value: Any) -> list[str]:
         return [value]
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for one in inner for text in _texts(one)]
-
-
-def test_sections_of_a_text_stay_whole() -> None:
-    text = "\n\n".join(["head", *(section(number) for number in range(7))])
-    found = text_pages(text)
-    assert [number for number in range(7) if not any(section(number) in page for page in found)] == []
-    assert max(page.count("### ") for page in found) == 2
 
 
 def test_the_first_line_of_a_text_counts_what_is_left_and_the_invariants() -> None:

@@ -165,15 +165,6 @@ def test_decision_that_a_shared_wing_holds_is_not_written_again(tmp_path: Path, 
     assert agent(root).save_decision(of_words(20, confidence=0.2), "nav").artifact_id != address
 
 
-def test_review_is_forgotten_when_the_decision_is_saved(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    known = with_words(root, 13)
-    saves = agent(root)
-    assert [confident(saves, one) for one in (0.8, 0.5)] == [review(known), NEW]
-    (root / "nav/architecture/worda.md").unlink()
-    assert confident(saves, 0.4) == review(known)
-
-
 def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
     root = project(tmp_path)
     known = with_words(root, 13)
@@ -199,17 +190,6 @@ def test_decision_that_is_not_named_in_full_is_told_the_whole_address(tmp_path: 
     assert (result.status, result.message) == (
         "failed",
         f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` matches nav/architecture/known",
-    )
-    assert entries(root) == ["nav/architecture/known"]
-
-
-def test_unknown_superseded_decision_fails_and_names_the_nearest(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    with_words(root, 5)
-    result = agent(root).save_decision(decision(supersedes="nav/architecture/knwn"), "nav")
-    assert (result.status, result.message) == (
-        "failed",
-        "there is no entry `nav/architecture/knwn`; did you mean nav/architecture/known?",
     )
     assert entries(root) == ["nav/architecture/known"]
 

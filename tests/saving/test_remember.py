@@ -100,12 +100,6 @@ def own(root: Path, /, *, access: Access | None = None, **stated: object) -> Rem
     return kept(root, access=access, project="private", **stated)
 
 
-def test_without_a_project_it_belongs_to_the_default_wing(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
-    result = kept(root, title="A zebra", content="It is striped.")
-    assert (result.id, result.message) == ("app/context/a-zebra", "app/context/a-zebra is saved")
-
-
 @pytest.mark.parametrize(
     ("default", "readable", "stated"),
     [("app", None, {"project": "private"}), (None, None, {}), ("lib", None, {}), ("app", {"lib"}, {})],
@@ -219,14 +213,6 @@ def test_refusal_is_a_sentence_and_writes_nothing(tmp_path: Path, stated: dict[s
     assert (result.success, result.id) == (False, None)
     assert result.message.startswith(sentence)
     assert snapshot(root) == before
-
-
-def test_secret_is_refused(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
-    key = "The key is AKIA" + "IOSFODNN7EXAMPLA."
-    result = kept(root, title="Key", content=key, project="app")
-    assert not result.success
-    assert result.message.startswith("nothing was written: ")
 
 
 def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from builders import open_root
+from builders import memory, open_root, write_entry
 from retrieval.builders import make_wings, put
 
 from mdmem.ask.bundle import retrieve_context
@@ -66,3 +66,25 @@ def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> N
         after = indexed(root, tmp_path / f"index-{every}")
         answer = retrieve_context(after, project_id="app", topic="tokens")
         assert (answer["retrieval_status"], len(answer["items"])) == ("succeeded", 4)
+
+
+NEW = "nav/rules/new"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return open_root(memory(tmp_path) / "memory")
+
+
+def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_loaded(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    index = FullTextIndex(tmp_path / "index")
+    write_entry(workspace.location.root, NEW, title="Zebras")
+    before = workspace.reread()
+    assert NEW in before.catalog.digests
+    write_entry(workspace.location.root, NEW, title="Quaggas")
+    index.refresh(live=before.catalog.digests, read=before.texts)
+    after = workspace.reread()
+    found = index.search("quaggas", live=after.catalog.digests, read=after.texts)
+    assert [match.key for match in found.matches] == [NEW]

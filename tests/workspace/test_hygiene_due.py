@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import entry, make_root, open_root, write, write_entry
+from builders import make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
-from mdmem.store.workspace.remarks import Freshness, freshness_on, is_hygiene_due
+from mdmem.store.workspace.remarks import is_hygiene_due
 
 TODAY = date(2026, 11, 21)
 LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)
@@ -52,14 +52,6 @@ def test_days_without_hygiene_count_from_the_oldest_entry(
         write_entry(root, f"app/rules/r{number}", created_at=day)
     write_entry(root, "web/rules/old", created_at="2020-01-01")
     assert is_hygiene_due(replace(open_root(root), today=TODAY), "app") is is_due
-
-
-@pytest.mark.parametrize(
-    ("age", "freshness"),
-    [(0, Freshness.CURRENT), (30, Freshness.CURRENT), (31, Freshness.RECENT), (180, Freshness.RECENT), (181, "stale")],
-)
-def test_freshness_goes_by_a_month_and_half_a_year(age: int, freshness: str) -> None:
-    assert freshness_on(entry("app/rules/a", created_at=TODAY - timedelta(days=age)), TODAY) == freshness
 
 
 def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:

@@ -31,21 +31,6 @@ def passing(answer: ScopeAnswer) -> list[str]:
     return [kind for kind in KINDS if answer.may_write(kind)]
 
 
-@pytest.mark.parametrize("project_id", [None, "", "  "])
-def test_scope_without_project_is_unresolved_and_lets_nothing_through(tmp_path: Path, project_id: str | None) -> None:
-    found = scope_state(wings(tmp_path, app="kind: project"), project_id, "auth")
-    assert (found.state, found.wing, found.project_exists) == (UNRESOLVED, None, False)
-    assert found.message == "no `project_id` is given, so no scope is known"
-    assert passing(found) == []
-
-
-def test_scope_of_a_project_that_is_not_there_is_uncertain_and_lets_a_session_through(tmp_path: Path) -> None:
-    found = scope_state(wings(tmp_path, app="kind: project"), "my-new-project")
-    assert (found.state, found.wing, found.project_exists) == (UNCERTAIN, None, False)
-    assert found.message == "there is no wing for the project `my-new-project` yet; `save_session` creates it"
-    assert passing(found) == ["session"]
-
-
 @pytest.mark.parametrize(
     ("project_id", "wing"), [("Acme/App 2", "app"), ("app", "app"), ("My-Web", "my_web"), ("LIB", "lib")]
 )
