@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from builders import commit_all, git, make_repository, memory, write, write_entry
 from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said, write_framework
 
@@ -34,6 +35,18 @@ def framework(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "store"))
     monkeypatch.setenv("PREK_HOME", str(tmp_path / "store"))
     return FRAMEWORKS[request.param]
+
+
+def test_hooks_file_says_what_is_run_and_that_a_deletion_alone_runs_it() -> None:
+    hooks = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_bytes())
+    assert {hook["id"]: hook["entry"] for hook in hooks} == {
+        "mdmem-check": "mdmem check --staged",
+        "mdmem-fix": "mdmem check --fix",
+    }
+    kept = [(hook["always_run"], hook["pass_filenames"], hook["require_serial"]) for hook in hooks]
+    assert kept == [(True, False, True)] * 2
+    assert hooks[0]["stages"] == ["pre-commit", "pre-merge-commit", "pre-push", "manual"]
+    assert hooks[0]["verbose"], "of a hook that passes nothing else is shown"
 
 
 def hooked(folder: Path, manifest: Path, framework: list[str], hook: str = "mdmem-check") -> Path:
