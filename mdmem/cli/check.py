@@ -111,7 +111,9 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     else:
         style = ReportStyle(given.ink(), __version__, options["verbose"] or bool(options["select"]), given.root)
         _print(given, runs, style, form)
-    code = max((_exit_code(one, options) for one in runs), default=0)
+    reports = [one.report for one in runs]
+    code = 3 if any(one.incomplete for one in reports) else 0
+    code = code or int(any(one.is_failing or (options["diff"] and one.fixed) for one in reports))
     if code and staged:
         _remark_on_the_commit(given, workspaces, runs)
     return code
@@ -203,11 +205,6 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         bytes_of=workspace.bytes_of,
         show_path=from_here(workspace),
     )
-
-
-def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:
-    report = checked.report
-    return 3 if report.incomplete else int(report.is_failing or bool(options["diff"] and report.fixed))
 
 
 def _update_baseline(

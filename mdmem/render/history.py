@@ -87,7 +87,7 @@ def blame_json(blame: BlameReport) -> dict[str, Any]:
 def why_text(explained: WhyReport, ink: Ink) -> str:
     """Return the chain from the oldest to the newest, and the related entries."""
     blocks = [_chain_link(link, explained.address, ink) for link in explained.chain]
-    blocks.append("\n".join([_conclusion(explained), *_bearings(explained)]))
+    blocks.append("\n".join([_conclusion(explained), *_related(explained)]))
     return "\n\n".join(blocks)
 
 
@@ -125,7 +125,7 @@ def _conclusion(explained: WhyReport) -> str:
     return "No entry in this chain is current."
 
 
-def _bearings(explained: WhyReport) -> list[str]:
+def _related(explained: WhyReport) -> list[str]:
     named = (
         ("A draft would supersede it", explained.drafts),
         ("Superseded by a one-sided link of", explained.claimed_by),

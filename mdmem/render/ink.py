@@ -79,20 +79,20 @@ def fitted_page(text: str, width: int) -> str:
 
 
 def _fitted_page(text: str, width: int) -> Iterator[str]:
-    held: list[str] = []
+    paragraph: list[str] = []
     is_code = False
     for line in text.split("\n"):
         is_fence = line.startswith("```")
         is_kept = is_code or is_fence or not line.strip() or line.startswith(_KEPT)
-        if held and (is_kept or line.startswith(_BEGINNING)):
-            yield from _paragraph(held, width)
-            held = []
+        if paragraph and (is_kept or line.startswith(_BEGINNING)):
+            yield from _paragraph(paragraph, width)
+            paragraph = []
         if is_kept:
             yield line
         else:
-            held.append(line)
+            paragraph.append(line)
         is_code ^= is_fence
-    yield from _paragraph(held, width) if held else ()
+    yield from _paragraph(paragraph, width) if paragraph else ()
 
 
 # A line that begins so is not part of a paragraph, or starts a new one.
@@ -112,14 +112,14 @@ def _broken(line: str, width: int, more: int = _HANGING) -> Iterator[str]:
         return
     begun = len(line) - len(line.lstrip(" "))
     hanging = " " * min(begun + more, width // 2)
-    held, used = line[:begun], begun
+    current, used = line[:begun], begun
     for gap, word in _WORDS.findall(line[begun:]):
         wide = _columns(word)
-        if held.strip() and used + len(gap) + wide > width:
-            yield held
-            held, used, gap = hanging, len(hanging), ""
-        held, used = f"{held}{gap}{word}", used + len(gap) + wide
-    yield held
+        if current.strip() and used + len(gap) + wide > width:
+            yield current
+            current, used, gap = hanging, len(hanging), ""
+        current, used = f"{current}{gap}{word}", used + len(gap) + wide
+    yield current
 
 
 _WORDS = re.compile(r"( *)([^ ]+)")
