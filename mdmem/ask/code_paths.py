@@ -39,7 +39,7 @@ def code_path(workspace: Workspace, path: str) -> str:
     if "\\" in path and not is_there(here) and not is_there(top / path):
         # As Windows writes it.
         return code_path(workspace, path.replace("\\", "/"))
-    if here.is_relative_to(top) and not _is_meant_from(top, path, here):
+    if here.is_relative_to(top) and not _is_meant_from(workspace, top, path, here):
         found = here.relative_to(top).as_posix()
     else:
         found = Path(path).as_posix().removeprefix("./").rstrip("/")
@@ -53,11 +53,18 @@ def _as_typed(top: Path, path: str) -> str:
     return f"{found}/" if plain.endswith("/") else found
 
 
-def _is_meant_from(top: Path, path: str, here: Path) -> bool:
-    """Return whether a path is meant from the top: only there does it exist, or does its folder if the file is new."""
+def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bool:
+    """Return whether a path is meant from the top.
+
+    It is if it exists there alone. For a path that does not exist yet, its folder decides, then a rule for it.
+    """
     if is_there(here) or is_there(top / path):
         return not is_there(here)
-    return _is_folder((top / path).parent) and not _is_folder(here.parent)
+    if _is_folder((top / path).parent) or _is_folder(here.parent):
+        return not _is_folder(here.parent)
+    read, typed = here.relative_to(top).as_posix(), Path(path).as_posix()
+    rules = [workspace.catalog.entries[one].applies_to for one in sorted(workspace.catalog.derived.with_globs)]
+    return any(any_match(globs, [typed]) for globs in rules) and not any(any_match(globs, [read]) for globs in rules)
 
 
 def is_there(path: Path) -> bool:

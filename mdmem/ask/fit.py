@@ -36,7 +36,7 @@ from mdmem.ask.limits import (
     WHOLE,
     Slots,
 )
-from mdmem.ask.mentions import by_id_alone
+from mdmem.ask.mentions import in_short
 from mdmem.ask.question import Question
 from mdmem.ask.rank import fit_key
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
@@ -188,10 +188,13 @@ class _Fitting(Struct, dict=True):
         """
         for size in dict.fromkeys((*self.slots.excerpts[rank:], SHORTEST)):
             one = self._excerpt(item, size, searches=rank < 3)
+            if self.slots is SHORT_SLOTS:
+                one = replace(one, mentions=in_short(one.mentions))
             yield one
-            yield replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
+            one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
+            yield one
         if not rank:
-            yield replace(one, mentions=by_id_alone(one.mentions))
+            yield replace(one, mentions=in_short(one.mentions))
 
     def place_lines(self) -> None:
         """Place the titles of the best of what is left, and of the decisions of a wing that has few."""

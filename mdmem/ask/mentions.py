@@ -122,12 +122,14 @@ class Mentions(Struct, frozen=True):
         return sorted(dict.fromkeys(sentences), key=lambda one: not one[1])
 
 
-def by_id_alone(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """Return the lines under an entry with all entries that mention it in one line, by entry-id."""
-    named = [one for one in mentions if one.how == MENTIONED]
-    others = [one for one in mentions if one.how != MENTIONED]
-    ids = ", ".join(one.address.rpartition("/")[2] for one in named)
-    return (*others, *([Mention(f"{MENTIONED} {ids}", "")] if named else []))
+def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Return the lines under an entry with all entries that mention it without changing it in one line, by entry-id."""
+    named = [one for one in mentions if one.how == MENTIONED and not one.does]
+    counted = next((one for one in mentions if one.how.startswith(f"also {MENTIONED} ")), None)
+    others = [one for one in mentions if one not in named and one is not counted]
+    ids = [one.address.rpartition("/")[2] for one in named]
+    ids += [counted.how.removeprefix(f"also {MENTIONED} ")] if counted is not None else []
+    return (*others, *([Mention(f"{MENTIONED} {', '.join(ids)}", "")] if ids else []))
 
 
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:

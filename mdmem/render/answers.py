@@ -201,8 +201,9 @@ def _uncovered(answer: Answer) -> str:
     if proposed:
         found.append(count(proposed, "proposed rule applies to these files", "proposed rules apply to these files"))
     found += [count(patterns, "pattern matches", "patterns match")] if patterns else []
-    found += [count(near, "entry only touches it", "entries only touch it")] if near else []
-    return f"No invariant or decision covers this{': ' if found else ''}{', '.join(found)}."
+    found += [count(near, "entry partly matches", "entries partly match")] if near else []
+    surely = "clearly " if near else ""
+    return f"No invariant or decision {surely}covers this{': ' if found else ''}{', '.join(found)}."
 
 
 def _is_proposed_for_path(item: Item) -> bool:
@@ -229,7 +230,8 @@ def _settled(answer: Answer) -> str:
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
     may_hide = basis.problems or basis.elsewhere or basis.degraded or not scope.binds_throughout
     reasons = {one.why for one in basis.omitted} | {one.why for one in basis.omitted_counts}
-    if not paths or is_narrowed or may_hide or OVER_BUDGET in reasons:
+    may_be_typos = basis.absent and not any(item.on_path for item in answer.items)
+    if not paths or is_narrowed or may_hide or may_be_typos or OVER_BUDGET in reasons:
         return ""
     return f"These are all the rules for {'this file' if len(paths) == 1 else f'these {len(paths)} files'}."
 

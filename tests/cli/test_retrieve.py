@@ -315,3 +315,12 @@ def test_memory_of_which_no_file_can_be_read_falls_back(tmp_path: Path, capsys: 
     said = retrieved(capsys, "threads", cwd=folder)
     assert (said["source"], said["degraded"], len(said["problems"])) == ("readme", True, 2)
     assert said["fallback"] == [{"path": "README.md", "line": 1, "text": "Threads: two."}]
+
+
+def test_path_of_a_file_to_come_is_read_where_a_rule_applies(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "docs/a.md")
+    write_entry(folder / "memory", "nav/rules/pay", "It must not.\n", type="invariant", applies_to=["src/pay/**"])
+    inside = folder / "memory"
+    assert "nav/rules/pay" in run_here(capsys, "retrieve", "--path", "src/pay/new.py", cwd=inside).out
+    assert "These are all the rules" not in run_here(capsys, "retrieve", "--path", "lib/new.py", cwd=inside).out
