@@ -13,7 +13,7 @@ from mdmem.render.answers import TITLE_ALONE, Style, mention_line
 from mdmem.render.basis import ended_text, problems_text, relations_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import mentions_json
-from mdmem.render.text import UNREPLACED, count, indent, one_line
+from mdmem.render.text import UNREPLACED, count, first_of, indent, one_line
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import Item as Result
@@ -53,8 +53,7 @@ def _result(hit: Result, snippet: str, ink: Ink) -> str:
 
 
 def _result_in_list(hit: Result, snippet: str, _: Ink) -> str:
-    rest = f" and {len(hit.via) - VIA_NAMED} more" if len(hit.via) > VIA_NAMED else ""
-    via = f", in place of {', '.join(f'`{old}`' for old in hit.via[:VIA_NAMED])}{rest}" if hit.via else ""
+    via = f", in place of {first_of([f'`{old}`' for old in hit.via], VIA_NAMED)}" if hit.via else ""
     marks = "".join(f", {mark}" for mark in standing_marks(hit.stance))
     head = f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet}"
     return "\n  ".join([head, *relations_text(hit)])

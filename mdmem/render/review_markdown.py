@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from mdmem.change.review_model import ReviewReport, RuleText, Wording
 from mdmem.render.review import Kind, Line, ReviewSection, clipped, headline, sections
-from mdmem.render.text import code, count, fenced, html_code, prose
+from mdmem.render.text import code, count, fenced, fit_lines, html_code, prose
 
 MARKER = "<!-- mdmem diff -->"
 """The first line of a comment, by which CI finds the comment to update it."""
@@ -87,7 +87,7 @@ def review_markdown(
     room = LIMIT - sum(len(one) + 2 for one in head)
     # If they do not all fit, each section has an equal share.
     share = LIMIT if sum(map(_size, blocks)) <= room else room // len(blocks)
-    parts = [_fit(block, share) for block in blocks]
+    parts = [fit_lines(block, share - 2, _CUT) for block in blocks]
     left = room - sum(len(part) + 2 for part in parts)
     for number, section in enumerate(found):
         for fold in _folds(section, links):
@@ -118,20 +118,6 @@ def _line(line: Line) -> str:
 
 def _size(block: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in block) + 2
-
-
-def _fit(block: Sequence[str], room: int) -> str:
-    """Return the lines that fit, and the number of the others."""
-    if _size(block) <= room:
-        return "\n".join(block)
-    kept: list[str] = []
-    room -= len(_CUT.format(len(block))) + 3
-    for line in block:
-        room -= len(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return "\n".join([*kept, _CUT.format(len(block) - len(kept))])
 
 
 def _folds(section: ReviewSection, links: FileLinks) -> Iterator[str]:

@@ -136,6 +136,19 @@ def html_code(text: str) -> str:
 _ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
 
 
+def fit_lines(lines: Sequence[str], room: int, cut: str) -> str:
+    """Return the lines that fit into a number of characters; `cut` is the sentence with the number of the others."""
+    if not lines or room <= 0:
+        return ""
+    if sum(len(line) + 1 for line in lines) <= room:
+        return "\n".join(lines)
+    room -= len(cut.format(len(lines))) + 1
+    shown = 0
+    while (room := room - len(lines[shown]) - 1) >= 0:
+        shown += 1
+    return "\n".join([*lines[:shown], cut.format(len(lines) - shown)])
+
+
 def fenced(text: str, language: str) -> str:
     """Return a text of several lines as a block of code with a fence that is longer than any in the text."""
     shown = "\n".join(visible(line) for line in text.split("\n"))

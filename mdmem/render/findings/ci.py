@@ -23,7 +23,7 @@ from mdmem.render.findings.report import (
     summary_line,
 )
 from mdmem.render.findings.text import concise_line
-from mdmem.render.text import code, count, for_xml, json_text, prose, replace_surrogates
+from mdmem.render.text import code, count, fit_lines, for_xml, json_text, prose, replace_surrogates
 
 # GitHub shows ten annotations of each level for one step; more would vanish unseen.
 _ANNOTATIONS = 10
@@ -147,6 +147,7 @@ def _case(found: RootFinding, name: str) -> ElementTree.Element:
 _PAGE = 65_000
 _TABLE = 45_000
 _LIST = 5_000
+_CUT = "\n{} more left out; `mdmem check` shows all."
 _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 
@@ -163,7 +164,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
             f"| {code(one.place)} | {prose(one.finding.message)} |"
             for one in found
         ]
-        parts.append(f"{_HEAD}\n{_fitting(rows, limit=_TABLE)}")
+        parts.append(f"{_HEAD}\n{fit_lines(rows, _TABLE, _CUT)}")
     mended = []
     for one in fixed(roots):
         done = one.finding.fix.title if one.finding.fix is not None else one.finding.message
@@ -182,21 +183,5 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 def _details(title: str, lines: Sequence[str], *, limit: int) -> list[str]:
     """Return a block that opens on a click; nothing if it has no line, or no room."""
     start, end = f"<details><summary>{title}</summary>\n\n", "\n\n</details>"
-    inner = _fitting(lines, limit=limit - len(start) - len(end) - 2)
+    inner = fit_lines(lines, limit - len(start) - len(end) - 2, _CUT)
     return [f"{start}{inner}{end}"] if inner else []
-
-
-def _fitting(lines: Sequence[str], *, limit: int) -> str:
-    """Return the lines that fit into a number of characters, and how many were left out."""
-    shown: list[str] = []
-    room = limit - len(_left_out(len(lines)))
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0:
-            return "\n".join([*shown, _left_out(len(lines) - len(shown))]) if limit > 0 else ""
-        shown.append(line)
-    return "\n".join(shown)
-
-
-def _left_out(number: int) -> str:
-    return f"\n{number} more left out; `mdmem check` shows all."
