@@ -100,7 +100,7 @@ def rules_for(reading: Reading, paths: Sequence[str]) -> PathRules:
     try:
         scope = resolve_scope(catalog, reading.settings, Filters(), paths=paths)
     except (AmbiguousWingError, SettingsError):
-        # Where nothing says which project's a file is, those of all projects count.
+        # If the project of a file is unknown, the rules of all projects apply.
         scope = Scope(wing=None, wings=tuple(catalog.wings), state=ScopeState.UNRESOLVED)
     selection = Selection(catalog, scope, Question(paths=tuple(paths)), None, reading.view.effective.today)
     items = [item for item in selection.select() if item.entry.type.is_rule and item.entry.status is not Status.DRAFT]

@@ -149,7 +149,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
     filters = Filters(wings=named, focuses=focuses, types=request.types)
     resolved = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
     scope = narrowed(catalog, resolved, request)
-    # Where a server was started says nothing about the paths that its callers mean.
+    # The folder in which a server was started does not tell from where its callers count paths.
     at_top = replace(workspace, cwd=workspace.location.base)
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
     found = reading.retrieve(scope, question)

@@ -17,7 +17,7 @@ from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace
 
-# What Windows calls another disk; a file may have a colon in its name.
+# A Windows drive; a file may have a colon in its name.
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
 # A bare word is no path in prose: `src` may mean anything.
 _LIKE_A_PATH = re.compile(r"/|\.\w")

@@ -329,7 +329,7 @@ def _metadata(item: Item) -> dict[str, Any]:
 
 
 def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> AnswerBasis:
-    """Return the facts about the answer: those of the team's memory, with what the caller's own adds."""
+    """Return the facts about the answer: those of the team's memory, extended by those of the caller's own memory."""
     bases = [memory.found.basis for memory in memories]
     problems = [
         replace(one, place=replace(one.place, path=f"{PRIVATE}{one.place.path}")) if memory.is_private else one

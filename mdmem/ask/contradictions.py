@@ -38,7 +38,7 @@ def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
         if catalog.lineage.is_current(entry.address):
             for named in entry.contradicts:
                 why = DECLARED if named in entry.conflicts_with else RELATED
-                # What replaced the other end inherits the contradiction until somebody says that it is resolved.
+                # The successor of the other end inherits the contradiction until somebody resolves it.
                 for other in catalog.lineage.heads(named):
                     if other != entry.address and (entry.address in chosen or other in chosen):
                         yield entry.address, other, why

@@ -50,7 +50,7 @@ class Facet(StrEnum):
 
 
 class FacetRow(Struct, frozen=True, kw_only=True):
-    """The entries of one facet: those of some types by their label, else by their room, else all of the type `whole`.
+    """A facet, and the rule for its entries: some types by label, else by room, else all entries of the type `whole`.
 
     `remark` is an additional sentence for the guide.
     """

@@ -39,7 +39,7 @@ _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
-# What is read if there is no memory.
+# The files to read if there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 
 

@@ -13,7 +13,7 @@ _SEPARATOR = "\n"
 
 
 def note_of(digest: str, parts: frozenset[str]) -> str:
-    """Return what to remember of an entry: its version, and the marks of the parts that were shown, none for all."""
+    """Return the session's note on an entry: its version, and the marks of the parts shown; no marks if all were."""
     return digest if parts >= WHOLE else _SEPARATOR.join((digest, *sorted(parts)))
 
 

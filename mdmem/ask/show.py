@@ -135,7 +135,7 @@ def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, s
 
 
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
-    """Return how an entry that was listed relates to the default branch, None if that is not known."""
+    """Return the approval state of a listed entry compared with the default branch; None if that is not known."""
     return _catalog_of(workspace, entry).stance(entry.address)
 
 

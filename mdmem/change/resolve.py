@@ -59,7 +59,7 @@ def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
 
 
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
-    """Resolve one conflict on disk; the remarks say what to type for git.
+    """Resolve one conflict on disk; the remarks name the git commands to type next.
 
     Raises NotFoundError, UsageError and what `write` raises.
     """

@@ -74,7 +74,7 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, what is current instead, and the reason; or a new entry.
+    """An entry that is no longer current, with its current successors and the reason; or a new entry.
 
     `was_there` are those of `after` that were current before.
     """

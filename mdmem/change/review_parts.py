@@ -107,7 +107,7 @@ def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> s
     direct = catalog.lineage.successors.get(comparison.moved(old), heads)
     stated = [reason for one in direct if (reason := catalog.entries[one].reason)]
     entry = catalog.entries.get(comparison.moved(old))
-    # Where something replaced the entry, its own `reason` explains why it replaced its predecessor.
+    # If the entry has a successor, its own `reason` explains why it replaced its predecessor.
     if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
         stated.append(why)
     if stated:

@@ -132,11 +132,11 @@ def _remarks(workspace: Workspace) -> list[str]:
         remarks.append("a merge left conflicts; `mdmem resolve` lists them")
     waiting, blocked = _count_waiting(workspace)
     if waiting:
-        said = "1 write is" if waiting == 1 else f"{waiting} writes are"
-        remarks.append(f"{said} pending; `mdmem save --waiting` lists them")
+        subject = "1 write is" if waiting == 1 else f"{waiting} writes are"
+        remarks.append(f"{subject} pending; `mdmem save --waiting` lists them")
     if blocked:
-        said = "1 save was" if blocked == 1 else f"{blocked} saves were"
-        remarks.append(f"{said} stopped by a similar entry; `mdmem save --waiting` lists them")
+        subject = "1 save was" if blocked == 1 else f"{blocked} saves were"
+        remarks.append(f"{subject} stopped by a similar entry; `mdmem save --waiting` lists them")
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")

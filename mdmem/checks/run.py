@@ -237,7 +237,7 @@ def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
 def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
     """Return a report without the findings that the request leaves out, and with its level of failure."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
-    # That nothing was checked is news even if it is not a fault.
+    # Report an empty run even if it is not a fault.
     with_info = request.with_info or not report.checked
     found = [one for one in report.findings if with_info or one.severity is not Severity.INFO]
     return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)

@@ -111,7 +111,7 @@ def save_command(
 def _read(source: str) -> object:
     name = "standard input" if source == "-" else source
     try:
-        # Who names it may name a pipe.
+        # The user may give a pipe.
         content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
         raise click.UsageError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from error

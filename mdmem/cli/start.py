@@ -236,9 +236,7 @@ def hooks_command(given: Globals, context: click.Context) -> int:
 
 @hooks_command.command("install", short_help="Write the hooks, and set up the merge driver.")
 @_stage_option
-@click.option(
-    "--driver-only", is_flag=True, help="No hook, only the merge driver, for those whose hooks a framework runs."
-)
+@click.option("--driver-only", is_flag=True, help="Set up only the merge driver, for users of a hook framework.")
 @global_options
 def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
     """Write the hooks that run `mdmem check --staged`, and set up the merge driver.

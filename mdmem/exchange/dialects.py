@@ -226,7 +226,7 @@ def _globs_of_code(source: SourceFile, folder: str) -> tuple[tuple[str, ...], tu
 
 
 def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
-    """Yield heading and text of what is above the sections of the top level, and of each of these, if it has text."""
+    """Yield heading and text of the part above the top-level sections, and of each such section, if it has text."""
     levels = [one.level for one in sections if one.level]
     found = [("", body)]
     if levels:

@@ -65,7 +65,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         return plan.change_set
 
     gone: list[str] = []
-    # Of a move the new files come first: after an interruption both exist, and the same command completes it.
+    # In a move the new files are written first: after an interruption both exist, and the same command completes it.
     commit = False if request.moves else options.commit
     written = write(workspace, change_set, WriteOptions(is_dry=options.is_dry, commit=commit))
     remarks = list(plan.remarks)
@@ -157,7 +157,7 @@ def _stage(workspace: Workspace, plan: ImportPlan, gone: Sequence[str]) -> list[
     tracked = list_tracked(repository)
     old = [path for path in gone if path in tracked]
     new = [place for path in gone for place, _ in _new_places(workspace, plan, path)]
-    # What cannot be staged is on disk all the same.
+    # A file that cannot be staged is on disk nevertheless.
     with contextlib.suppress(GitError):
         stage_paths(repository, [*old, *new])
     return old

@@ -77,7 +77,7 @@ _PART_WORD = re.compile(rf"\b(?:{PART})\b", re.IGNORECASE)
 _REMARK = re.compile(
     rf"[\s.,:;()\[\]-]*(?:(?:on|since|at|date|as\s+of)\s*)?[\s.,:()\[\]-]*{DAY}?[\s.,:()\[\]-]*\Z", re.I
 )
-# What may follow a status in a later clause: `Deprecated methods stay` is no status.
+# The text that may follow a status in a later clause: `Deprecated methods stay` is not a status.
 _FOLLOWING = re.compile(
     rf"\s*(?:\Z|[^\w\s]|{DAY}|(?:by|on|in|at|since|as|with|and|but|for|from|after|due|because|see|until|when|via)\b)",
     re.IGNORECASE,

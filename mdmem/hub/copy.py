@@ -60,7 +60,7 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
         return replace(load(tree, cache), stances={})
 
     def tracked_files(self) -> frozenset[str]:
-        """Return those of the repository's files that the hub knows."""
+        """Return the files of the repository that the hub knows."""
         return self.tracked
 
 

@@ -184,7 +184,7 @@ def _add_role(cursor: Any, name: str) -> int:
 
 
 def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
-    """Return the repository and the wing of a place; a repository that is to be pushed is added if there is none."""
+    """Return the repository and the wing of a place; a missing repository is added if it may be pushed."""
     repository = _repository_id(cursor, place)
     if repository is not None:
         return repository, None

@@ -57,8 +57,8 @@ class Succession(StrEnum):
 class PushRequest(Struct, frozen=True):
     """Which commit is pushed, under which name (None for the repository's own).
 
-    `is_rewritten` lets it replace a commit that it does not follow from, `is_new` says that a known history is to be in
-    the hub twice, `is_whole` sends everything again.
+    With `is_rewritten` it may replace a commit that is not its ancestor, with `is_new` a known history may be in the
+    hub twice, `is_whole` sends everything again.
     """
 
     repository: str | None = None
@@ -186,7 +186,7 @@ def _refuse_known_history(cursor: Any, contents: Contents, name: str) -> None:
 
 
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
-    """Return how a commit relates to the hub's.
+    """Return the relation of a commit to the hub's commit.
 
     Raises UsageError if it does not follow without `is_rewritten`, or follows from a commit that the history was
     rewritten without, and EnvironmentFaultError for a shallow clone that cannot tell.

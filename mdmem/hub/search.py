@@ -96,7 +96,7 @@ def search_hub(
 ) -> HubSearchResult:
     """Return the entries that match words best, of some repositories or of all that the caller may read.
 
-    The filters compare what the files state: whether an entry is current, its repository knows. Raises NotFoundError
+    The filters use the stored fields only; whether an entry is current only its repository knows. Raises NotFoundError
     for an unknown repository, and UsageError for an unknown wing or a query in the query language.
     """
     if question.syntax:

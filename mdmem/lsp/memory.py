@@ -48,7 +48,7 @@ _PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*+[\w-][\w.-]*+(?:/[\w.-]++
 _LONGEST_CODE = 2_000_000
 START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
-# What each change of an open document, and each change on disk, makes out of date.
+# The caches that become outdated with each change of an open document, and with each change on disk.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
 _FROM_DISK = ("_overlay", "tracked_files")
 

@@ -193,7 +193,7 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _without_closing(words: str) -> str:
-    """Return what a line says behind its marks, without the row of marks that may close it."""
+    """Return the text of a heading line without the marks before and after it."""
     # One pattern for it all took hours for a line of a million blanks.
     words = words.removesuffix("\n").removesuffix("\r").strip(" \t")
     bare = words.rstrip("#")

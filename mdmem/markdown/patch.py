@@ -242,7 +242,7 @@ class _Slot(NamedTuple):
 
 
 def _slots(old: Sequence[Any], wanted: Sequence[str]) -> list[_Slot]:
-    """Return how one list becomes another: equal items stay, those between them are replaced in their order."""
+    """Return the slots that turn one list into another: equal items stay, the others are replaced in order."""
     slots = []
     for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
         for place, text in enumerate(wanted[first:behind], start):

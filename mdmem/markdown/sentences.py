@@ -170,7 +170,7 @@ def _is_links(text: str) -> bool:
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
     """Yield the place and the text of each sentence of a paragraph, and whether it begins a list item."""
-    # Where the text of each item begins: the full stop of its number ends no sentence.
+    # The start of each item's text: the full stop of its number does not end a sentence.
     begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}
     edges = sorted({0, *begin, len(block)})
     for left, right in pairwise(edges):

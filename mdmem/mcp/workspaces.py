@@ -181,7 +181,7 @@ class Provider:
             return self._first
 
     def _location(self) -> Location:
-        """Return where the memory is; searched again only while git refuses to say."""
+        """Return the location of the memory; it is searched again only after git refused to answer."""
         if self._found is None or self._found.git_fault:
             self._found = locate(self._root, self._environment, self.cwd)
         return self._found

@@ -31,7 +31,7 @@ class Standing(StrEnum):
 
     @property
     def is_unapproved(self) -> bool:
-        """Return whether nobody agreed to it yet: it is a proposal, or was merged and not approved."""
+        """Return whether the entry is not approved yet: it is a proposal, or was merged without approval."""
         return self.is_proposal or self is Standing.MERGED
 
 

@@ -114,7 +114,7 @@ def _text_item(item: Facts, ink: Ink) -> str:
     lines = [f"{_name(item, ink)}{_marks(item)}", f"  {_title(item)}"]
     lines += [indent(item["content"], 4)] if item["content"] else []
     lines += [ink.dim(f"  why: {item['reason']}"), *(ink.warn(f"  {line}") for line in _bearings(item))]
-    # What a draft says of others changes nothing yet.
+    # A draft's statements about other entries have no effect yet.
     others = [
         (one, f"{one['id']}" + ("" if one["status"] == _ACTIVE else f" ({one['status'].replace('_', ' ')})"))
         for one in _related(item)

@@ -151,7 +151,7 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
         beliefs,
         ReviewSection("Findings after the merge" if is_merge else "New findings", tuple(writer.merging())),
         ReviewSection("Changed text of current rules and decisions", _flat(map(writer.rewording, frozen))),
-        writer.listed("Status and relations", (*writer.transitions(), *map(writer.bearing, review.bearings))),
+        writer.listed("Status and relations", (*writer.transitions(), *map(writer.relation_change, review.bearings))),
         ReviewSection("Current entries", tuple(writer.wings())),
         ReviewSection("Other changed texts", _flat(map(writer.rewording, others))),
         ReviewSection("Supersession chains", tuple(writer.chains()), mermaid(review.graph)),
@@ -294,7 +294,7 @@ class _Writer(Struct, frozen=True):
             reasons = "".join(f" — {self.quoted(fault)}" for fault in faults)
             yield f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
 
-    def bearing(self, one: RelationChange) -> str:
+    def relation_change(self, one: RelationChange) -> str:
         says = one.says if one.is_new else f"no longer {one.says}"
         both = "; both are current" if one.says == CLAIMS and one.is_new else ""
         return f"{self.entry(one.entry)} {says} {self.entry(one.on)}{both}"

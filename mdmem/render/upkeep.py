@@ -109,7 +109,7 @@ def _framework(hook: Hook) -> str:
 
 
 def driver_text(driver: Driver, done: str) -> str:
-    """Return what was done with the merge driver, or why nothing was."""
+    """Return a sentence on the result for the merge driver, or the reason why nothing was done."""
     if done == "left":
         return "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it"
     if done == "kept":
@@ -218,7 +218,7 @@ _WIDEST = 60
 
 
 def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOWN) -> str:
-    """Return what needs maintenance by kind, the most urgent first, with what to type next; a limit of 0 shows all."""
+    """Return the entries that need maintenance by kind, most urgent first, with the next command; limit 0 shows all."""
     blocks = []
     if style.is_markdown:
         about = f" of {code(report.project_id)}" if report.project_id else ""
@@ -228,11 +228,11 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
         if limit and len(items) > limit:
             shown = [*items[:limit], (f"and {len(items) - limit} more", "--limit 0 shows all")]
         if style.is_markdown:
-            lines = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in shown)
+            lines = "\n".join(f"- {code(name)}: {prose(text)}" for name, text in shown)
             blocks.append(f"### {prose(heading)} ({len(items)})\n\n{lines}\n\nNext: {prose(advice)}.")
         else:
             width = min(_WIDEST, max(len(name) for name, _ in shown))
-            lines = "\n".join(f"  {name:<{width}}  {said}" for name, said in shown)
+            lines = "\n".join(f"  {name:<{width}}  {text}" for name, text in shown)
             blocks.append(f"{style.ink.bold(f'{heading} ({len(items)})')}\n{lines}\n  next: {advice}")
     nothing = "no write is pending" if report.pending_only else "nothing needs maintenance"
     if style.is_markdown:

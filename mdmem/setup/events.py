@@ -54,7 +54,7 @@ _FILES = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "ta
 # Keys with a patch as text.
 _PATCHES = ("command", "input", "patch", "patchText", "patch_text")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
-# Of one edit only so many files are read.
+# The most files that are read for one edit.
 _MOST_FILES = 20
 # Half a character, which no name of a file has; clients write it to the disk as this one.
 _HALF, _UNKNOWN = re.compile("[\ud800-\udc7f\udd00-\udfff]"), "\ufffd"

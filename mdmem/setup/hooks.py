@@ -211,7 +211,7 @@ class Hook(Struct, frozen=True, kw_only=True):
 
     @property
     def advice(self) -> str:
-        """Return why this hook cannot be written and what to add to it; empty if it is ours or calls mdmem."""
+        """Return the reason why this hook cannot be written and the line to add; empty if it is ours or calls mdmem."""
         line = _PUSH_LINE if self.stage == "pre-push" else _LINE
         if self.state in (HookState.CALLING, HookState.CURRENT):
             return ""

@@ -249,7 +249,7 @@ def asset_text(name: str) -> str:
 
 
 _FEED_EVENTS = 60
-# Of each text so much is shown below a hit; the words beyond it are searched as well.
+# The part of each text that is shown below a result; the words beyond it are searched as well.
 _EXCERPT, _TITLE = 600, 200
 _WORD = re.compile(r"[^\W_]{2,40}")
 _SIGNS = re.compile(r"^[ \t]*(?:#+|[-*+>]|\|?[-|: ]+\|)(?=\s)|\]\([^)\s]*\)|[*`|\[\]]+", re.MULTILINE)

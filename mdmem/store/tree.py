@@ -60,7 +60,7 @@ class Unreadable(Struct, frozen=True):
 
 
 class MissingWing(Struct, frozen=True):
-    """A wing of another repository that is not read: why, what to type, and the line of the settings about it."""
+    """A wing of another repository that is not read: the reason, a command that helps, its line in the settings."""
 
     name: str
     message: str
@@ -443,7 +443,7 @@ class TreeView(Tree, Struct):
     _listed: tuple[TreeFile, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Take over what is true of the tree below; a copy with other changes is listed again."""
+        """Copy the attributes of the tree below; a copy with other changes is listed again."""
         below, self._listed = self.below, None
         self.name = below.name
         self.access = access = self.access if self.access.is_narrow else below.access

@@ -120,7 +120,7 @@ class FileTransaction:
     def __init__(self, root: Path) -> None:
         """Take the root; nothing is written yet."""
         self._root = root
-        # The temporary file beside each file: first its new bytes, after the swap its old ones.
+        # The temporary file next to each file: first its new bytes, after the swap its old ones.
         self._beside: dict[str, Path] = {}
         self._replaced: dict[str, bytes] = {}
         self._undoing: list[Callable[[], object]] = []
@@ -133,7 +133,7 @@ class FileTransaction:
         return tuple(path.relative_to(self._root).as_posix() for path in self._kept)
 
     def prepare(self, path: str, content: bytes) -> None:
-        """Write the new bytes of a file to a temporary file beside it; raises OSError."""
+        """Write the new bytes of a file to a temporary file next to it; raises OSError."""
         target = self._root / path
         self._make_folder(target.parent)
         handle, self._beside[path] = _temporary(target)

@@ -43,7 +43,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
         raise UsageError(f"{address} was approved and is under review; `mdmem verify {address}` ends the review")
     if entry.status is Status.DEPRECATED:
         raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
-    said = _permitted(catalog, settings, entry, person)
+    approval_remarks = _permitted(catalog, settings, entry, person)
     refuse_unfilled(catalog.document(entry.path))
     approved = entry.with_changes(status=Status.ACTIVE)
     for link in entry.supersedes:
@@ -64,7 +64,10 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
         actions=(WriteAction(Verb.APPROVE, address),),
         supersedes=tuple(old.address for old in olds),
         reason=entry.reason,
-        remarks=(*said, *(remark for old in olds for remark in supersession_remarks(catalog, old, approved))),
+        remarks=(
+            *approval_remarks,
+            *(remark for old in olds for remark in supersession_remarks(catalog, old, approved)),
+        ),
     )
 
 
@@ -160,8 +163,8 @@ def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> Cha
     if not refused:
         return planned
     first = refused[0]
-    for said in list(dict.fromkeys(map(str, refused)))[1:]:
-        first.add_note(said)
+    for message in list(dict.fromkeys(map(str, refused)))[1:]:
+        first.add_note(message)
     if len(meant) > 1 or len(names) > 1:
         first.add_note("none of them is approved")
     raise first

@@ -315,7 +315,7 @@ def find_new(
     for key in (sameness, _in_words, _in_place) if renames else (sameness, _in_place):
         had, has = Counter(map(key, left)), Counter(map(key, new))
         left, new = _surplus(left, key, has), _surplus(new, key, had)
-        # One that was to end and has the same words did not end; one in other words is another.
+        # A finding that the round was to fix and that has the same text was not fixed; one with another text is new.
         left = [one for one in left if not is_ended[one]]
     return new
 

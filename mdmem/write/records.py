@@ -105,7 +105,7 @@ def _moment(name: str, value: object) -> dt.date | None:
     except NotIsoError as error:
         raise UsageError(f"`{name}` must be a date such as 2026-04-08, found {shown(text)}") from error
     except NoSuchDayError as error:
-        raise UsageError(f"`{name}` is {shown(text)}, which the calendar has not") from error
+        raise UsageError(f"`{name}` is {shown(text)}, which is not a day of the calendar") from error
 
 
 def choice(members: type[StrEnum], *, default: StrEnum | None = None) -> Reader:
@@ -356,7 +356,7 @@ def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
     """Return the request that JSON values state; raises UsageError that mentions the argument at fault.
 
     The record is under its kind; `project_id`, `focus`, `agent`, `room`, `governance_token` and, for an entity,
-    `related_entities` are beside it.
+    `related_entities` are next to it.
     """
     stated = {name: value for name, value in arguments.items() if value is not None}
     token = stated.pop("governance_token", None)

@@ -44,7 +44,7 @@ from mdmem.write.write import new_fault, write_new_entry
 METADATA, RELATED = "x-metadata", "x-related-to"
 _ATTEMPTS = 3
 _WAIT = 30.0
-# Of two similar texts, the one with such a word may say the opposite.
+# If one of two similar texts has such a word, it may say the opposite.
 _NEGATIONS = words_of(
     "not no never without cannot none neither nor avoid don doesn isn aren won mustn shouldn instead forbidden"
 )
@@ -204,8 +204,8 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
     with keeping_receipt(home, key, change, now):
         remark = write_new_entry(home, change_set)
-    said = [*_sentences(name, status, unlinked, near), *([remark] if remark is not None else [])]
-    return RememberResult(success=True, id=name, message="; ".join(said), timestamp=now, conflicts=near)
+    sentences = [*_sentences(name, status, unlinked, near), *([remark] if remark is not None else [])]
+    return RememberResult(success=True, id=name, message="; ".join(sentences), timestamp=now, conflicts=near)
 
 
 def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> ComposedEntry:
@@ -226,7 +226,7 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
     }
     text = f"{entry_text(fields, '')}\n{memo.content}"
     content = (text if text.endswith("\n") else f"{text}\n").encode()
-    # Where every line of the content ends as on Windows, those of the front matter do, too.
+    # If every line of the content ends in CRLF, so do the lines of the front matter.
     if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     return read_back(address, content, "memory")

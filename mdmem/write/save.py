@@ -208,7 +208,7 @@ class Saver:
                 result = self._run(request)
             except MdmemError as error:
                 result = failed(str(error))
-        # Where the ledger refuses, the result is the answer all the same: the next attempt finds the entry.
+        # If the ledger cannot be written, the result is returned all the same: the next attempt finds the entry.
         with contextlib.suppress(EnvironmentFaultError):
             if result.is_there:
                 self.ledger.done(record.id)
@@ -352,7 +352,7 @@ class Saver:
         dated = request.record.date
         first = oldest_entry(workspace.catalog, target.wing) or workspace.today
         if dated is not None and day_of(dated) < first:
-            # Where the note fails, hygiene is due a little early.
+            # If the record fails, hygiene is due a little early.
             with contextlib.suppress(EnvironmentFaultError, OSError):
                 record_made(workspace.state_folder, [target.wing], first)
 

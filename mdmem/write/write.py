@@ -66,7 +66,7 @@ def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResul
         try:
             return _write(workspace.reread(), plan, options)
         except BrokenMemoryError:
-            # What the plan rests on went away meanwhile.
+            # A file that the plan needs disappeared meanwhile.
             raise lost from None
 
 

@@ -126,7 +126,7 @@ def test_no_argument_of_a_batch_raises(
         (decision(confidence=float("nan")), f"{NUMBER}, found `NaN`"),
         (decision(confidence=True), f"{NUMBER}, found `true`"),
         (decision(date="soon"), "`decision.date` must be a date such as 2026-04-08, found `soon`"),
-        (decision(date="2026-02-30"), "`decision.date` is `2026-02-30`, which the calendar has not"),
+        (decision(date="2026-02-30"), "`decision.date` is `2026-02-30`, which is not a day of the calendar"),
         (
             decision(date="2027-01-01"),
             f"nothing was written: `created_at` is {AHEAD}; write the day on which it happened",

@@ -11,13 +11,12 @@ from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import in_full, list_entries, show
 from mdmem.change.history import why
-from mdmem.change.hygiene import run
+from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.status import report_status
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
 from mdmem.model.access import Access
 from mdmem.render import json as json_form
-from mdmem.render import upkeep
 from mdmem.render.findings import json
 from mdmem.render.findings import text as findings_text
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
@@ -49,13 +48,13 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: str(list_entries(workspace, Filters(rooms=(word,)))))
         yield _said(lambda word=word: str(show(workspace, [word])))
         yield _said(lambda word=word: str(check(workspace, CheckRequest(paths=(word,)))))
-        yield _said(lambda word=word: upkeep.hygiene_json(run(workspace, word)))
+        yield _said(lambda word=word: json_form.dump(hygiene_fields(run(workspace, word))))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
     yield json_form.dump(json_form.entries_json(in_full(workspace, list(workspace.catalog.entries.values()))))
     yield from (json_form.dump(json_form.why_json(why(workspace, address))) for address in addresses)
     yield from _checked(workspace)
-    yield upkeep.hygiene_json(run(workspace))
+    yield json_form.dump(hygiene_fields(run(workspace)))
     yield _said(lambda: json_form.dump(json_form.status_json(report_status(workspace))))
 
 

@@ -139,7 +139,7 @@ def illegal_transition(case: Case) -> Iterator[Finding]:
 
 
 def _says_why_it_ended(case: Case, entry: Entry) -> bool:
-    # That its successor is no good one is another check's finding.
+    # Another check reports a successor that does not fit.
     return bool(entry.why_ended or entry.superseded_by) or entry.address in case.catalog.lineage.successors
 
 

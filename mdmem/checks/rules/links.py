@@ -373,7 +373,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
 
 
 def _certainly_meant(fate: _Fate, written: str) -> str | None:
-    """Return where the file moved to, or the only near address if it differs by the folder or one slip of the pen."""
+    """Return where the file moved to, or the only near address if it differs by its folder or one typo."""
     if fate.certain or len(fate.meant) != 1:
         return fate.certain
     wanted, near = (address.removesuffix(".md").rsplit("/", 1)[-1] for address in (written, fate.meant[0]))

@@ -95,7 +95,7 @@ def may_hide_entries(file: TreeFile) -> bool:
 
 
 def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the address that a link means, written in full, short, or as a path; None if it means none.
+    """Return the address of a link, which may be full, short, or a path; None if it leads to no entry.
 
     `near` is the address of the entry with the link.
     """

@@ -226,9 +226,9 @@ def _find_moves(
 
 def _words(body: str, entry: Entry | None) -> str:
     """Return the words that identify a moved entry: its body, else its fields; empty if it has none."""
-    said = " ".join(body.split())
-    if said or entry is None:
-        return said
+    text = " ".join(body.split())
+    if text or entry is None:
+        return text
     stated = [(name, getattr(entry, name)) for name in BINDING_FIELDS if getattr(entry, name)]
     return f"\0{stated}" if stated else ""
 

@@ -67,7 +67,7 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
         except BlockingIOError as error:
             raise GitLockedError("another git process keeps committing") from error
         except OSError:
-            # Where we cannot write, git cannot either, and says why.
+            # If we cannot write, git cannot either, and gives the reason.
             pass
         end, pause = time.monotonic() + wait, 0.01
         while True:

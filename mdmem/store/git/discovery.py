@@ -134,7 +134,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     copies = f"refs/remotes/{remote}/"
     form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
     printed = run(repository.top, "for-each-ref", form, "refs/heads/", *([copies] if remote else []))
-    # Of each ref the one that it points to, its commit, and a star if it is checked out here.
+    # For each ref its target, its commit, and a star if it is checked out here.
     rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
     refs = {name: fields for name, *fields in rows}
     at_head = refs.get(f"{copies}HEAD", [""])[0].removeprefix(copies)

@@ -18,7 +18,7 @@ from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionE
 
 
 def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
-    """Return what a git command prints about history, through GitPython; raises GitError.
+    """Return the output of a git command about history, through GitPython; raises GitError.
 
     Importing GitPython takes 0.1 s, so no question about the current files uses this.
     """
@@ -246,7 +246,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     for record in records(printed):
         head = _HEAD.match(record)
         if head:
-            # Where a shallow clone ends, every file looks new.
+            # At the end of a shallow clone every file looks new.
             day = None if head[1] in cut else date.fromisoformat(head[2])
         elif day is not None:
             path = record.removeprefix("\n")

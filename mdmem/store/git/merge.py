@@ -32,7 +32,7 @@ def is_ancestor(repository: Repository, old: str, new: str) -> bool:
 
 
 def ancestors_among(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
-    """Return those of some commits that are ancestors of another commit, or that commit itself."""
+    """Return the given commits that are ancestors of another commit, or that commit itself."""
     wanted = frozenset(olds)
     if not wanted:
         return wanted

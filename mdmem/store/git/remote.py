@@ -114,11 +114,11 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
         raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
     ours, theirs = run(repository.top, "rev-parse", upstream.own_ref, upstream.tracking).decode().split()
     bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()
-    # Where there is none, that function says why.
+    # If there is none, that function raises with the reason.
     return ours, theirs, bases[0] if bases else merge_base(repository, upstream.own_ref, upstream.tracking)
 
 
-# What a remote prints where another push came first, before or while it took ours.
+# The remote's output if another push was faster, before or during ours.
 _OVERTAKEN = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)|incorrect old value"
     r"|already exists|is at [0-9a-f]+ but expected"

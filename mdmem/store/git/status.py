@@ -108,7 +108,7 @@ def list_tracked(repository: Repository, *, index: Path | None = None) -> frozen
 
 
 def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | None = None) -> frozenset[str]:
-    """Return those of the paths, from the top, that git ignores."""
+    """Return the given paths, from the top, that git ignores."""
     if not paths:
         return frozenset()
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -325,7 +325,7 @@ def list_differing(repository: Repository, one: str, other: str, under: str) -> 
 
 
 def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -> frozenset[str]:
-    """Return those of some tracked paths, from the top, that differ from HEAD or the index as git compares them.
+    """Return the given tracked paths, from the top, that differ from HEAD or the index as git compares them.
 
     Where line ends or filters are converted, other bytes are the same to git.
     """

@@ -276,9 +276,9 @@ def tally_shown(state: Path, now: datetime) -> Tally:
     last: datetime | None = None
     for line in _shown_log(state).lines():
         match line:
-            case {"when": when, "way": str(way), "told": list(told)} if (moment := read_time(when)) is not None:
+            case {"when": when, "way": str(way), "told": list(listed)} if (moment := read_time(when)) is not None:
                 if now - moment <= _LATELY:
-                    addresses = [one for one in told if isinstance(one, str)]
+                    addresses = [one for one in listed if isinstance(one, str)]
                     times.update(addresses)
                     ways[way] += len(addresses)
                     last = moment if last is None else max(last, moment)

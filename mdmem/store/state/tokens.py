@@ -28,7 +28,7 @@ from mdmem.store.state.files import (
 )
 
 _FOLDER, _USED = "tokens", ".used"
-# Of the random part of a token.
+# The length of a token's random part, in bytes.
 _BYTES = 32
 _APPROVAL_NAME = re.compile(r"[0-9a-f]{64}(?:\.used)?\Z")
 # For so long a late caller learns that the token expired; then it is unknown.

@@ -313,7 +313,7 @@ def roots_to_check(
 
 
 class PushTarget(Struct, frozen=True):
-    """A push, from the variables of pre-commit or our own hook: what is pushed, and where it goes.
+    """A push in progress, from the variables of pre-commit or our own hook: the commit, and its remote and branch.
 
     `old` is the commit that the remote has, None for a new branch.
     """

@@ -91,7 +91,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     unlike = {} if commit == branch.commit else differing(branch.commit)
     committed = {path: digest for path, digest in binding.items() if path not in unlike}
     committed |= {path: blob.digest for path, blob in unlike.items() if blob is not None}
-    # Of an unknown history every difference counts as a change of this branch.
+    # Without a known history, every difference counts as a change of this branch.
     here = unlike if base in (None, branch.commit) else {} if base == commit else differing(base or "")
     read = _digests_read(workspace.catalog)
     changed = [path for path, digest in read.items() if binding.get(path) != digest]

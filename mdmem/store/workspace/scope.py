@@ -198,7 +198,7 @@ def resolve_scope(
     except AmbiguousWingError:
         if not filters.all_wings:
             raise
-        # Of all wings, no project's invariants always apply.
+        # If all wings are read, no project's invariants always apply.
         shared = tuple(name for name in wings if wings[name].is_shared)
         return Scope(
             wing=None,
@@ -345,7 +345,7 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
 
 
 def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is; a wing whose folder or manifest cannot be read exists all the same."""
+    """Return the state of a scope; a wing counts as existing even if its folder or manifest cannot be read."""
     if not project_id or not project_id.strip():
         return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
     wing = find_wing(project_id, _all_wings(catalog))

@@ -135,7 +135,7 @@ def wing_of(catalog: Catalog, project_id: str) -> str:
 
 
 def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is, without revealing that a denied project could be made."""
+    """Return the state of a scope, without revealing whether a denied project could be created."""
     answer = scope_state(workspace.catalog, project_id, focus)
     if project_id is None or answer.wing is not None:
         return answer
@@ -168,8 +168,9 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:
     """Return the scope of a project.
 
-    A project that does not exist yet has only the shared wings, and none of them binds it. Without a project the scope
-    is that of the active wing, with `widely` also of all others; if none is active, it is all wings, and none binds.
+    A project that does not exist yet reads only the shared wings, and their invariants do not apply to it. Without a
+    project it is the scope of the active wing, with `widely` also all other wings; if no wing is active, it is all
+    wings, and no invariant always applies.
     Raises AccessDeniedError for a project that the caller may not read, or that is missing as far as they can tell.
     """
     if project is None:

@@ -155,7 +155,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
     def within(self, seconds: float, *, clock: Clock) -> Self:
-        """Return the same files, which can be read until so many seconds are over; then OverdueError is raised."""
+        """Return the same files with a time limit in seconds; reading after it raises OverdueError."""
         return replace(self.over(TimedTree(self.whole_tree, until=clock() + seconds, clock=clock)), is_timed=True)
 
     def once(self, make: Callable[[Workspace], _Made]) -> _Made:
@@ -249,7 +249,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def commits(self) -> tuple[str, ...]:
-        """Return the commits whose history the files have; none for HEAD."""
+        """Return the commits from which to read the history of the files; empty means HEAD."""
         if self.snapshot.merge_into is not None:
             return (self.merged.commit, self.merged.into)
         revision = self.snapshot.revision
