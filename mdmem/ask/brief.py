@@ -131,7 +131,7 @@ def _brief(reading: Reading, paths: Sequence[str], given: Mapping[str, str]) -> 
     if problems := (*reading.faults, *problems_in(catalog, found.scope)):
         number = "1 file" if len(problems) == 1 else f"{len(problems)} files"
         first = plain(problems[0].place.path, _LONGEST_NAME)
-        line = f"mdmem: {number} of the memory cannot be read in full and may hold rules (`{first}`)"
+        line = f"mdmem: {number} of the memory cannot be read in full and may contain rules (`{first}`)"
         problem = _reported_once(f"{line}; `mdmem check` shows why", given)
     rules = Brief()
     if new or elsewhere:

@@ -146,7 +146,7 @@ def test_without_an_active_wing_every_project_counts(root: Path) -> None:
 def test_what_cannot_be_read_is_one_line_once(root: Path) -> None:
     write(root, "shop/contracts/broken.md", "---\ntype: [\n---\n")
     answer = asked(root, "docs/x.md")
-    said = "mdmem: 1 file of the memory cannot be read in full and may hold rules"
+    said = "mdmem: 1 file of the memory cannot be read in full and may contain rules"
     assert answer.text == f"{said} (`shop/contracts/broken.md`); `mdmem check` shows why"
     assert not answer.addresses
     assert asked(root, "docs/x.md", given=dict(answer.gave)) == Brief()

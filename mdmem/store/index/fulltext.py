@@ -207,7 +207,7 @@ class FullTextIndex:
     ) -> RefreshResult:
         """Update the index on disk; with `is_timed` only until the first commit that is due.
 
-        Raises `IndexBusyError` where another process writes it for `wait` seconds, and `IndexWriteError`.
+        Raises `IndexBusyError` if another process writes it for `wait` seconds, and `IndexWriteError`.
         """
         folder = self._folder
         if folder is None or not self._writes:
