@@ -1,12 +1,14 @@
-"""A memory of one project wing that names one shared wing, and questions to it."""
+"""A memory of one project wing that names one shared wing, and questions and bundles of it."""
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from builders import make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
 from mdmem.ask.answer import Item, Retrieval, SearchResult
+from mdmem.ask.bundle import Bundle, retrieve_context
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import reading_of
 from mdmem.ask.search import search
@@ -57,3 +59,23 @@ def left_out(retrieval: Retrieval) -> dict[str, str]:
     reasons = {one.address: one.why for one in retrieval.basis.omitted}
     assert len(reasons) == len(retrieval.basis.omitted)
     return reasons
+
+
+def bundle(root: Path, project_id: str | None = "app", /, **asked: Any) -> Bundle:
+    """Return what `retrieve_context` answers about a project."""
+    return retrieve_context(open_root(root), project_id=project_id, **asked)
+
+
+def ids(items: Iterable[Bundle]) -> list[str]:
+    """Return the addresses of items in their order."""
+    return [item["id"] for item in items]
+
+
+def item(answer: Bundle, address: str) -> Bundle:
+    """Return one item of an answer."""
+    return next(one for one in answer["items"] if one["id"] == address)
+
+
+def why_omitted(answer: Bundle) -> dict[str, str]:
+    """Return why each entry that is named as left out is."""
+    return {one["id"]: one["why"] for one in answer["omitted"]}

@@ -13,8 +13,7 @@ from mdmem.ask.bundle import retrieve_context
 from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.tree import Unreadable
 from mdmem.store.workspace.workspace import Workspace
-from retrieval.builders import make_wings, put
-from retrieval.bundle_builders import bundle, ids, item
+from retrieval.builders import bundle, ids, item, make_wings, put
 
 
 def test_an_item_has_the_shape_of_the_contract(tmp_path: Path) -> None:

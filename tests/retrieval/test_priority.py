@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.builders import make_wings, put
-from retrieval.bundle_builders import bundle, ids, item, why_omitted
+from retrieval.builders import bundle, ids, item, make_wings, put, why_omitted
 
 
 def many(root: Path, number: int, room: str, /, **fields: object) -> list[str]:
