@@ -10,7 +10,7 @@ from builders import commit_all, git, make_root, open_root, run_here, snapshot, 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
 from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.remote import fetch_tip, make_bare, talk
+from mdmem.store.git.remote import fetch_tip, make_bare, run_unattended
 from sync.pair import Two
 
 
@@ -193,7 +193,7 @@ def test_git_that_does_not_end_is_ended(tmp_path: Path) -> None:
     write(tmp_path, "slow", "#!/bin/sh\nsleep 60\n").chmod(0o755)
     store, slow = make_bare(tmp_path / "store"), f"--upload-pack={tmp_path}/slow"
     with pytest.raises(Exception, match=r"git fetch did not end within 0\.1 s"):
-        talk(store.top, "fetch", slow, str(tmp_path), variables=store.variables, timeout=0.1)
+        run_unattended(store.top, "fetch", slow, str(tmp_path), variables=store.variables, timeout=0.1)
 
 
 def test_side_of_the_reader_is_a_repository_of_its_own(two: Two) -> None:
