@@ -96,7 +96,7 @@ def test_a_history_under_another_name_is_told_and_a_fork_is_another(dsn: str, tm
         pushed(dsn, folder / "memory", repository="team/shop")
     assert pushed(dsn, folder / "memory", repository="fork/shop", is_new=True).succession is Succession.FIRST
     assert [name for name, _, _ in at(dsn)] == ["shop", "fork/shop"]
-    with pytest.raises(UsageError, match="no name for a repository"):
+    with pytest.raises(UsageError, match="not a valid name for a repository"):
         pushed(dsn, folder / "memory", repository="a b")
 
 
