@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.ask.answer import OVER_BUDGET, Answer, AnswerBasis, Answers, Form, Item, Mention, count_omitted
+from mdmem.ask.limits import SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.text import is_title_alone, quoted
 from mdmem.model.entry import Entry, Status
@@ -184,7 +185,9 @@ def _verdict(answer: Answer) -> str:
         )
         return f"{entries(len(answer.items))}{where}. Covered in part{lacks}."
     rooms = answer.searched
-    searched = f" Searched {count(len(rooms), 'room')}: {', '.join(rooms[:_MOST_ROOMS])}." if rooms else ""
+    # A small budget has no space for names that say where nothing is.
+    names = f": {', '.join(rooms[:_MOST_ROOMS])}" if answer.budget > SMALL_BUDGET else ""
+    searched = f" Searched {count(len(rooms), 'room')}{names}." if rooms else ""
     return f"{_uncovered(answer)}{unmatched}{searched or ' There is no entry yet.'}"
 
 

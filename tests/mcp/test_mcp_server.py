@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import shutil
 import threading
 import time
@@ -85,15 +84,23 @@ def test_what_no_contract_fixes_is_sent_once_as_text(root: Path) -> None:
 
 
 @pytest.mark.parametrize("budget", [200, 500, 1_500])
-def test_budget_counts_the_entries_beside_invariants_in_text_and_json_alike(tmp_path: Path, budget: int) -> None:
+def test_a_budget_is_what_is_printed_beside_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
+    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
+    said = text(call(server_over(root), "retrieve", query="retry order submission", wing="myapp", budget=budget))
+    sections = said.rpartition("\n\n_")[0].split("\n\n### ")
+    beside = [section for section in sections if not section.startswith("invariant")]
+    assert len("\n\n### ".join(beside).encode()) <= 4 * budget + 250
+
+
+@pytest.mark.parametrize("budget", [200, 500])
+def test_a_budget_counts_json_where_json_is_sent(tmp_path: Path, budget: int) -> None:
     server = server_over(shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory"))
     asked = {"query": "retry order submission", "wing": "myapp", "budget": budget}
+    found = json.loads(text(call(server, "retrieve", **asked, format="json")))
+    beside = [*(one for one in found["items"] if one["type"] != "invariant"), *found.get("omitted", ())]
+    assert len(json.dumps(beside, ensure_ascii=False).encode()) <= 4 * budget + 250
     shown = text(call(server, "retrieve", **asked))
-    entries = re.split(r"\n\n(?=_|Contradictions|Outside)", shown, maxsplit=1)[0].split("\n\n### ")[1:]
-    beside = [entry for entry in entries if not entry.startswith("invariant")]
-    assert 0 < len("\n\n### ".join(beside).encode()) <= 4 * budget
-    given = json.loads(text(call(server, "retrieve", **asked, format="json")))["items"]
-    assert [item["address"] for item in given if f"`{item['address']}`" not in shown] == []
+    assert [item["address"] for item in found["items"] if f"`{item['address']}`" not in shown] == []
 
 
 def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> None:
