@@ -96,13 +96,13 @@ def fit(
     order = {item.address: at for at, item in enumerate(found.items)}
     items = sorted(fitting.placed.values(), key=lambda one: (one.entry.type.rank, order.get(one.address, len(order))))
     omitted = [*found.basis.omitted, *fitting.left_out(), *drafts.left_out_proposed()]
+
     # Weak matches may be thousands, and nobody looks for their names; without space for notes, theirs count, too.
-    uncounted = [
-        one for one in omitted if one.why not in _COUNTED and (slots.has_notes or one.type != EntryType.NOTE.value)
-    ]
-    named = sorted(uncounted, key=lambda one: one.why != OVER_BUDGET)[:OMITTED_LISTED]
-    listed = {id(one) for one in named}
-    unnamed = [one for one in omitted if id(one) not in listed]
+    def is_named(one: Omission) -> bool:
+        return one.why not in _COUNTED and (slots.has_notes or one.type != EntryType.NOTE.value)
+
+    named = sorted(filter(is_named, omitted), key=lambda one: one.why != OVER_BUDGET)
+    unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if not is_named(one))]
     counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
     answer = Answer(
@@ -117,7 +117,7 @@ def fit(
         basis=replace(
             found.basis,
             conflicts=found.basis.contradictions_of(visible),
-            omitted=tuple(named),
+            omitted=tuple(named[:OMITTED_LISTED]),
             omitted_counts=sum_counts(counts),
         ),
     )
