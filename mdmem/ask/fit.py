@@ -97,12 +97,9 @@ def fit(
     items = sorted(fitting.placed.values(), key=lambda one: (one.entry.type.rank, order.get(one.address, len(order))))
     omitted = [*found.basis.omitted, *fitting.left_out(), *drafts.left_out_proposed()]
 
-    # Weak matches may be thousands, and nobody looks for their names; without space for notes, theirs count, too.
-    def is_named(one: Omission) -> bool:
-        return one.why not in _COUNTED and (slots.has_notes or one.type != EntryType.NOTE.value)
-
-    named = sorted(filter(is_named, omitted), key=lambda one: one.why != OVER_BUDGET)
-    unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if not is_named(one))]
+    # Weak matches may be thousands, and nobody looks for their names.
+    named = sorted((one for one in omitted if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
+    unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if one.why in _COUNTED)]
     counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
     answer = Answer(
@@ -208,7 +205,7 @@ class _Fitting(Struct, dict=True):
         for item in rest[: self.slots.lines]:
             if not self._place(room, [self._line(item)]):
                 break
-        for item in self.found.unmatched if self.slots is not SHORT_SLOTS else ():
+        for item in self.found.unmatched if self.slots is SLOTS else ():
             self._place(self.limit, [self._line(item, is_described=True)])
 
     def place_proposed(self) -> None:

@@ -109,7 +109,8 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
             if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
                 given.remark(old_line(one.report))
     else:
-        style = ReportStyle(given.ink(), __version__, options["verbose"] or bool(options["select"]), given.root)
+        is_whole = options["verbose"] or bool(options["select"])
+        style = ReportStyle(given.ink(), __version__, is_whole, is_narrowed=bool(paths), root=given.root)
         _print(given, runs, style, form)
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0

@@ -89,7 +89,7 @@ def test_setting_lets_what_was_there_before_fail(tmp_path: Path, capsys: Capture
     folder = lived_in(tmp_path)
     write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
     code, heads, _ = staged(folder, capsys)
-    assert (code, len(heads), "(new)" in "".join(heads)) == (1, 20, False)
+    assert (code, len(heads), "(new)" in "".join(heads)) == (1, 30, False)
 
 
 def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, capsys: Capture) -> None:

@@ -146,6 +146,16 @@ def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> 
     assert said[-1].startswith("of 51 errors 20 are shown; `--select CODE` shows those of one check, `--verbose` all")
 
 
+@pytest.mark.parametrize("number", [20, 70])
+def test_first_look_at_a_memory_fits_on_a_page(number: int) -> None:
+    errors = [finding(message=f"{n:200}", place=Place(RULE, n)) for n in range(1, number + 1)]
+    said = rendered("text", checked(*errors, *warnings("expired", 9)))
+    assert 3_000 < len(said.encode()) <= 4_000
+    assert said.splitlines()[-1].startswith(f"of {number} errors ")
+    narrowed = get_format("text")([checked(*errors[:20])], ReportStyle(is_narrowed=True))
+    assert narrowed.count("error[dangling-link]") == 20
+
+
 OLD, NEW = finding(message="old"), finding(message="new", new=True)
 
 

@@ -85,12 +85,13 @@ class CheckedRoot(Struct, frozen=True):
 class ReportStyle(Struct, frozen=True):
     """The style of a report: its colours, the version of the program, and whether it shows every finding in full.
 
-    `root` is the option as typed, for commands in helps.
+    A report that is narrowed to paths need not fit on a page. `root` is the option as typed, for commands in helps.
     """
 
     ink: Ink = field(default_factory=Ink)
     version: str = ""
     is_whole: bool = False
+    is_narrowed: bool = False
     root: str | None = None
 
     def as_typed(self, help_: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from mdmem.checks.check import Check
+from mdmem.markdown.sentences import size_of
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
 from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, fix_line, reported, summary
@@ -14,8 +15,10 @@ from mdmem.render.ink import Ink
 from mdmem.render.text import count
 
 # More findings are a table with the first errors.
-_READABLE = 25
-_FIRST = 20
+_READABLE = 50
+_FIRST, _LEAST = 20, 3
+# Bytes of a page, and of the line below it that counts the errors shown.
+_PAGE, _LINE = 4_000, 60
 # From so many warnings of one check on, one line stands for all.
 _FOLDED = 10
 # The number of wings listed after a check.
@@ -26,8 +29,8 @@ _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check
 def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
 
-    Many warnings of one check are one line. More than 25 findings are a table by check and wing, with the first
-    errors in full.
+    Many warnings of one check are one line. More than 50 findings, or more than fit on a page, are a table by check
+    and wing, with the first errors in full.
     """
     found, sums = reported(roots), summary(roots)
     if style.is_whole:
@@ -38,13 +41,20 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
             warnings.setdefault(one.finding.code, []).append(one)
     folded = {code: some for code, some in warnings.items() if sum(one.finding.count for one in some) >= _FOLDED}
     single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
+    # Whoever names paths, or compares with a commit, wants all; a first look at a memory is a page.
+    has_room = style.is_narrowed or any(one.report.base is not None for one in roots)
     if len(single) <= _READABLE:
         lines = "\n".join(_folded_line(some, style.ink) for some in folded.values())
-        return "\n\n".join(filter(None, [*(_block(one, style) for one in single), lines, sums]))
-    errors = [one for one in found if one.severity is Severity.ERROR]
-    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
+        page = "\n\n".join(filter(None, [*(_block(one, style) for one in single), lines, sums]))
+        if has_room or size_of(page) <= _PAGE:
+            return page
+    table, errors = _table(found, style.ink), [one for one in found if one.severity is Severity.ERROR]
     blocks = [_block(one, style) for one in errors[:_FIRST]]
-    return "\n\n".join([_table(found, style.ink), *blocks, f"{sums}\n{part}{_WAYS}"])
+    room = _PAGE - size_of(f"{table}{sums}{_WAYS}") - _LINE
+    while not has_room and len(blocks) > _LEAST and sum(size_of(block) + 2 for block in blocks) > room:
+        blocks.pop()
+    part = f"of {len(errors)} errors {len(blocks)} are shown; " if len(errors) > len(blocks) else ""
+    return "\n\n".join([table, *blocks, f"{sums}\n{part}{_WAYS}"])
 
 
 def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
