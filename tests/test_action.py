@@ -266,3 +266,9 @@ mkdir -p "$3/bin"
 printf '#!/bin/sh\\necho "$@" > "%s/asked"\\n' "$3" > "$3/bin/python"
 chmod +x "$3/bin/python"
 """
+
+
+@pytest.mark.parametrize("value", ["$(touch hit)", "--upload-pack=touch hit"])
+def test_hostile_branch_of_the_event_is_a_name_and_nothing_else(value: str, tmp_path: Path) -> None:
+    runner = checked_out(_origin(), tmp_path / "job", branch="main", base_ref=value)
+    assert (runner.check().returncode != 0, list(tmp_path.rglob("hit"))) == (True, [])

@@ -14,10 +14,10 @@ from builders import environment, open_root, run_mdmem, write
 
 from mdmem.ask.answer import Item
 from mdmem.ask.question import Question
-from mdmem.ask.retrieve import retrieve_in
+from mdmem.ask.retrieve import retrieve, retrieve_in
 from mdmem.ask.search import search
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.workspace.scope import resolve_scope
+from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -202,3 +202,36 @@ def test_replayed_history_stops_the_acceptance_that_leaves_what_it_replaces_in_f
     stopped = [line for line in said.splitlines() if line.startswith("20")]
     assert stopped == ["2025-04-28 06c4421dfa28  pep-773 status: Draft -> Accepted"]
     assert "supersession-one-sided: pep-773: supersedes `peps/standards-track/pep-397`" in said
+
+
+def test_enough_peps_were_replaced_to_show_something() -> None:
+    assert len(list(replaced())) >= 30
+
+
+def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_one_of_its_type(peps: Workspace) -> None:
+    def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
+        items = in_force(peps, Question(words=title, filters=Filters(include_deprecated=True)))
+        found = ids(item.entry.address for item in items)
+        old = items[found.index(name)]
+        same = [head for head in heads if items[found.index(head)].entry.type is old.entry.type]
+        return not old.current and all(found.index(head) < found.index(name) for head in same)
+
+    assert broken(is_right) == []
+
+
+def test_retrieve_within_the_default_budget_never_gives_the_replaced_pep(peps: Workspace) -> None:
+    def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
+        (answer,) = retrieve(peps, Question(words=title)).all
+        found = ids(one.address for one in answer.items)
+        return name not in found and answer.tokens <= answer.budget
+
+    assert broken(is_right) == []
+
+
+def test_search_that_includes_what_ended_has_the_current_pep_before_the_old_one(peps: Workspace) -> None:
+    def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
+        question = Question(words=title, filters=Filters(include_deprecated=True))
+        found = ids(hit.entry.address for hit in search(peps, question).hits)
+        return all(found.index(head) < found.index(name) for head in heads)
+
+    assert broken(is_right) == []

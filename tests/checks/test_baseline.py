@@ -176,3 +176,8 @@ def test_baseline_reports_as_many_as_are_beyond_its_counts(old: list[Finding], n
     assert len(kept) == sum(max(0, count) for count in more.values())
     assert len(stale) == sum(count < 0 for count in more.values())
     assert baseline_of(reversed(old)) == baseline_of(old)
+
+
+def test_baseline_is_read_with_crlf_and_a_byte_order_mark() -> None:
+    content = b"\xef\xbb\xbf" + baseline_of([found(EMPTY)]).replace(b"\n", b"\r\n")
+    assert read_baseline(content).records == (Record(EMPTY, A, 1, 2),)

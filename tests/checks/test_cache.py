@@ -193,3 +193,9 @@ def test_check_that_fails_leaves_nothing_in_the_cache(tmp_path: Path, monkeypatc
     found = run_checks(cached_case(small(), tmp_path), checks)
     assert [one.code for one in found if "local-path" in one.message] == ["check-crashed"]
     assert not (tmp_path / CACHED_IN).exists()
+
+
+def test_records_of_another_kind_count_as_none(tmp_path: Path) -> None:
+    found = found_in(cached_case(small(), tmp_path))
+    (tmp_path / CACHED_IN).write_bytes(pack(module._version(), {key: [1, "a"] for key in stored(tmp_path)}))
+    assert found_in(cached_case(small(), tmp_path)) == found

@@ -9,7 +9,7 @@ from builders import write_entry
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import get_checks
+from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.finding import Finding, Severity
@@ -72,3 +72,14 @@ def test_fault_outside_the_program_is_no_crash(tmp_path: Path, monkeypatch: pyte
     crashing(monkeypatch, GoneError("a file went away"), at=None)
     with pytest.raises(GoneError, match=r"^a file went away$"):
         run_checks(case_of(tmp_path), [EMPTY])
+
+
+def test_crash_leaves_the_run_incomplete() -> None:
+    assert all(get_check(code).incomplete for code in ("unreadable", "check-crashed", "git-unavailable"))
+
+
+def test_crash_message_is_one_printable_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing(monkeypatch, ValueError("a\n\x1bb " + "c" * 500), at=None)
+    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
+    start = "the check `body-empty` failed: ValueError: a <U+001B>b ccc"
+    assert (finding.message[: len(start)], len(finding.message) < 260) == (start, True)

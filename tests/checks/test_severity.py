@@ -118,3 +118,8 @@ def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> Non
     write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
     case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
     assert {one.place.line: str(one.severity) for one in run_checks(case, [DANGLING])} == {7: "error", 8: "warning"}
+
+
+def test_weight_is_lowered_from_what_the_settings_say(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app", **ENDED)
+    assert weights(tmp_path, EMPTY, settings=Settings(severity={EMPTY: WARNING})) == [("app", f"{EMPTY} info")]

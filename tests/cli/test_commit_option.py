@@ -149,3 +149,25 @@ def test_root_without_git_says_so_and_writes_nothing(tmp_path: Path, capsys: Cap
     done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--new-wing", "--commit", cwd=root)
     assert (done.code, done.err) == (3, f"mdmem: {root} is in no git repository; leave out --commit\n")
     assert sorted(snapshot(root)) == ["mdmem.toml"]
+
+
+def test_commit_leaves_what_is_staged_and_changed_besides(root: Path, capsys: Capture) -> None:
+    other = "memory/nav/rules/callbacks.md"
+    text = (root.parent / other).read_text()
+    write(root.parent, other, text.replace("robot", "whole robot"))
+    write(root.parent, "code.py", "pass\n")
+    git(root.parent, "add", "-A")
+    write(root.parent, other, text.replace("robot", "very robot"))
+    before = status(root.parent)
+    assert before == ["A  code.py", f"MM {other}"]
+    assert deprecate(capsys, root).code == 0
+    assert (held(root), status(root.parent)) == ([f"M\tmemory/{OLD}.md"], before)
+
+
+def test_staged_change_of_the_very_file_is_committed_with_what_is_written(root: Path, capsys: Capture) -> None:
+    text = (root / f"{OLD}.md").read_text()
+    write(root, f"{OLD}.md", text.replace("measured", "measured twice"))
+    git(root, "add", "-A")
+    assert deprecate(capsys, root).code == 0
+    assert "measured twice" in git(root, "show", f"HEAD:memory/{OLD}.md")
+    assert status(root.parent) == []

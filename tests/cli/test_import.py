@@ -349,3 +349,11 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture
     assert second.returncode == 1
     assert "unknown-status" in second.stderr
     assert "0003-cloud" not in second.stderr
+
+
+def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    git(folder, "init", "-q", "vendor/tool")
+    write(folder, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
+    ran = run_here(capsys, "import", cwd=folder)
+    assert ran.out.startswith("imported 2 entries ")

@@ -258,3 +258,40 @@ def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, 
     run_here(capsys, "init", "b", "--client", "generic", cwd=folder)
     assert server_in(folder / ".mcp.json")["args"] == ["mcp", "--root", "b"]
     assert git(folder, "status", "--porcelain", "a") == ""
+
+
+def test_read_only_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".mcp.json", "{}\n").chmod(0o444)
+    ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    assert ".mcp.json is there and stays as it is: it is read-only; add this to it:\n{" in ran.out
+    assert (folder / ".mcp.json").read_text() == "{}\n"
+
+
+def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = '{\n\t// asked once\n\t"inputs": [],\n\t"servers": {\n\t\t"git": {"command": "x"}, // ours\n\t},\n}\n'
+    write(folder, ".vscode/mcp.json", before)
+    ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
+    after = (folder / ".vscode/mcp.json").read_text()
+    assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
+    start, _, end = before.partition(" // ours")
+    assert after.startswith(f'{start} // ours\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
+    assert after.endswith(f"\t\t}},{end}")
+
+
+def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = '# ours\nmodel = "x"\n'
+    write(folder, ".codex/config.toml", before)
+    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    piece = '\n[mcp_servers.mdmem]\nrequired = true\nstartup_timeout_sec = 20\ncommand = "mdmem"\nargs = ["mcp"]\n'
+    assert (folder / ".codex/config.toml").read_text() == before + piece
+
+
+def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    ran = run_here(capsys, "init", "../there", "--client", "generic", cwd=folder)
+    assert "no client is set up; run this where the memory is\n" in ran.out
+    assert list(folder.iterdir()) == []

@@ -239,3 +239,21 @@ def test_name_of_a_file_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None
         stream.write((folder / "memory/nav/rules/callbacks.md").read_bytes())
     ran = run_mdmem("list", cwd=folder, env={"PYTHONIOENCODING": "utf-8"})
     assert (ran.returncode, "nav/rules/caf\\udce9" in ran.stdout) == (0, True)
+
+
+def test_closed_stream_is_no_fault(tmp_path: Path) -> None:
+    # A process that is forked has streams of its own.
+    line = f"'{sys.executable}' -m mdmem list >&-"
+    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_quiet_never_keeps_an_error_back(tmp_path: Path, capsys: Capture) -> None:
+    assert "no memory here" in run_here(capsys, "--quiet", "list", cwd=tmp_path).err
+
+
+def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
+    line = f"'{sys.executable}' -m mdmem list | head -1"
+    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    assert ran.stdout.split()[2] == b"nav/architecture/threads"
+    assert ran.stderr == b""

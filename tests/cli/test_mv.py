@@ -280,3 +280,12 @@ def test_wing_that_is_not_there_is_made_only_where_it_is_meant(
     assert (ran.code, ran.err) == (2, "mdmem: there is no wing `zoo`; `--new-wing` makes one\n")
     assert run_here(capsys, *command, "--new-wing", "--shared", cwd=root).code == 0
     assert (root / "zoo/README.md").read_text().startswith("---\nkind: shared\n")
+
+
+def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    before = text(root, OLD)
+    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert ran.code == 0
+    assert text(root, NEW) == before
+    assert not (root / f"{OLD}.md").exists()

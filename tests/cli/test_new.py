@@ -404,3 +404,18 @@ def test_owner_stands_behind_what_is_put_in_force_at_once(
     assert run_here(capsys, *command, *place, *text, cwd=folder).code == 0
     written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
     assert [one for one in written if one.startswith("approved_by")] == line
+
+
+def test_entry_that_exists_is_never_overwritten(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "new", "note", "nav/rules/callbacks", "--body", "x", cwd=folder)
+    assert (ran.code, ran.out) == (4, "")
+    assert ran.err.startswith("mdmem: nav/rules/callbacks exists already; ")
+    assert snapshot(folder) == before
+
+
+def test_title_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
+    ran = subprocess.run(command, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr.count(b"\n"), b"fault" in ran.stderr) == (2, 1, False)

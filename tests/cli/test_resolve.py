@@ -291,3 +291,39 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, caps
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]
     assert (is_clean(root, capsys), git(tmp_path, "status", "--porcelain")) == (True, "")
+
+
+def test_crlf_stays_when_a_side_is_taken(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    text = "---\r\ntype: decision\r\nstatus: {}\r\ncreated_at: 2026-03-05\r\ntitle: Two\r\n---\r\n\r\nTwo."
+    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
+    run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    assert (folder / FILE).read_bytes().decode() == text.format("under_review")
+
+
+def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "branch", "theirs")
+    for branch, status in (("theirs", "under_review"), ("main", "deprecated")):
+        git(folder, "checkout", "-q", branch)
+        for address in (OLD, "nav/rules/callbacks"):
+            write_entry(folder / "memory", address, title="Changed", status=status)
+        commit_all(folder)
+    git(folder, "merge", "-q", "theirs", ends=1)
+    ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
+
+
+def test_of_several_one_that_is_decided_on_disk_is_said_to_be(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
+    run_here(capsys, "resolve", OLD, "--take", "ours", "--reason", "four cores", cwd=tmp_path)
+    lines = run_here(capsys, "resolve", cwd=tmp_path).out.splitlines()
+    assert f"  it has no markers left; git add {FILE} keeps it as it is" in lines
+
+
+def test_two_choices_at_once_are_refused(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    for given in (["--take", "ours", "--split", OLD], ["--take", "ours"]):
+        ran = run_here(capsys, "resolve", *given, cwd=root)
+        assert (ran.code, "name one ADDRESS, and one of --take, --behind and --split" in ran.err) == (2, True)

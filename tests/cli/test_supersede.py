@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import on_terminal, run_here, run_mdmem, snapshot
+from builders import commit_all, git, memory, on_terminal, run_here, run_mdmem, snapshot, write, write_entry
 from lives import NEW, OLD, editor, two_entries
 
 Capture = pytest.CaptureFixture[str]
@@ -96,3 +96,17 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`\n"
     )
     assert snapshot(root) == before
+
+
+def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/executor")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "other", "HEAD~1")
+    write(folder, "x", "x")
+    commit_all(folder)
+    git(folder, "merge", "-q", "--no-commit", "main")
+    before = snapshot(folder)
+    ran = run_here(capsys, "supersede", "threads", "--by", "executor", "-m", WHY, "--commit", cwd=folder)
+    assert (ran.code, "merge" in ran.err) == (2, True)
+    assert snapshot(folder) == before

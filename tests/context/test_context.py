@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from builders import write, write_entry
+from builders import snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -450,3 +450,10 @@ def test_session_begins_without_lines_from_outside_where_the_memory_has_any(tmp_
     packs = [context(root, "mend the kettle", layer=layer) for layer in ("wake", "recall")]
     assert [bool(items_of(pack)) for pack in packs] == [True, True]
     assert [len(pack["fallback"]) for pack in packs] == [0, 1]
+
+
+def test_reading_changes_no_byte_of_the_memory(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    before = snapshot(root)
+    context(root, "the pool", layer="deep_search", agent_id="bot")
+    assert snapshot(root) == before

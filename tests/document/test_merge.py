@@ -240,3 +240,9 @@ def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
     assert not has_hunks(text.encode())
     assert take_side(text.encode(), ConflictSide.OURS) == text.encode()
     assert labels_of(text.encode()) is None
+
+
+def test_body_and_status_of_two_sides_come_together() -> None:
+    before = text_of("")
+    outcome = merge(before, before.replace("We decided.", "We chose."), before.replace("active", "under_review"))
+    assert outcome == EntryMerge(before.replace("We decided.", "We chose.").replace("active", "under_review").encode())

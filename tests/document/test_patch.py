@@ -151,3 +151,25 @@ def test_composed_entry_keeps_the_order_and_ends_with_one_newline() -> None:
     assert compose_entry(fields, "\n\nText.\n\n\n") == (
         '---\ntype: note\ncreated_at: 2026-03-05\ntitle: "a: b"\n---\n\nText.\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("after", "is_proved"),
+    [
+        (entry("type: note\ntitle: b\n"), True),
+        (entry("title: 'b'\ntype: note\n"), True),
+        (entry("type: note\ntitle: c\n"), False),
+        (entry("type: decision\ntitle: b\n"), False),
+        (entry("type: note\ntitle: b\nx-a: b\n"), False),
+        (entry("type: note\ntitle: b\n", body="\nOther.\n"), False),
+        (entry("type: note\ntitle: b: c\n"), False),
+    ],
+)
+def test_verify_proves_the_fields_named_and_nothing_else(after: Document, is_proved: bool) -> None:
+    assert patch.verify(entry("type: note\ntitle: a\n"), after, {"title": "b"}) is is_proved
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="the loader in Python refuses a tab before a comment")
+def test_set_fields_keeps_a_tab_behind_the_colon() -> None:
+    document = entry("title:\ta\t# why\n")
+    assert front_after(document, patch.set_fields(document, {"title": "b"})) == "title:\tb\t# why\n"

@@ -312,3 +312,17 @@ def test_key_that_is_renamed_keeps_its_value(drawn: Drawn, data: st.DataObject, 
     assert list((after.fields or {}).items()) == [
         (text if key == name else key, value) for key, value in (document.fields or {}).items()
     ]
+
+
+@given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.binary(max_size=3))))
+def test_bytes_outside_the_edits_stay(data: bytes, drawn: list[tuple[int, int, bytes]]) -> None:
+    edits = [Edit(PATH, start, start + width, content) for start, width, content in drawn]
+    try:
+        after = layout.apply_edits(data, edits)
+    except ValueError:
+        return
+    assert len(after) == len(data) + sum(len(edit.content) - (edit.end - edit.start) for edit in edits)
+    first = min((edit.start for edit in edits), default=len(data))
+    last = max((edit.end for edit in edits), default=0)
+    assert after.startswith(data[:first])
+    assert after.endswith(data[last:])

@@ -17,6 +17,7 @@ from builders import (
     made_once,
     make_repository,
     merge_conflict,
+    nobody,
     status,
     without_rights,
     write,
@@ -413,3 +414,26 @@ def test_operation_at_hand_is_found(top: Path, command: list[str], operation: st
         commit_all(top, branch)
     git(top, *command, ends=1)
     assert state_of(repository_of(top)) == operation
+
+
+def test_author_in_the_environment_is_kept(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Bob")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "bob@example.org")
+    write(top, "m/one.md", "ours\n")
+    commit(top, "m/one.md")
+    assert git(top, "log", "-1", "--format=%an <%ae>, %cn") == "Bob <bob@example.org>, Ada"
+
+
+def test_nothing_is_committed_where_head_holds_the_files_already(top: Path) -> None:
+    (top / "m/two.md").unlink()
+    assert commit(top, "m/one.md", "m/never.md") is None
+    assert git(top, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_missing_identity_is_said_with_what_to_type(top: Path) -> None:
+    nobody(top)
+    write(top, "m/new.md", "new\n")
+    words = r"git does not know who you are; type `git config user.name NAME` .*; nothing was committed"
+    with pytest.raises(NotCommittedError, match=words):
+        commit(top, "m/new.md")
+    assert status(top) == ["?? m/new.md"]

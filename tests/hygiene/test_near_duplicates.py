@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.change import near_duplicates
 from mdmem.change.near_duplicates import near_groups, near_pairs
 from mdmem.markdown.similarity import jaccard
 
@@ -41,3 +44,28 @@ def test_near_pairs_are_those_of_every_pair(sets: list[frozenset[str]], share: f
         pair: near for pair, near in wanted.items() if near >= share
     }
     assert found == sorted(found, key=lambda one: (-one.share, one.a, one.b))
+
+
+def test_copies_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compared(monkeypatch, [(f"t{number}", frozenset("abcdef")) for number in range(400)]) <= 50 * 400
+
+
+@pytest.mark.parametrize("among", [None, {"t0", "t1"}])
+def test_texts_of_one_subject_are_not_compared_each_with_each(
+    monkeypatch: pytest.MonkeyPatch, among: set[str] | None
+) -> None:
+    random = Random(7)
+    common, rare = [f"c{number}" for number in range(60)], [f"r{number}" for number in range(5000)]
+    texts = [(f"t{number}", frozenset([*random.sample(common, 30), *random.sample(rare, 60)])) for number in range(400)]
+    assert compared(monkeypatch, texts, among) < 10 * len(texts)
+
+
+def compared(
+    monkeypatch: pytest.MonkeyPatch, texts: list[tuple[str, frozenset[str]]], among: set[str] | None = None
+) -> int:
+    """Return how many pairs of texts are compared."""
+    calls = []
+    real = near_duplicates.jaccard
+    monkeypatch.setattr(near_duplicates, "jaccard", lambda *arguments: calls.append(1) or real(*arguments))
+    near_pairs(texts, share=0.9, among=among)
+    return len(calls)

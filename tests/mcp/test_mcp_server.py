@@ -539,3 +539,12 @@ def test_first_question_waits_for_the_index_that_is_being_built(root: Path, monk
 
     with_client(MemoryServer(Watched(opened_apart(root)), profile="all", is_warming=True), work)
     assert order[:2] == ["built", "asked"]
+
+
+def test_each_call_sees_the_files_as_they_are(root: Path) -> None:
+    async def work(client: Client) -> tuple[int, int]:
+        first = facts(await client.call_tool("search", {"format": "json", "query": "gyroscope"}))["total"]
+        write_entry(root, "nav/notes/new", "About the gyroscope.\n", type="note")
+        return first, facts(await client.call_tool("search", {"format": "json", "query": "gyroscope"}))["total"]
+
+    assert with_client(server_over(root), work) == (0, 1)

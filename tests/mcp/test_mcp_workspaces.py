@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import TODAY, commit_all, environment, git, memory, write_entry
+from builders import TODAY, commit_all, environment, git, memory, write, write_entry
 from clients import call, server_over, text
 from msgspec.structs import replace
 
@@ -179,3 +179,17 @@ def test_a_question_to_a_memory_that_is_gone_has_failed(tool: str, tmp_path: Pat
     assert "gone since the server was started" in said
     assert "failed" in said or "Degraded" in said or tool == "context"
     assert "save_session" not in said
+
+
+def test_a_changed_manifest_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
+    addresses(provider)
+    write(root, "nav/README.md", "---\nkind: shared\n---\n")
+    assert provider.workspace().catalog.wings["nav"].is_shared
+
+
+def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provider) -> None:
+    assert provider.settings().answer_limit == 24_000
+    write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\n")
+    assert provider.settings().answer_limit == 2_000
+    write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\nanswer_bytes = 3000\n")
+    assert provider.settings().answer_limit == 3_000

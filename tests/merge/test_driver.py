@@ -351,3 +351,53 @@ def test_stage_leaves_the_driver_alone(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path / "p")
     run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
     assert "merge-driver      absent" in run_here(capsys, "hooks", "status", cwd=folder).out
+
+
+def test_broken_entry_is_merged_as_text(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, ENTRY.replace("tags: [executor]", "tags: [executor"), ENTRY.replace("measured", "measured twice"))
+    quiet(folder, "merge", "-q", "theirs")
+    assert "tags: [executor\n" in text_of(folder)
+    assert "measured twice" in text_of(folder)
+
+
+def test_cherry_pick_joins_both_changes(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    quiet(folder, "cherry-pick", "theirs")
+    assert text_of(folder) == MERGED
+
+
+def test_entry_that_both_sides_add_is_joined_by_key(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    path = "memory/nav/architecture/new.md"
+    branches(folder, changed(ENTRY, {"[executor]": "[ours]"}), changed(ENTRY, {"[executor]": "[theirs]"}), path)
+    quiet(folder, "merge", "-q", "theirs")
+    assert "tags: [ours, theirs]\n" in (folder / path).read_text()
+
+
+def test_prose_without_front_matter_is_merged_as_text(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    path = "memory/nav/architecture/README.md"
+    write(folder, path, "one\n\ntwo\n\nthree\n")
+    commit_all(folder)
+    branches(folder, "ONE\n\ntwo\n\nthree\n", "one\n\ntwo\n\nTHREE\n", path)
+    quiet(folder, "merge", "-q", "theirs")
+    assert (folder / path).read_text() == "ONE\n\ntwo\n\nTHREE\n"
+
+
+def test_two_statuses_are_marked(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
+    quiet(folder, "merge", "theirs", ends=1)
+    hunk = "<<<<<<< ours\nstatus: under_review # as agreed\n=======\nstatus: deprecated # as agreed\n>>>>>>> theirs\n"
+    assert text_of(folder) == ENTRY.replace("status: active # as agreed\n", hunk)
+
+
+def test_worktree_merges_as_its_repository_does(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    other = tmp_path / "other"
+    git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
+    quiet(other, "merge", "-q", "theirs")
+    assert text_of(other) == MERGED

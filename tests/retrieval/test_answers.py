@@ -152,3 +152,8 @@ def test_rule_proposed_for_the_files_is_named_where_nothing_covers_the_question(
     write_entry(folder / "memory", "nav/architecture/lamps", "Lamps.\n", title="Lamps", applies_to=["lamps/**"])
     out = run_here(capsys, "retrieve", "zebra", "--path", "lamps/a.py", cwd=folder).out
     assert "No invariant or decision covers this: 1 invariant always applies, 1 proposed rule applies" in out
+
+
+def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
+    out = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
+    assert (len(out) < 1200, "--ask QUESTION" in out, "--include-deprecated" in out) == (True, True, True)

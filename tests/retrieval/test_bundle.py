@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from builders import make_repository, open_root, write
+from builders import make_repository, open_root, snapshot, write
 from msgspec.structs import replace
 
 from mdmem.ask.bundle import retrieve_context
@@ -295,3 +295,27 @@ def test_hygiene_is_due_thirty_days_after_the_last(tmp_path: Path, day: str, due
     record_hygiene(open_root(root).state_folder, ["app"], date.fromisoformat(day))
 
     assert bundle(root)["hygiene_due"] is due
+
+
+def test_a_bundle_changes_no_byte_and_is_the_same_twice(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    put(root, "lib/r/two", "Two")
+    before = snapshot(root)
+
+    first, second = bundle(root, topic="one two"), bundle(root, topic="one two")
+
+    assert first == second
+    assert snapshot(root) == before
+
+
+def test_a_bundle_has_the_keys_of_the_contract(tmp_path: Path) -> None:
+    told = bundle(make_wings(tmp_path))
+
+    assert {name: told[name] for name in ("items", "retrieval_status", "scope_state", "conflicts_found")} == {
+        "items": [],
+        "retrieval_status": "empty",
+        "scope_state": "resolved",
+        "conflicts_found": False,
+    }
+    assert told["hygiene_due"] is False

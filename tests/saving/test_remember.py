@@ -314,3 +314,11 @@ def test_no_arguments_raise(odd_root: Path, stated: dict[str, object]) -> None:
 @pytest.fixture(scope="module")
 def odd_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_memory(tmp_path_factory.mktemp("odd"))
+
+
+def test_secret_is_refused(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    key = "The key is AKIA" + "IOSFODNN7EXAMPLA."
+    result = kept(root, title="Key", content=key, project="app")
+    assert not result.success
+    assert result.message.startswith("nothing was written: ")

@@ -241,3 +241,25 @@ def test_any_file_grows_by_these_items_alone(held: dict[str, Any], indent: int |
 def test_a_list_that_is_none_is_no_place_for_an_item() -> None:
     with pytest.raises(MisfitError, match=r"`hooks\.A` is no list"):
         grow_lists(b'{"hooks": {"A": {}}}', "hooks", WANTED, seed={})
+
+
+def test_byte_order_mark_stays() -> None:
+    assert grown('\ufeff{"a": 1}').startswith('\ufeff{"a": 1, ')
+
+
+def test_empty_file_becomes_a_whole_one() -> None:
+    assert json.loads(grown("")) == {"servers": {"mdmem": SERVER}}
+
+
+def test_file_of_another_encoding_is_refused() -> None:
+    with pytest.raises(MisfitError, match="not in UTF-8"):
+        grow_json('{"a": "ä"}'.encode("utf-16"), "servers", "mdmem", SERVER)
+
+
+def test_line_endings_are_those_of_the_file() -> None:
+    assert re.search(r"[^\r]\n", grown('{\r\n  "a": 1\r\n}\r\n')) is None
+
+
+def test_slashes_and_braces_in_texts_are_no_comments() -> None:
+    before = '{\n  "servers": {\n    "a": {"url": "http://x/} // , /* y"}\n  }\n}\n'
+    assert json.loads(grown(before))["servers"]["a"]["url"] == "http://x/} // , /* y"

@@ -22,9 +22,11 @@ from builders import (
 from processes import run_at_once
 
 from mdmem.change import sync as syncing
-from mdmem.change.sync import pauses
+from mdmem.change.sync import SyncStoppedError, pauses
 from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.remote import move_branch
 from mdmem.write.create import create_entry
 from mdmem.write.write import WriteOptions
 
@@ -442,3 +444,23 @@ def test_many_writers_sync_many_entries_each(tmp_path: Path, writers: int, entri
     assert int(git(result, "rev-list", "--count", "HEAD")) == 1 + writers * entries
     assert run_mdmem("check", cwd=result).returncode == 0
     assert git(tmp_path / "writer-0", "status", "--porcelain") == ""
+
+
+def test_branch_that_moved_meanwhile_is_not_moved(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    old = head(ours)
+    new = add(ours, "nav/rules/ours", title="Ours")
+    repository = find_repository(ours)
+    assert repository is not None
+    assert not move_branch(repository, "refs/heads/main", old, old)
+    assert head(ours) == new
+    assert git(ours, "status", "--porcelain") == ""
+
+
+def test_what_is_broken_here_alone_is_not_pushed_either(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/gone"])
+    before = untouched(ours)
+    with pytest.raises(SyncStoppedError):
+        sync(ours)
+    assert untouched(ours) == before
