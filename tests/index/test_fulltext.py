@@ -11,7 +11,7 @@ import pytest
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError
+from mdmem.store.index.records import IndexDocument, IndexWriteError
 
 from .builders import Tree, numbered, tree
 
@@ -306,16 +306,6 @@ def test_search_answers_when_a_file_stands_where_the_folder_should(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("impatient")
-def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
-    with locked(tmp_path / LOCK, wait=0):
-        index = FullTextIndex(tmp_path)
-        with pytest.raises(IndexBusyError):
-            index.refresh(live=tree(3).live, read=tree(3).read)
-        assert ask(index, tree(3)) == ("scan", True)
-        why = index.search("lock", live=tree(3).live, read=tree(3).read).why
-    assert why == "the index is being written"
-
-
 def test_search_takes_a_change_into_the_index(tmp_path: Path) -> None:
     made = tree(100)
     index = kept(made, tmp_path)
