@@ -10,6 +10,7 @@ import pytest
 from builders import entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
+from mdmem.ask import excerpt
 from mdmem.change.history import why
 from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
@@ -91,3 +92,16 @@ def test_links_of_one_file_are_rewritten_at_once_by_a_move(
     assert run_here(capsys, "mv", "app/rules/", "app/laws/", cwd=root).code == 0
     assert file.read_text() == hub.replace("app/rules/", "app/laws/")
     assert len(proofs) == 3
+
+
+@pytest.mark.parametrize("text", ["We keep ADR-0007. ", "| ADR-0007 "])
+def test_paragraph_that_mentions_an_entry_often_is_read_once(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "app/rules/adr-0007", "Orders are sent twice.\n", title="Orders")
+    write_entry(root, "app/rules/adr-0009", f"{text * 300}\n", title="Later")
+    calls = counted(monkeypatch, excerpt, "sentences_in")
+    shown = run_here(capsys, "retrieve", "orders", cwd=root).out
+    assert "mentioned by app/rules/adr-0009" in shown
+    assert len(calls) < 50

@@ -162,20 +162,22 @@ def _best(passages: Iterable[Passage], room: int) -> list[Passage]:
 
 
 def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield the sentences and table rows of a body that hold a pattern, each with its first match.
+    """Yield the sentences and table rows of a body that contain a pattern, each with its first match.
 
     A row that names two records maps one to the other, as where records got new numbers: it mentions neither.
     """
+    done = 0
     for found in pattern.finditer(body):
+        # Each paragraph is read once, however often it contains the pattern.
+        if found.start() < done:
+            continue
         start = max(body.rfind("\n\n", 0, found.start()), 0)
-        end = body.find("\n\n", found.end())
-        for sentence in sentences_in(body, start, end if end >= 0 else len(body)):
-            text = without_targets(sentence.text)
-            if sentence.start <= found.start() < sentence.end and (inside := pattern.search(text)):
-                yield text, inside
-                break
-        else:
-            line = body[body.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
-            text = without_targets(" ".join(line.replace("|", " ").split()))
-            if _ROW.match(line) and len(set(_RECORD.findall(text))) < 2 and (inside := pattern.search(text)):
-                yield text, inside
+        done = body.find("\n\n", found.end())
+        done = done if done >= 0 else len(body)
+        texts = [without_targets(one.text) for one in sentences_in(body, start, done)]
+        if not any(map(pattern.search, texts)):
+            rows = (
+                " ".join(line.replace("|", " ").split()) for line in body[start:done].split("\n") if _ROW.match(line)
+            )
+            texts = [without_targets(row) for row in rows if len(set(_RECORD.findall(row))) < 2]
+        yield from ((text, inside) for text in texts if (inside := pattern.search(text)))
