@@ -51,7 +51,7 @@ class Form(StrEnum):
 
     @property
     def is_line(self) -> bool:
-        """Say whether none of the content is shown."""
+        """Return whether none of the content is shown."""
         return self in (Form.LINE, Form.GIVEN)
 
 
@@ -126,12 +126,12 @@ class Item(Struct, frozen=True, kw_only=True):
 
     @property
     def is_proposal(self) -> bool:
-        """Say whether nobody agreed to it yet: it is not on the default branch, or nobody approved it there."""
+        """Return whether nobody agreed to it yet: it is not on the default branch, or nobody approved it there."""
         return self.stance is not None and self.stance.standing.is_unapproved
 
     @property
     def is_matching_pattern(self) -> bool:
-        """Say whether it is a current pattern that holds at least half of the question's words."""
+        """Return whether it is a current pattern that holds at least half of the question's words."""
         is_binding = self.current and not self.is_proposal
         return self.entry.type is EntryType.PATTERN and is_binding and self.matches and self.score > 0
 
@@ -145,7 +145,7 @@ class Contradiction(Struct, frozen=True):
 
     @property
     def is_declared(self) -> bool:
-        """Say whether one of the two entries declares it."""
+        """Return whether one of the two entries declares it."""
         return self.why in (DECLARED, RELATED)
 
 
@@ -242,7 +242,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
 
     @property
     def covered(self) -> bool:
-        """Say whether a current invariant or decision covers the whole question."""
+        """Return whether a current invariant or decision covers the whole question."""
         return self.coverage is Coverage.FULL
 
     def contradictions_of(self, shown: Container[str]) -> tuple[Contradiction, ...]:
@@ -297,7 +297,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     @property
     def over_budget(self) -> bool:
-        """Say whether the answer is larger than its budget, which only invariants can cause."""
+        """Return whether the answer is larger than its budget, which only invariants can cause."""
         return self.tokens > self.budget
 
 

@@ -82,7 +82,7 @@ def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
 
 
 def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
-    """Say how many invariants apply to all files, and which command shows them; None if there are none.
+    """Return how many invariants apply to all files, and which command shows them; None if there are none.
 
     A brief omits them, since they belong at the start of a session and it may be shown at each edit.
     Raises the errors of loading the memory.

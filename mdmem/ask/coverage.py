@@ -1,4 +1,4 @@
-"""Tell how far the current invariants and decisions cover a question."""
+"""Measure how far the current invariants and decisions cover a question."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ class _Fitting(Struct, dict=True):
         return [one for one in best if not one.unconditional or one.is_proposal][:_BEST]
 
     def _is_weak(self, item: Item) -> bool:
-        """Say whether an item only touches the question."""
+        """Return whether an item only touches the question."""
         if not self.found.weights or item.on_path:
             return False
         return item.inherited or item.score < WEAK_SHARE * self.best or not item.score

@@ -1,4 +1,4 @@
-"""Find what to say under an entry: the entries that it replaced, that amend it, and newer ones that mention it."""
+"""Find the lines under an entry: the entries that it replaced, that amend it, and newer ones that mention it."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, .
     try:
         return workspace.settings, ()
     except SettingsError as error:
-        help_ = "mend it; the defaults hold until then"
+        help_ = "fix it; the defaults apply until then"
         fault = Finding("settings-invalid", str(error), Place(SETTINGS_NAME, error.line), help_)
         return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
 

@@ -119,7 +119,7 @@ class Selection(Struct, frozen=True, dict=True):
         yield from (address for address in dict.fromkeys(brought) if address in members)
 
     def _is_brought_in(self, address: str) -> bool:
-        """Say whether the words or the paths bring an entry in, or one that it superseded."""
+        """Return whether the words or the paths bring an entry in, or one that it superseded."""
         return self.question.is_open or self._is_brought_in_itself(address) or address in self.inherited
 
     def _is_brought_in_itself(self, address: str) -> bool:
@@ -134,7 +134,7 @@ class Selection(Struct, frozen=True, dict=True):
         return self._is_brought_in(address) and self._passes(entry) and not self._misses_paths(entry)
 
     def _comes_for(self, head: str, olds: Iterable[str]) -> bool:
-        """Say whether an entry answers for one that it replaced, even where a filter would leave it out itself."""
+        """Return whether an entry answers for one that it replaced, even where a filter would leave it out itself."""
         entries, lets_in = self.catalog.entries, self.question.filters.lets_in
         wanted = any(self.scope.contains(old) and lets_in(entries[old]) for old in olds)
         return wanted and not self._misses_paths(entries[head])
@@ -153,11 +153,11 @@ class Selection(Struct, frozen=True, dict=True):
         return wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
 
     def is_unconditional(self, entry: Entry) -> bool:
-        """Say whether an entry is an invariant that is part of every answer."""
+        """Return whether an entry is an invariant that is part of every answer."""
         return entry.type is EntryType.INVARIANT and self.scope.always_applies(entry) and self._is_shown(entry.address)
 
     def _invariant_applies(self, entry: Entry) -> bool:
-        """Say whether an unconditional invariant applies; rooms count only where invariants are asked for by type."""
+        """Return whether an unconditional invariant applies; rooms count only where invariants are asked for by type."""
         types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
             return self._omit(entry, TYPE_FILTER)

@@ -97,12 +97,12 @@ def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
 
 
 def nothing_listed(hidden: Mapping[str, int], *, is_filtered: bool) -> str:
-    """Say that no entry is listed, and which option would show some."""
+    """Return that no entry is listed, and which option would show some."""
     return "; ".join(["no entry passes these filters" if is_filtered else "no entry is current", *_hidden(hidden)])
 
 
 def not_listed(hidden: Mapping[str, int]) -> str:
-    """Say how many entries are omitted from a list, and which option shows them; empty if there are none."""
+    """Return how many entries are omitted from a list, and which option shows them; empty if there are none."""
     return f"and {'; '.join(_hidden(hidden))}" if any(hidden.values()) else ""
 
 

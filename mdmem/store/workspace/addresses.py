@@ -139,7 +139,7 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
 
 
 def _fate(workspace: Workspace, name: str) -> str:
-    """Say where an entry that git knows was moved to, or that it was deleted; nothing for any other name."""
+    """Return where an entry that git knows was moved to, or that it was deleted; nothing for any other name."""
     moves = _deleted(workspace)
     old = _files_called(workspace, name, moves)
     if len(old) != 1:
