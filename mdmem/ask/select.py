@@ -157,7 +157,7 @@ class Selection(Struct, frozen=True, dict=True):
         return entry.type is EntryType.INVARIANT and self.scope.always_applies(entry) and self._is_shown(entry.address)
 
     def _invariant_applies(self, entry: Entry) -> bool:
-        """Return whether an unconditional invariant applies; rooms count only where invariants are asked for by type."""
+        """Return whether an unconditional invariant applies; rooms count only if invariants are asked for by type."""
         types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
             return self._omit(entry, TYPE_FILTER)
