@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
+import multiprocessing
+import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-# A process says when it has imported its work, and begins when its input ends.
-_WORK = """\
-import pickle, sys
-sys.path[:] = {path!r}
-work, arguments = pickle.load(sys.stdin.buffer)
-sys.stdout.write(".")
-sys.stdout.flush()
-sys.stdin.buffer.read()
-try:
-    found = work(*arguments)
-except Exception as error:
-    found = error
-with open({result!r}, "wb") as file:
-    pickle.dump(found, file)
-"""
+# Each process of a function is forked from one that has imported what most of them need.
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["builders", "hypothesis", "mdmem.cli.main", "mdmem.cli.write", "mdmem.write.save"])
 
 
 def run(*arguments: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -45,40 +33,42 @@ def run_at_once(work: Callable[..., Any], *arguments: Any, count: int = 4) -> li
 
     `work` gets its number first, and has to be a function of a module.
     """
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        results = [folder / str(number) for number in range(count)]
-        begun = [_begin(stack, result, work, (number, *arguments)) for number, result in enumerate(results)]
-        for process in begun:
-            _gate(process).close()
-        assert [process.wait() for process in begun] == [0] * count
-        return [pickle.loads(result.read_bytes()) for result in results]
+    gate = _CONTEXT.Barrier(count)
+    begun = [_begin(gate, work, (number, *arguments)) for number in range(count)]
+    results = [pipe.recv() for _, pipe in begun]
+    for process, _ in begun:
+        process.join()
+    assert [process.exitcode for process, _ in begun] == [0] * count
+    return results
 
 
-def exit_code_of(work: Callable[..., Any], *arguments: Any) -> int:
+def exit_code_of(work: Callable[..., Any], *arguments: Any) -> int | None:
     """Return the exit code of a process that did some work, a function of a module."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        process = _begin(stack, folder / "result", work, arguments)
-        _gate(process).close()
-        return process.wait()
+    # A gate that nobody refers to is removed before the process has opened it.
+    gate = _CONTEXT.Barrier(1)
+    process, _ = _begin(gate, work, arguments)
+    process.join()
+    return process.exitcode
 
 
-def _begin(
-    stack: ExitStack, result: Path, work: Callable[..., Any], arguments: tuple[Any, ...]
-) -> subprocess.Popen[bytes]:
-    """Start a process that waits with its work until its input is closed."""
-    program = _WORK.format(path=sys.path, result=str(result))
-    process = stack.enter_context(
-        subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    )
-    _gate(process).write(pickle.dumps((work, arguments)))
-    _gate(process).flush()
-    assert process.stdout is not None
-    assert process.stdout.read(1) == b"."
-    return process
+def _begin(gate: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, Connection]:
+    """Start a process that waits with its work for the others of its gate."""
+    ours, theirs = _CONTEXT.Pipe(duplex=False)
+    process = _CONTEXT.Process(target=_work, args=(gate, theirs, dict(os.environ), str(Path.cwd()), work, arguments))
+    process.start()
+    theirs.close()
+    return process, ours
 
 
-def _gate(process: subprocess.Popen[bytes]) -> BinaryIO:
-    assert process.stdin is not None
-    return process.stdin  # type: ignore[return-value]
+def _work(
+    gate: Any, pipe: Connection, variables: dict[str, str], cwd: str, work: Callable[..., Any], arguments: Any
+) -> None:
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(cwd)
+    gate.wait(60)
+    try:
+        found = work(*arguments)
+    except Exception as error:  # noqa: BLE001  # the test gets it
+        found = error
+    pipe.send(found)
