@@ -48,7 +48,7 @@ from mdmem.cli.common import (
     print_text,
     repository_option,
 )
-from mdmem.cli.completion import complete_address, complete_code_path, complete_place
+from mdmem.cli.completion import complete_address, complete_file, complete_place
 from mdmem.errors import MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_markdown, answers_text
@@ -119,7 +119,7 @@ def syntax_option(command: Decorated) -> Decorated:
     "paths",
     multiple=True,
     metavar="FILE",
-    shell_complete=complete_code_path,
+    shell_complete=complete_file,
     help="A file that you work on, or will make; repeatable.",
 )
 @click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="Also answer this briefly; repeatable.")
@@ -188,8 +188,8 @@ def _style(given: Globals, form: str) -> Style:
 
 
 @click.command("brief")
-@click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete_code_path)
-@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_code_path, help="As PATH.")
+@click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete_file)
+@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_file, help="As PATH.")
 @click.option("--session", metavar="ID", help="Show each rule once in session ID, unless it changed.")
 @click.option("--fresh", is_flag=True, help="Forget what the session has seen, as after a context was compacted.")
 @global_options

@@ -20,7 +20,7 @@ from mdmem.cli.common import (
     split_values,
     workspace_at,
 )
-from mdmem.cli.completion import complete_code, complete_path, complete_revision
+from mdmem.cli.completion import complete_code, complete_file
 from mdmem.render.findings import FORMATS, get_format
 from mdmem.render.ink import sent
 from mdmem.render.text import count
@@ -33,20 +33,18 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_path)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_file)
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
-@click.option("--rev", "--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)
+@click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
 @click.option(
     "--base",
     metavar="REV",
-    shell_complete=complete_revision,
     help="Compare with the merge base of the tree and REV, and mark new findings.",
 )
 @click.option(
     "--merge",
     "merge_into",
     metavar="REV",
-    shell_complete=complete_revision,
     help="Check the result of merging into REV, before it happens.",
 )
 @click.option("--fix", is_flag=True, help="Make the fixes that keep the meaning.")
@@ -203,7 +201,6 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         report=report,
         under=workspace.location.under,
         line_of=workspace.line_of,
-        bytes_of=workspace.bytes_of,
         show_path=from_here(workspace),
     )
 

@@ -17,17 +17,15 @@ import click
 from msgspec import Struct
 
 from mdmem.cli.completion import (
-    complete_code_path,
+    complete_file,
     complete_folder,
-    complete_revision,
     complete_room,
     complete_status,
     complete_type,
     complete_wing,
-    values_of,
 )
 from mdmem.model.entry import EntryType, Status, WingKind
-from mdmem.render.ink import Ink, fitted, fitted_page, sent, sent_as_is
+from mdmem.render.ink import Ink, fitted, sent, sent_as_is
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.location import Location, Snapshot
@@ -94,7 +92,6 @@ class SuggestingGroup(click.Group):
     """A group that lists its commands in the order of a table, and suggests a name for an unknown one."""
 
     known: ClassVar[Mapping[str, str]] = {}
-    elsewhere: ClassVar[Mapping[str, str]] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
@@ -107,7 +104,7 @@ class SuggestingGroup(click.Group):
         name = args[0]
         if name not in self.known and not name.startswith("-"):
             path = ctx.command_path
-            close = [self.elsewhere[name]] if name in self.elsewhere else difflib.get_close_matches(name, self.known, 1)
+            close = difflib.get_close_matches(name, self.known, 1)
             hint = f"did you mean `{path} {close[0]}`?" if close else f"`{path} --help` lists them"
             ctx.fail(f"there is no command `{f'{path} {name}'.removeprefix('mdmem ')}`; {hint}")
         return super().resolve_command(ctx, args)
@@ -140,7 +137,7 @@ def named(option: click.Option) -> str:
 
 def at_option(command: Decorated) -> Decorated:
     """Add `--at REV` or `--at DATE`."""
-    return click.option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
+    return click.option("--at", "revision", metavar="REV|DATE", help=AT_HELP)(command)
 
 
 AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 weeks ago` (`mdmem guide asking`)."
@@ -190,7 +187,7 @@ def applies_to_option(command: Decorated) -> Decorated:
         "applies_to",
         multiple=True,
         metavar="GLOB",
-        shell_complete=complete_code_path,
+        shell_complete=complete_file,
         help="Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable.",
     )(command)
 
@@ -223,10 +220,10 @@ _FILTERS = (
             (("--room", "-r"), complete_room, "Rooms."),
             (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
             (("--status", "-s"), complete_status, "draft, active, under_review, deprecated."),
-            (("--label",), values_of("label"), "Labels."),
-            (("--tag",), values_of("tags"), "Tags."),
-            (("--focus",), values_of("focus"), "Focus areas."),
-            (("--owner",), values_of("owner"), "Owners."),
+            (("--label",), None, "Labels."),
+            (("--tag",), None, "Tags."),
+            (("--focus",), None, "Focus areas."),
+            (("--owner",), None, "Owners."),
         )
     ),
     click.option("--all-wings", is_flag=True, help="Read every wing."),
@@ -382,7 +379,7 @@ def print_text(text: str, *, is_page: bool = False) -> None:
     """Print a result, if there is one, with control characters escaped, except for our colours.
 
     On a terminal, lines of text for people are wrapped, and the pager shows a text that is longer than the window.
-    `is_page` marks our own Markdown, in which tables and code are not wrapped.
+    `is_page` marks our own Markdown, which is not wrapped.
     """
     if not text:
         return
@@ -391,8 +388,8 @@ def print_text(text: str, *, is_page: bool = False) -> None:
         return
     window = shutil.get_terminal_size()
     context = click.get_current_context()
-    is_prose = context.params.get("form", "text") in ("text", "concise", None)
-    shown = sent((fitted_page if is_page else fitted)(text, window.columns) if is_prose else text)
+    is_prose = context.params.get("form", "text") in ("text", "concise", None) and not is_page
+    shown = fitted(sent(text), window.columns) if is_prose else sent(text)
     is_long = shown.count("\n") >= window.lines - 1 and not context.obj.no_pager
     if is_long and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
         click.echo_via_pager(f"{shown}\n", color=context.color)

@@ -21,7 +21,7 @@ from mdmem.cli.common import (
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_place, complete_revision, complete_wing
+from mdmem.cli.completion import complete_place, complete_wing
 from mdmem.errors import UsageError
 from mdmem.exchange.export import export
 from mdmem.exchange.importer import import_records
@@ -124,7 +124,7 @@ def site_command(_: Globals) -> None:
 
 def _page_options(command: Decorated) -> Decorated:
     for add in (
-        click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add a page: changes since REV."),
+        click.option("--base", metavar="REV", help="Add a page: changes since REV."),
         click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]"),
         click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="Repeatable."),
     ):

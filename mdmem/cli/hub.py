@@ -22,7 +22,6 @@ from mdmem.cli.common import (
     print_result,
     print_text,
 )
-from mdmem.cli.completion import complete_revision
 from mdmem.hub.connection import init, open_hub, transaction
 from mdmem.hub.grants import add_token, drop_token, grant, grants, revoke, rotate_token
 from mdmem.hub.push import PushRequest, push
@@ -56,21 +55,6 @@ COMMANDS = {
 
 class _Group(SuggestingGroup):
     known = COMMANDS
-    # The words of databases and of other tools.
-    elsewhere = {  # noqa: RUF012  # the base class has its type
-        "drop": "forget",
-        "delete": "forget",
-        "remove": "forget",
-        "rm": "forget",
-        "ls": "status",
-        "mv": "rename",
-        "sync": "push",
-        "check": "verify",
-        "migrate": "init",
-        "create": "init",
-        "get": "show",
-        "find": "search",
-    }
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -104,7 +88,7 @@ _REPOSITORIES = click.option(
     "--repository", "repositories", multiple=True, metavar="NAME", help="Only in this one; repeatable."
 )
 _COMMIT = (
-    click.option("--commit", default="HEAD", show_default=True, metavar="REV", shell_complete=complete_revision),
+    click.option("--commit", default="HEAD", show_default=True, metavar="REV"),
     click.option(
         "--rewritten", "is_rewritten", is_flag=True, help="Take the commit although the history was rewritten."
     ),

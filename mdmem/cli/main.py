@@ -108,31 +108,6 @@ _MODULES = {
     "programs": ("mcp", "lsp", "hook-event", "merge-driver"),
     "exchange": ("import", "export", "site"),
 }
-# The names that other tools have for a command.
-_ELSEWHERE = {
-    "help": "--help",
-    "add": "new",
-    "adr": "new decision",
-    "create": "new",
-    "note": "new note",
-    "ask": "retrieve",
-    "find": "search",
-    "grep": "search",
-    "get": "show",
-    "cat": "show",
-    "ls": "list",
-    "rm": "deprecate",
-    "remove": "deprecate",
-    "move": "mv",
-    "rename": "mv",
-    "replace": "supersede",
-    "accept": "approve",
-    "lint": "check",
-    "validate": "check",
-    "history": "log",
-    "serve": "mcp",
-    "schema": "guide fields",
-}
 
 
 def load_command(name: str) -> click.Command:
@@ -145,7 +120,7 @@ def load_command(name: str) -> click.Command:
 class _Commands(SuggestingGroup):
     """The commands of mdmem, whose modules are imported when they are run."""
 
-    known, elsewhere = COMMANDS, _ELSEWHERE
+    known = COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, or None if there is none of this name."""
@@ -236,7 +211,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         return _fail(
-            shown_message(_with_usage(error), arguments),
+            shown_message(error.format_message(), arguments),
             error.exit_code,
             context.command_path if context else "mdmem",
         )
@@ -264,20 +239,6 @@ def _unprinted(written: Written, error: OSError) -> str:
     more = f" and {written.count - 1} more" if written.count > 1 else ""
     is_, reason = "are" if more else "is", error.strerror or error
     return f"{os.path.relpath(written.first)}{more} {is_} written, but the answer cannot be printed: {reason}"
-
-
-def _with_usage(error: click.ClickException) -> str:
-    """Return click's message; for a missing or extra argument, with the usage line."""
-    message, context = error.format_message(), getattr(error, "ctx", None)
-    is_extra = "unexpected extra argument" in message
-    if context is None or not (isinstance(error, click.MissingParameter) or is_extra):
-        return message
-    options = [one for one in context.command.params if isinstance(one, click.Option)]
-    # A path too many is most often the place to write to, and words too many are a title.
-    needed = [one for one in options if one.required or (is_extra and {"--out", "--title"}.intersection(one.opts))]
-    stated = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
-    line = " ".join([context.command_path, *context.command.collect_usage_pieces(context)[1:], *stated])
-    return f"{message.rstrip('.')}; type `{line}`, and `{context.command_path} --help` tells the rest"
 
 
 def _open_closed_streams() -> None:

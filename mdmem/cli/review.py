@@ -27,7 +27,7 @@ from mdmem.cli.common import (
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_address, complete_conflict, complete_revision, complete_wing
+from mdmem.cli.completion import complete_address, complete_wing
 from mdmem.render.answers import Style
 from mdmem.render.history import (
     blame_json,
@@ -49,12 +49,11 @@ from mdmem.store.workspace.scope import get_wing
 
 
 @click.command("diff")
-@click.argument("span", required=False, metavar="[A..B]", shell_complete=complete_revision)
+@click.argument("span", required=False, metavar="[A..B]")
 @click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
 @click.option(
     "--base",
     metavar="REV",
-    shell_complete=complete_revision,
     help="Compare with the commit where the tree left REV, as CI does.",
 )
 @click.option(
@@ -109,7 +108,7 @@ def diff_command(
 
 
 @click.command("resolve")
-@click.argument("address", required=False, shell_complete=complete_conflict)
+@click.argument("address", required=False)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side or the successor to keep.")
 @click.option(
     "--behind", metavar="ADDRESS", shell_complete=complete_address, help="The successor that the other one supersedes."

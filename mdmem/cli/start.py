@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 from msgspec.structs import asdict
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
 from mdmem.change.sync import sync
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_result, print_text
-from mdmem.cli.completion import complete_field, complete_wing
+from mdmem.cli.completion import complete_wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
@@ -137,13 +136,9 @@ def status_command(
     return 0
 
 
-def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    return [CompletionItem(topic, help=summary(topic)) for topic in topics() if topic.startswith(typed)]
-
-
 @click.command("guide")
-@click.argument("topic", required=False, shell_complete=_complete_topic)
-@click.argument("field", metavar="[FIELD]", required=False, shell_complete=complete_field)
+@click.argument("topic", required=False)
+@click.argument("field", metavar="[FIELD]", required=False)
 @format_option("text", "json", "markdown")
 @global_options
 def guide_command(given: Globals, topic: str | None, field: str | None, form: str) -> int:

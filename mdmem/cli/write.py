@@ -25,11 +25,10 @@ from mdmem.cli.common import (
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_active, complete_address, complete_draft, complete_place
+from mdmem.cli.completion import complete_address, complete_place
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
-from mdmem.model.spelling import meant_value
 from mdmem.model.templates import with_hints, without_hints
 from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
@@ -46,16 +45,6 @@ from mdmem.write.write import WriteOptions, WriteResult, catalog_after
 
 _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
-
-
-class _TypeName(click.Choice[str]):
-    """The name of a type; for a word of another format the error names the type."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        meant = meant_value(value, _TYPES)
-        if value not in _TYPES and meant in _TYPES:
-            self.fail(f"`{value}` is no type; write `{meant}` (of {', '.join(_TYPES)})", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 def _find_proposed(given: Globals, addresses: Sequence[str]) -> list[str]:
@@ -78,7 +67,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
-@click.argument("entry_type", metavar="TYPE", type=_TypeName(_TYPES))
+@click.argument("entry_type", metavar="TYPE", type=click.Choice(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
 @click.argument("heading", metavar="[TITLE]", required=False)
 @click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from it.")
@@ -154,7 +143,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
 
 
 @click.command("supersede")
-@click.argument("address", metavar="OLD", shell_complete=complete_active)
+@click.argument("address", metavar="OLD", shell_complete=complete_address)
 @click.option(
     "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its reason is the default."
 )
@@ -230,7 +219,7 @@ def _with_new(
 
 
 @click.command("approve")
-@click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_draft)
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_address)
 @click.option("--merged", is_flag=True, help="Approve agents' decisions that were merged without approval.")
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
 @write_options
@@ -253,7 +242,7 @@ def approve_command(
 
 
 @click.command("doubt")
-@click.argument("address", shell_complete=complete_active)
+@click.argument("address", shell_complete=complete_address)
 @click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry states it during the review.")
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
@@ -271,7 +260,7 @@ def doubt_command(
 
 
 @click.command("verify")
-@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_active)
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_address)
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
 @global_options
@@ -289,7 +278,7 @@ def verify_command(
 
 
 @click.command("deprecate")
-@click.argument("address", shell_complete=complete_active)
+@click.argument("address", shell_complete=complete_address)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
 @global_options

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Sequence
-from unicodedata import combining, east_asian_width
+from textwrap import fill
 
 from msgspec import Struct
 
@@ -15,7 +13,6 @@ from mdmem.model.text import visible_text
 # This stands for the escape character in our colours until the text is printed. It is random for each process, so that
 # no text of a file, a commit or a client can contain it.
 _SEALED = os.urandom(10).hex()
-_COLOR = re.compile(rf"{_SEALED}\[[0-9;]+m")
 _HANGING = 2
 
 
@@ -67,67 +64,9 @@ def fitted(text: str, width: int) -> str:
 
     A word that is wider than the line, such as an address, stays whole.
     """
-    return "\n".join(part for line in text.split("\n") for part in _broken(line, width))
+    return "\n".join(line if len(line) <= width else _wrapped(line, width) for line in text.split("\n"))
 
 
-def fitted_page(text: str, width: int) -> str:
-    """Return a page of Markdown with its paragraphs wrapped to a number of columns.
-
-    Tables and code stay as they are.
-    """
-    return "\n".join(_fitted_page(text, width))
-
-
-def _fitted_page(text: str, width: int) -> Iterator[str]:
-    paragraph: list[str] = []
-    is_code = False
-    for line in text.split("\n"):
-        is_fence = line.startswith("```")
-        is_kept = is_code or is_fence or not line.strip() or line.startswith(_KEPT)
-        if paragraph and (is_kept or line.startswith(_BEGINNING)):
-            yield from _paragraph(paragraph, width)
-            paragraph = []
-        if is_kept:
-            yield line
-        else:
-            paragraph.append(line)
-        is_code ^= is_fence
-    yield from _paragraph(paragraph, width) if paragraph else ()
-
-
-# A line that begins so is not part of a paragraph, or starts a new one.
-_KEPT = ("    ", "|", "#")
-_BEGINNING = ("- ", "* ")
-
-
-def _paragraph(lines: Sequence[str], width: int) -> Iterator[str]:
-    first, *others = lines
-    hanging = _HANGING if first.startswith(_BEGINNING) else 0
-    return _broken(" ".join([first, *(line.lstrip(" ") for line in others)]), width, hanging)
-
-
-def _broken(line: str, width: int, more: int = _HANGING) -> Iterator[str]:
-    if len(line) <= width // 2 or _columns(line) <= width:
-        yield line
-        return
-    begun = len(line) - len(line.lstrip(" "))
-    hanging = " " * min(begun + more, width // 2)
-    current, used = line[:begun], begun
-    for gap, word in _WORDS.findall(line[begun:]):
-        wide = _columns(word)
-        if current.strip() and used + len(gap) + wide > width:
-            yield current
-            current, used, gap = hanging, len(hanging), ""
-        current, used = f"{current}{gap}{word}", used + len(gap) + wide
-    yield current
-
-
-_WORDS = re.compile(r"( *)([^ ]+)")
-
-
-def _columns(text: str) -> int:
-    """Return the width of a text on a terminal."""
-    text = _COLOR.sub("", text)
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
+def _wrapped(line: str, width: int) -> str:
+    hanging = " " * min(len(line) - len(line.lstrip(" ")) + _HANGING, width // 2)
+    return fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)

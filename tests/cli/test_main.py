@@ -83,11 +83,6 @@ def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(tmp_pa
     assert imported & {"pydantic", "yaml", "git", "mcp"} == set()
 
 
-def test_path_too_many_leads_to_the_option_that_takes_one(tmp_path: Path, capsys: Capture) -> None:
-    said = run_here(capsys, "site", "build", "../site", cwd=tmp_path).err
-    assert "(../site); type `mdmem site build --out DIR`, and" in said
-
-
 def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retreive", cwd=tmp_path)
     assert (ran.code, ran.out, ran.err) == (
@@ -124,11 +119,6 @@ def test_former_name_of_a_command_still_answers_and_says_the_new_one(
     first, _, rest = former.err.partition("\n")
     assert (first.startswith(f"mdmem: `{old[0]}"), f" is now `mdmem {new[0]}" in first, rest) == (True, True, now.err)
     assert old[0] not in COMMANDS or old[0] == "hub"
-
-
-def test_word_of_another_tool_leads_to_ours(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "adr", cwd=tmp_path)
-    assert (ran.code, ran.err) == (2, "mdmem: there is no command `adr`; did you mean `mdmem new decision`?\n")
 
 
 @pytest.mark.parametrize(

@@ -323,14 +323,6 @@ def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
     [
         (("note", "nav/rules", "A", "--title", "B"), "a title is given twice; leave out TITLE or --title"),
         (("note", "zoo", "Use UTC"), "`zoo` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
-        (
-            ("adr", "Use UTC"),
-            "Invalid value for 'TYPE': `adr` is no type; write `decision` (of invariant, decision, pattern, note)",
-        ),
-        (
-            ("desicion", "Use UTC"),
-            "Invalid value for 'TYPE': `desicion` is no type; write `decision` (of invariant, decision, pattern, note)",
-        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_can(

@@ -97,7 +97,7 @@ def test_dry_run_writes_nothing_and_a_commit_has_just_what_is_written(
 
 
 REFUSED = [
-    (["deprecate", OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'; type `mdmem deprecate ADDRESS "),
+    (["deprecate", OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'."),
     (["deprecate", OLD, "-m", " "], 2, "mdmem: say why it is deprecated: --reason TEXT"),
     (["deprecate", "thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
     (["deprecate", "gone", "-m", "x"], 2, "mdmem: nav/architecture/gone is deprecated already; `mdmem why nav/arch"),
@@ -106,7 +106,7 @@ REFUSED = [
     (["doubt", OLD, "--done"], 2, f"mdmem: {OLD} is not under review: it is active"),
     (["doubt", OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
     (["doubt", DRAFT, "-m", "x"], 2, f"mdmem: {DRAFT} is a draft; `mdmem approve {DRAFT}` makes it active"),
-    (["verify"], 2, "mdmem verify: Missing argument 'ADDRESS...'; type `mdmem verify ADDRESS...`"),
+    (["verify"], 2, "mdmem verify: Missing argument 'ADDRESS...'."),
     (["verify", OLD, "nav/rules/callback"], 1, f"mdmem: there is no entry `nav/rules/callback`; did you mean {RULE}"),
     (["verify", OLD, DRAFT], 2, f"mdmem: {DRAFT} is a draft"),
     (["verify", OLD, "--at", "2026-11-22"], 2, "mdmem: 2026-11-22 lies ahead; --at takes the day on which it was"),

@@ -47,7 +47,7 @@ def checked(
         return lines[place.line - 1] if place.line <= len(lines) else None
 
     made = CheckReport(**({"tree": "working tree", "checked": 2, "findings": findings} | report))
-    return CheckedRoot(made, under, line_of, held.get, lambda path: f"../{path}")
+    return CheckedRoot(made, under, line_of, lambda path: f"../{path}")
 
 
 def rendered(form: str, *roots: CheckedRoot) -> str:

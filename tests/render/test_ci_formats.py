@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mdmem.model.finding import Edit, Fix, Place, Severity
+from mdmem.model.finding import Place, Severity
 from mdmem.render.findings import FORMATS
 from mdmem.render.findings.report import CheckedRoot
-from render.reports import RULE, TEXT, checked, edit, finding, fix, rendered
+from render.reports import RULE, checked, edit, finding, fix, rendered
 
 
 def issues(*roots: CheckedRoot) -> list[dict[str, Any]]:
@@ -107,24 +107,3 @@ def test_rdjson_has_the_fields_of_the_format_and_no_other() -> None:
         "code": {"value": "dangling-link"},
         "original_output": "memory/nav/rules/a.md:3:6: warning dangling-link m",
     }
-
-
-def test_rdjson_suggests_all_edits_of_a_fix_as_one() -> None:
-    start = TEXT.encode().index("Wé".encode())
-    mend = fix(edit(start + 4, start + 11, "chose"), edit(start, start + 3, "They"))
-    (one,) = diagnostics(checked(finding(fix=mend)))
-    assert one["suggestions"] == [
-        {"range": {"start": {"line": 6, "column": 1}, "end": {"line": 6, "column": 12}}, "text": "They chose"}
-    ]
-
-
-@pytest.mark.parametrize(
-    "mend",
-    [
-        Fix("t", (Edit(RULE, 0, 1, b"x"), Edit("other.md", 0, 1, b"x"))),
-        Fix("t", (Edit(RULE, 0, 1, b"x"),), renames=((RULE, "b.md"),)),
-        Fix("t", (Edit(RULE, 0, 1, b"\xff"),)),
-    ],
-)
-def test_rdjson_suggests_no_half_of_a_fix(mend: Fix) -> None:
-    assert "suggestions" not in diagnostics(checked(finding(fix=mend)))[0]

@@ -73,7 +73,7 @@ def _checked(workspace: Workspace) -> Iterator[str]:
     except MdmemError as error:
         yield str(error)
         return
-    checked = CheckedRoot(report, "", workspace.line_of, workspace.bytes_of, lambda path: path)
+    checked = CheckedRoot(report, "", workspace.line_of, lambda path: path)
     yield json.document([checked], ReportStyle())
     yield findings_text.text([checked], ReportStyle())
 

@@ -285,7 +285,6 @@ def _check(
         report=check(workspace, asked),
         under="",
         line_of=workspace.line_of,
-        bytes_of=workspace.bytes_of,
         show_path=str,
     )
     return ToolResult(

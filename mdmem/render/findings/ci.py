@@ -16,7 +16,6 @@ from mdmem.render.findings.report import (
     fingerprints,
     fix_flag,
     fix_line,
-    fixed,
     levels,
     reported,
     summary,
@@ -143,7 +142,7 @@ def _case(found: RootFinding, name: str) -> ElementTree.Element:
     return case
 
 
-# A comment on GitHub has 65,536 characters at most; the table leaves room for the help and for what was fixed.
+# A comment on GitHub has 65,536 characters at most; the table leaves room for the help.
 _PAGE = 65_000
 _TABLE = 45_000
 _LIST = 5_000
@@ -152,7 +151,7 @@ _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 
 def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return the sums, a table with the worst first, what was fixed, and the help, in 65,000 characters at most."""
+    """Return the sums, a table with the worst first, and the help, in 65,000 characters at most."""
     found = reported(roots)
     sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))
     parts = [f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"]
@@ -165,11 +164,6 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
             for one in found
         ]
         parts.append(f"{_HEAD}\n{fit_lines(rows, _TABLE, _CUT)}")
-    mended = []
-    for one in fixed(roots):
-        done = one.finding.fix.title if one.finding.fix is not None else one.finding.message
-        mended.append(f"- {code(one.path)} {code(one.finding.code)}: {prose(done)}")
-    parts += _details("Fixed", mended, limit=_LIST)
     helps = []
     for one in found:
         fix = one.finding.fix

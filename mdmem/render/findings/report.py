@@ -1,4 +1,4 @@
-"""Shared by all report formats: a checked root, its findings in order, the sums, and the places of edits."""
+"""Shared by all report formats: a checked root, its findings in order, and the sums."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from mdmem.model.finding import Edit, Finding, Fix, Place, Severity, totals
+from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import visible_text
 from mdmem.render.ink import Ink
 from mdmem.render.text import count, entries, replace_surrogates
@@ -18,63 +18,17 @@ from mdmem.render.text import count, entries, replace_surrogates
 if TYPE_CHECKING:
     from mdmem.checks.engine import CheckReport
 
-_BOM = b"\xef\xbb\xbf"
-
-
-class Point(Struct, frozen=True):
-    """A place between two characters: line and columns count from 1, in characters and in bytes of UTF-8."""
-
-    line: int
-    column: int
-    byte_column: int
-
-
-def point(content: bytes, offset: int) -> Point:
-    """Return where a byte offset lies in a text; lines end at a line feed, a byte order mark is not a column.
-
-    Raises UnicodeDecodeError if the line before the offset is not UTF-8, or the offset splits a character.
-    """
-    start = content.rfind(b"\n", 0, offset) + 1
-    if start == 0 and content.startswith(_BOM) and offset >= len(_BOM):
-        start = len(_BOM)
-    before = content[start:offset]
-    return Point(content.count(b"\n", 0, offset) + 1, len(before.decode()) + 1, len(before) + 1)
-
-
-def is_text(content: bytes, edit: Edit) -> bool:
-    """Return whether an edit takes whole characters out of a text and puts whole characters in."""
-    if edit.start < len(_BOM) and content.startswith(_BOM):
-        return False
-    try:
-        for part in (content[: edit.start], content[edit.start : edit.end], edit.content):
-            part.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def merged(fix: Fix, content: bytes) -> Edit:
-    """Return one edit that replaces all edits of a fix of one file; the text between them is the same."""
-    edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
-    first, last = edits[0].start, max(edit.end for edit in edits)
-    pieces, done = [], first
-    for edit in edits:
-        pieces += [content[done : edit.start], edit.content]
-        done = edit.end
-    return Edit(edits[0].path, first, last, b"".join([*pieces, content[done:last]]))
-
 
 class CheckedRoot(Struct, frozen=True):
     """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
 
-    `line_of` returns the line of a place, `bytes_of` the content of a path; None if it cannot be read. `show_path`
-    turns a path of the root into one that the reader can open: in outputs for people; others use paths from the top.
+    `line_of` returns the line of a place; None if it cannot be read. `show_path` turns a path of the root into one that
+    the reader can open: in outputs for people; others use paths from the top.
     """
 
     report: CheckReport
     under: str
     line_of: Callable[[Place], str | None]
-    bytes_of: Callable[[str], bytes | None]
     show_path: Callable[[str], str]
 
     def from_top(self, path: str) -> str:

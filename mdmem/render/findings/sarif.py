@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from mdmem.checks.check import find_check
-from mdmem.model.finding import Edit, Place, Severity
+from mdmem.model.finding import Place, Severity
 from mdmem.render.findings.report import (
     CheckedRoot,
     ReportStyle,
     RootFinding,
     all_findings,
     fingerprints,
-    is_text,
-    merged,
-    point,
     reported,
     safe_text,
 )
@@ -28,7 +22,6 @@ from mdmem.render.findings.text import concise_line
 from mdmem.render.text import json_text, replace_surrogates
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-Artifact = Callable[[str], dict[str, Any]]
 # A placeholder for the repository's top, which every reader of the file knows.
 _TOP = "%SRCROOT%"
 
@@ -45,52 +38,10 @@ def rule(code: str) -> dict[str, Any]:
         "id": code,
         "shortDescription": {"text": " ".join(first.split())},
         "fullDescription": {"text": " ".join((why or first).split())},
-        "help": {"text": explained, "markdown": as_markdown(explained)},
+        "help": {"text": explained},
         "defaultConfiguration": {"level": LEVELS[check.severity]},
         "properties": {"tags": [check.theme]},
     }
-
-
-def as_markdown(explained: str) -> str:
-    """Return the explanation of a check as Markdown, with its indented examples in fences."""
-    return re.sub(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", _fenced, f"{explained}\n", flags=re.MULTILINE).rstrip()
-
-
-def _fenced(block: re.Match[str]) -> str:
-    example = inspect.cleandoc(f"\n{block[0]}").rstrip()
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", example)), default=0))
-    return f"{fence}text\n{example}\n{fence}\n"
-
-
-def fixes(found: RootFinding, artifact: Artifact) -> list[dict[str, Any]]:
-    """Return the fix if SARIF can express all of it: without renames, and with readable files."""
-    fix = found.finding.fix
-    if fix is None or fix.renames or not fix.edits:
-        return []
-    in_files = sorted(fix.edits, key=lambda edit: (edit.path, edit.start, edit.end))
-    by_file = groupby(in_files, key=lambda edit: edit.path)
-    changes = [_change(found, path, edits, artifact) for path, edits in by_file]
-    if not all(changes):
-        return []
-    return [{"description": {"text": replace_surrogates(fix.title)}, "artifactChanges": changes}]
-
-
-def _change(found: RootFinding, path: str, edits: Iterable[Edit], artifact: Artifact) -> dict[str, Any]:
-    content = found.checked.bytes_of(path)
-    if content is None:
-        return {}
-    place = artifact(found.checked.from_top(path))
-    return {"artifactLocation": place, "replacements": [_replacement(content, edit) for edit in edits]}
-
-
-def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
-    """Return a replacement of text where both sides are text, else of bytes (SARIF 3.57)."""
-    span = {"byteOffset": edit.start, "byteLength": edit.end - edit.start}
-    if not is_text(content, edit):
-        return {"deletedRegion": span, "insertedContent": {"binary": b64encode(edit.content).decode()}}
-    start, end = point(content, edit.start), point(content, edit.end)
-    lines = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
-    return {"deletedRegion": {**lines, **span}, "insertedContent": {"text": edit.content.decode()}}
 
 
 def sarif(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
@@ -149,8 +100,7 @@ def _result(found: RootFinding, index: int, fingerprint: str) -> dict[str, Any]:
         result["relatedLocations"] = [{**_location(path, finding.other), "message": {"text": "other end"}}]
     if report.base is not None:
         result["baselineState"] = "new" if finding.new else "unchanged"
-    changes = fixes(found, _artifact)
-    return {**result, "fixes": changes} if changes else result
+    return result
 
 
 def _location(path: str, place: Place) -> dict[str, Any]:
@@ -187,26 +137,10 @@ def _diagnostic(found: RootFinding) -> dict[str, Any]:
         more = len(before.encode("utf-8", "surrogatepass")) - len(before)
         span[name] = {"line": place.line, "column": column + more}
     other_end = safe_text(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
-    suggested = _suggestion(found)
     return {
         "message": "\n".join(part for part in (found.message, other_end, found.advice) if part),
         "location": {"path": replace_surrogates(found.path), "range": span},
         "severity": found.severity.upper(),
         "code": {"value": found.finding.code},
-        **({"suggestions": [suggested]} if suggested else {}),
         "original_output": safe_text(concise_line(found, found.checked.from_top)),
     }
-
-
-def _suggestion(found: RootFinding) -> dict[str, Any] | None:
-    """Return the fix as one replacement; None if it changes another file, renames, or is no text."""
-    fix, place = found.finding.fix, found.finding.place
-    if fix is None or fix.paths != (place.path,) or fix.renames:
-        return None
-    content = found.checked.bytes_of(place.path)
-    edit = merged(fix, content) if content is not None else None
-    if content is None or edit is None or not is_text(content, edit):
-        return None
-    ends = {"start": point(content, edit.start), "end": point(content, edit.end)}
-    span = {name: {"line": one.line, "column": one.byte_column} for name, one in ends.items()}
-    return {"range": span, "text": edit.content.decode()}
