@@ -1,29 +1,23 @@
-"""Compare two trees of a memory: what is current in each, what changed, and the chains that it touched."""
+"""Compare two trees of a memory: which entries are current in each, and what changed."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from functools import cached_property
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from mdmem.change.review_model import Counts, EdgeChange, Graph, GraphEdge, GraphNode, Ref, WingChangeCount
+from mdmem.change.review_model import Ref
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.store.catalog.changes import Changes, changes_between
-from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
-
-# A larger picture is hard to read, and Mermaid refuses texts that are too long.
-MOST_NODES = 60
 
 
 class TreeSide(Struct, frozen=True):
@@ -87,11 +81,6 @@ class Comparison(Struct, frozen=True, dict=True):
         return {old: new for old, new in pairs if old != new}
 
     @cached_property
-    def moved_from(self) -> Mapping[str, str]:
-        """Return the old address of each entry that moved, by the new one."""
-        return {new: old for old, new in self.moves.items()}
-
-    @cached_property
     def no_ops(self) -> tuple[str, ...]:
         """Return the addresses whose files differ although the entries mean the same."""
         changed = {one.after.address for one in self.changes.changed}
@@ -112,7 +101,8 @@ class Comparison(Struct, frozen=True, dict=True):
     @cached_property
     def begun(self) -> tuple[str, ...]:
         """Return the entries that are current and were not before, by their address after."""
-        pairs = ((new, self.moved_from.get(new, new)) for new in self.after.current)
+        moved_from = {new: old for old, new in self.moves.items()}
+        pairs = ((new, moved_from.get(new, new)) for new in self.after.current)
         return tuple(sorted(n for n, old in pairs if old not in self.before.current and not self.before.may_have(old)))
 
     @cached_property
@@ -147,79 +137,3 @@ def faults_of_change(comparison: Comparison, today: date) -> dict[str, list[Find
         for finding in check.find(case) if check.needs_base else ():
             found.setdefault(finding.address or "", []).append(finding)
     return found
-
-
-def count_changes(comparison: Comparison) -> Counts:
-    """Return the change in figures."""
-    changes = comparison.changes
-    return Counts(
-        added=len(changes.added),
-        gone=len(changes.gone),
-        altered=len(changes.changed),
-        moved=len(comparison.moves),
-        no_ops=len(comparison.no_ops),
-        in_force_before=len(comparison.before.current),
-        in_force_after=len(comparison.after.current),
-    )
-
-
-def count_by_wing(comparison: Comparison) -> tuple[WingChangeCount, ...]:
-    """Return the number of entries in each wing."""
-    before, after = comparison.before, comparison.after
-    counts = [
-        Counter(address.split("/", 1)[0] for address in addresses)
-        for addresses in (before.current, after.current, before.catalog.entries, after.catalog.entries)
-    ]
-    names = sorted({*before.catalog.wings, *after.catalog.wings})
-    return tuple(WingChangeCount(name, *(count[name] for count in counts)) for name in names)
-
-
-def find_touched_chains(comparison: Comparison) -> Graph:
-    """Return the entries and edges of every chain with an edge that was added, removed or changed its class.
-
-    Entries that moved have their new address. Of more than MOST_NODES entries the touched and the current ones are
-    shown, then those between them.
-    """
-    touched = _touched_edges(comparison)
-    catalog, current = comparison.after.catalog, comparison.after.current
-    ends = {address for pair in touched for address in pair}
-    refs = {one: ref for one in catalog.lineage.with_descendants(ends) if (ref := _ref(comparison, one)) is not None}
-    first = sorted(refs, key=lambda one: (one not in ends and one not in current, refs[one].rank))
-    shown = sorted(first[:MOST_NODES], key=lambda one: refs[one].rank)
-    kept = (
-        GraphEdge(old, new, "kept")
-        for old in shown
-        for new in catalog.lineage.successors.get(old, ())
-        if (old, new) not in touched
-    )
-    edges = [one for one in (*touched.values(), *kept) if one.old in shown and one.new in shown]
-    edges.sort(key=lambda edge: (edge.old, edge.new, edge.change))
-    nodes = (GraphNode(refs[one], one in current, one not in catalog.addresses) for one in shown)
-    return Graph(tuple(nodes), tuple(edges), len(refs) - len(shown))
-
-
-def _touched_edges(comparison: Comparison) -> dict[tuple[str, str], GraphEdge]:
-    moved = comparison.moved
-    before = {(moved(old), moved(new)): kind for (old, new), kind in _kinds(comparison.before.catalog).items()}
-    after = _kinds(comparison.after.catalog)
-    found = {}
-    for ends in sorted(before.keys() | after.keys()):
-        was, now = before.get(ends), after.get(ends)
-        if was is not now and all(_ref(comparison, address) is not None for address in ends):
-            change: EdgeChange = "removed" if now is None else "added" if was is None else "altered"
-            found[ends] = GraphEdge(*ends, change, "" if now in (None, EdgeKind.SOUND) else str(now))
-    return found
-
-
-def _kinds(catalog: Catalog) -> dict[tuple[str, str], EdgeKind]:
-    return {(edge.old, edge.new): edge.kind for edge in classify(catalog)}
-
-
-def _ref(comparison: Comparison, address: str) -> Ref | None:
-    """Return an entry as it is after the change, or as it was before if it is gone."""
-    if address in comparison.after.catalog.entries:
-        return comparison.after.ref(address)
-    old = comparison.moved_from.get(address, address)
-    if old not in comparison.before.catalog.entries:
-        return None
-    return replace(comparison.before.ref(old), address=address)

@@ -12,23 +12,14 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import forgiving_settings, retrieve_in
-from mdmem.ask.search import search_in
-from mdmem.change.compare import (
-    Comparison,
-    TreeSide,
-    count_by_wing,
-    count_changes,
-    faults_of_change,
-    find_touched_chains,
-)
-from mdmem.change.review_model import Answered, AnswerPair, Merging, Move, ReviewReport, Unread
+from mdmem.change.compare import Comparison, TreeSide, faults_of_change
+from mdmem.change.review_model import Answered, AnswerPair, Counts, Merging, Move, ReviewReport, Unread
 from mdmem.change.review_parts import (
     find_beliefs,
     find_contradictions,
     find_covered,
     find_dependents,
     find_field_edits,
-    find_near_entries,
     find_relation_changes,
     find_rewordings,
     find_transitions,
@@ -50,7 +41,7 @@ from mdmem.store.git.status import list_revision, list_tracked
 from mdmem.store.tree import MemoryTree
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remarks import remark_on_uncommitted
-from mdmem.store.workspace.scope import AmbiguousWingError, Filters, reading_scope, resolve_scope
+from mdmem.store.workspace.scope import Filters, resolve_scope
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace
@@ -123,6 +114,7 @@ def compare_trees(
 ) -> ReviewReport:
     """Return the differences in meaning between two trees; `files` gives the tracked paths of the repository."""
     comparison = Comparison(before, after)
+    changes = comparison.changes
     faults = faults_of_change(comparison, today)
     rewordings, steps = find_rewordings(comparison, faults), find_transitions(comparison, faults)
     beliefs = find_beliefs(comparison)
@@ -130,20 +122,25 @@ def compare_trees(
         before=before.name,
         after=after.name,
         unread=tuple(find_unread(comparison)),
-        counts=count_changes(comparison),
-        wings=count_by_wing(comparison),
+        counts=Counts(
+            added=len(changes.added),
+            gone=len(changes.gone),
+            altered=len(changes.changed),
+            moved=len(comparison.moves),
+            no_ops=len(comparison.no_ops),
+            in_force_before=len(before.current),
+            in_force_after=len(after.current),
+        ),
         transitions=steps,
         bearings=find_relation_changes(comparison),
         beliefs=beliefs,
         wordings=find_wordings(comparison, beliefs, steps),
-        graph=find_touched_chains(comparison),
         rewordings=rewordings,
         edits=find_field_edits(comparison, rewordings),
         dependents=find_dependents(comparison),
         covered=find_covered(comparison, rewordings, files),
         moves=tuple(Move(old, new) for old, new in sorted(comparison.moves.items())),
         no_ops=comparison.no_ops,
-        near=find_near_entries(comparison, rewordings),
         contradictions=find_contradictions(comparison),
     )
 
@@ -208,7 +205,7 @@ def _against_files(workspace: Workspace, revision: str, request: ReviewRequest) 
 
 
 def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _Side:
-    """Return a side of a review. If its commit has the memory in another folder, read it there."""
+    """Return a side of a review, with a remark if its commit has no memory in this folder."""
     remarks: tuple[str, ...] = ()
     if snapshot is None:
         at = workspace.over(MemoryTree("nothing"))
@@ -216,23 +213,10 @@ def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _S
         at = workspace.at(snapshot)
         name = name or at.tree.name
         if not snapshot.is_working_tree and all(file.path != SETTINGS_NAME for file in at.tree.files()):
-            at, remarks = _find_elsewhere(at, snapshot, name)
+            here = at.location.under or "the top of the repository"
+            remarks = (f"{name} has no {SETTINGS_NAME} in {here}, so it counts as empty here",)
     settings, faults = forgiving_settings(at)
     return _Side(at, TreeSide(name, at.catalog, settings), remarks, tuple(faults))
-
-
-def _find_elsewhere(at: Workspace, snapshot: Snapshot, name: str) -> tuple[Workspace, tuple[str, ...]]:
-    found = (path.rpartition("/") for path in _tracked(at))
-    roots = sorted(folder for folder, _, file in found if file == SETTINGS_NAME)
-    here = at.location.under or "the top of the repository"
-    if not roots:
-        return at, (f"{name} has no {SETTINGS_NAME}",)
-    if len(roots) > 1:
-        listed = ", ".join(root or "the top" for root in roots)
-        return at, (f"{here} has no memory in {name}; there are several: {listed}",)
-    moved = replace(at, location=replace(at.location, root=at.location.base / roots[0]))
-    remark = f"the memory is in {roots[0] or 'the top'} in {name}, and in {here} in the working tree"
-    return moved.at(snapshot), (remark,)
 
 
 def _tracked(at: Workspace) -> Collection[str]:
@@ -263,12 +247,6 @@ def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> Answered:
     tree, asked = side.tree, Question(words=question, filters=Filters(wings=wings))
     try:
         found = retrieve_in(side.workspace, resolve_scope(tree.catalog, tree.settings, asked.filters), asked)
-    except AmbiguousWingError:
-        # Nothing says which wing is the active one: take the best hits of all.
-        scope = reading_scope(tree.catalog, tree.settings, Question(words=question).filters)
-        hits = search_in(side.workspace, scope, Question(words=question))
-        refs = tuple(tree.ref_of(hit.entry) for hit in hits.hits[:_ANSWERED])
-        return Answered(refs, bool(refs), len(hits.basis.problems))
     except MdmemError as error:
         return Answered(error=str(error))
     # Every answer includes the invariants of the scope, so only the matches make a difference.

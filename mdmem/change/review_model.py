@@ -10,7 +10,6 @@ from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Finding
 
 Which = Literal["before", "after"]
-EdgeChange = Literal["added", "removed", "altered", "kept"]
 CLAIMS, AMENDS = "claims to replace", "amends"
 
 
@@ -74,15 +73,11 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, with its current successors and the reason; or a new entry.
-
-    `was_there` are those of `after` that were current before.
-    """
+    """An entry that is no longer current, with its current successors and the reason; or a new entry."""
 
     before: Ref | None
     after: tuple[Ref, ...]
     reason: str | None
-    was_there: frozenset[str] = frozenset()
 
 
 class RuleText(Struct, frozen=True):
@@ -97,31 +92,6 @@ class Wording(Struct, frozen=True):
 
     before: RuleText | None
     after: tuple[RuleText, ...]
-
-
-class GraphEdge(Struct, frozen=True):
-    """A supersession link from `old` to `new`; `kind` is the class of a link that is not sound."""
-
-    old: str
-    new: str
-    change: EdgeChange
-    kind: str = ""
-
-
-class GraphNode(Struct, frozen=True):
-    """An entry of a chain as it is after the change."""
-
-    entry: Ref
-    is_current: bool
-    is_gone: bool = False
-
-
-class Graph(Struct, frozen=True):
-    """The chains that a change touched, and how many of their entries are not shown."""
-
-    nodes: tuple[GraphNode, ...] = ()
-    edges: tuple[GraphEdge, ...] = ()
-    left_out: int = 0
 
 
 class Rewording(Struct, frozen=True, kw_only=True):
@@ -171,14 +141,6 @@ class Covered(Struct, frozen=True):
     files: tuple[str, ...]
 
 
-class NearEntry(Struct, frozen=True):
-    """A new or reworded entry and a similar one; `share` is the share of their common words."""
-
-    entry: Ref
-    other: Ref
-    share: float
-
-
 class ContradictionChange(Struct, frozen=True):
     """Two entries that contradict each other, the one of higher authority first; `is_new`, or the change ended it."""
 
@@ -186,16 +148,6 @@ class ContradictionChange(Struct, frozen=True):
     second: Ref
     why: str
     is_new: bool
-
-
-class WingChangeCount(Struct, frozen=True):
-    """The number of current entries and of all entries in a wing, before and after."""
-
-    wing: str
-    in_force_before: int
-    in_force_after: int
-    entries_before: int
-    entries_after: int
 
 
 class Counts(Struct, frozen=True, kw_only=True):
@@ -254,19 +206,16 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
     counts: Counts = field(default_factory=Counts)
-    wings: tuple[WingChangeCount, ...] = ()
     transitions: tuple[Transition, ...] = ()
     bearings: tuple[RelationChange, ...] = ()
     beliefs: tuple[Belief, ...] = ()
     wordings: tuple[Wording, ...] = ()
-    graph: Graph = field(default_factory=Graph)
     rewordings: tuple[Rewording, ...] = ()
     edits: tuple[FieldEdit, ...] = ()
     dependents: tuple[Dependent, ...] = ()
     covered: tuple[Covered, ...] = ()
     moves: tuple[Move, ...] = ()
     no_ops: tuple[str, ...] = ()
-    near: tuple[NearEntry, ...] = ()
     contradictions: tuple[ContradictionChange, ...] = ()
     merging: Merging | None = None
     answers: tuple[AnswerPair, ...] = ()

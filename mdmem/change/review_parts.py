@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
@@ -11,7 +10,6 @@ from typing import Literal
 
 from mdmem.ask.contradictions import contradictions_among
 from mdmem.change.compare import Comparison, TreeSide
-from mdmem.change.near_duplicates import are_linked, near_pairs
 from mdmem.change.review_model import (
     AMENDS,
     CLAIMS,
@@ -21,7 +19,6 @@ from mdmem.change.review_model import (
     Dependent,
     FieldChange,
     FieldEdit,
-    NearEntry,
     Ref,
     RelationChange,
     Rewording,
@@ -32,7 +29,6 @@ from mdmem.change.review_model import (
     Wording,
 )
 from mdmem.markdown.parse import rationale_span, without_code
-from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import Entry, EntryType, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
@@ -40,14 +36,11 @@ from mdmem.model.globs import any_match
 from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
-from mdmem.write.similar import SUPERSEDES_FROM
 
 # A rationale may be a page; its beginning is enough.
 _LONGEST_REASON = 300
 _ILLEGAL = ("illegal-transition", "deleted-in-force")
 _STATUS_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
-# An entry that is like many is one of a series; the nearest are enough to see it.
-_NEAREST = 3
 _FILES_NAMED = 5
 _REFERRING_FIELDS = ("amends", "overrides", "conflicts_with", "see", "produced")
 
@@ -97,8 +90,7 @@ def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
 def _ended(comparison: Comparison, old: str) -> Belief:
     heads = comparison.successors(old)
     after = tuple(comparison.after.ref(head) for head in heads)
-    was_there = frozenset(head for head in heads if head not in comparison.begun)
-    return Belief(comparison.before.ref(old), after, _reason_ended(comparison, old, heads), was_there)
+    return Belief(comparison.before.ref(old), after, _reason_ended(comparison, old, heads))
 
 
 def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
@@ -188,32 +180,6 @@ def _relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
         yield from ((address, CLAIMS, old) for old in catalog.lineage.claims(address))
         amended = (old for old in catalog.derived.amends(address) if catalog.lineage.is_current(old))
         yield from ((address, AMENDS, old) for old in amended)
-
-
-def find_near_entries(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[NearEntry, ...]:
-    """Return the new or reworded entries that are similar to a live entry of their type, the nearest of each.
-
-    Two entries that link to each other are not reported.
-    """
-    live, ref = comparison.live, comparison.after.ref
-    fresh = {*(one.address for one in comparison.changes.added), *comparison.begun}
-    fresh |= {one.entry.address for one in reworded if one.title or one.body}
-    fresh &= live.keys()
-    found: list[NearEntry] = []
-    for type_ in {live[address].type for address in fresh}:
-        of_type = {address: entry for address, entry in live.items() if entry.type is type_}
-        texts = (
-            (address, words_of(f"{entry.title}\n{comparison.live_bodies[address]}"))
-            for address, entry in of_type.items()
-            if address in comparison.live_bodies
-        )
-        times: Counter[str] = Counter()
-        for pair in near_pairs(texts, share=SUPERSEDES_FROM, among=fresh & of_type.keys()):
-            entry, other = (pair.a, pair.b) if pair.a in fresh else (pair.b, pair.a)
-            if times[entry] < _NEAREST and not are_linked(live[entry], live[other]):
-                times[entry] += 1
-                found.append(NearEntry(ref(entry), ref(other), round(pair.share, 2)))
-    return tuple(sorted(found, key=lambda one: (one.entry.type.rank, -one.share, one.entry.address, one.other.address)))
 
 
 def find_covered(

@@ -18,9 +18,6 @@ from mdmem.change.review_model import (
     Covered,
     Dependent,
     FieldChange,
-    Graph,
-    GraphEdge,
-    GraphNode,
     Ref,
     RelationChange,
     ReviewReport,
@@ -31,7 +28,6 @@ from mdmem.change.review_model import (
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.lineage import chart_label
 from mdmem.render.text import count, entries, first_of
 
 # `code`: an address, a path or a value. `quoted`: words of a file. `strong` and `dim`: words of ours.
@@ -55,26 +51,12 @@ _MOST_IN_LINE = 10
 # Entries of an answer that are shown although both sides have them.
 _FIRST = 5
 
-_ARROWS = {
-    "added": "==>|new|",
-    "altered": "==>|changed|",
-    "kept": "-->",
-    "removed": "-.->|removed|",
-}
-_LINK_NOTES = {
-    "added": ", new link",
-    "altered": ", changed link",
-    "removed": ", removed link",
-}
-_STYLES = ("classDef binds stroke-width:3px", "classDef ended stroke-dasharray:4", "classDef gone stroke-dasharray:1")
-
 
 class ReviewSection(Struct, frozen=True):
-    """A section of a review, with a diagram in Mermaid and whole texts for formats that can show them."""
+    """A section of a review, with whole texts for formats that can show them."""
 
     title: str
     lines: tuple[Line, ...]
-    diagram: str = ""
     wordings: tuple[Wording, ...] = ()
 
 
@@ -100,9 +82,8 @@ def review_text(review: ReviewReport, ink: Ink) -> str:
 
 
 def review_json(review: ReviewReport) -> str:
-    """Return the whole review as JSON, with the diagram of the chains as `graph.mermaid`."""
+    """Return the whole review as JSON."""
     found = msgspec.to_builtins(replace(review, merging=None), order="deterministic")
-    found["graph"]["mermaid"] = mermaid(review.graph)
     if (merging := review.merging) is not None:
         found["merging"] = {
             **record_json(merging, "what", "is_merge"),
@@ -143,7 +124,7 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
     frozen = [one for one in review.rewordings if one.is_frozen]
     others = [one for one in review.rewordings if not one.is_frozen]
     is_merge = review.merging is None or review.merging.is_merge
-    beliefs = ReviewSection("Rules before → after", _flat(map(writer.belief, review.beliefs)), "", review.wordings)
+    beliefs = ReviewSection("Rules before → after", _flat(map(writer.belief, review.beliefs)), review.wordings)
     if not review.beliefs and review.wordings:
         beliefs = replace(beliefs, title="Proposed, without effect yet")
     found = [
@@ -152,12 +133,9 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
         ReviewSection("Findings after the merge" if is_merge else "New findings", tuple(writer.merging())),
         ReviewSection("Changed text of current rules and decisions", _flat(map(writer.rewording, frozen))),
         writer.listed("Status and relations", (*writer.transitions(), *map(writer.relation_change, review.bearings))),
-        ReviewSection("Current entries", tuple(writer.wings())),
         ReviewSection("Other changed texts", _flat(map(writer.rewording, others))),
-        ReviewSection("Supersession chains", tuple(writer.chains()), mermaid(review.graph)),
         writer.listed("References to entries that are no longer current", map(writer.dependent, review.dependents)),
         ReviewSection("Contradictions", tuple((0, writer.contradiction(one)) for one in review.contradictions)),
-        ReviewSection("Near-duplicates", tuple(writer.near())),
         ReviewSection("Code that these entries apply to", tuple((0, writer.covered(one)) for one in review.covered)),
         writer.listed(
             "Other changed fields",
@@ -229,8 +207,7 @@ class _Writer(Struct, frozen=True):
         if not one.after:
             yield 1, self.mark("strong", "→ nothing current replaces it")
         for ref in one.after:
-            there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
-            yield 1, f"→ {self.entry(ref)}{there}"
+            yield 1, f"→ {self.entry(ref)}"
         yield 1, reason
 
     def merging(self) -> Iterator[Line]:
@@ -299,49 +276,6 @@ class _Writer(Struct, frozen=True):
         both = "; both are current" if one.says == CLAIMS and one.is_new else ""
         return f"{self.entry(one.entry)} {says} {self.entry(one.on)}{both}"
 
-    def wings(self) -> Iterator[Line]:
-        same = 0
-        for one in self.review.wings:
-            if (one.in_force_before, one.entries_before) == (one.in_force_after, one.entries_after):
-                same += 1
-                continue
-            total = self.mark("dim", f" (of {one.entries_before} → {one.entries_after} entries)")
-            yield 0, f"{self.code(one.wing)} {one.in_force_before} → {one.in_force_after}{total}"
-        if 0 < same < len(self.review.wings):
-            yield 0, self.mark("dim", f"no change in {count(same, 'other wing')}")
-
-    def chains(self) -> Iterator[Line]:
-        """Yield the chains as trees, each entry above its successors; an entry on several ways is followed once."""
-        graph = self.review.graph
-        nodes = {node.entry.address: node for node in graph.nodes}
-        followers = {edge.new for edge in graph.edges}
-        roots = [node for node in graph.nodes if node.entry.address not in followers]
-        seen: set[str] = set()
-        # A cycle has no root: its first member that was not reached starts a tree.
-        for start in (*roots, *graph.nodes):
-            todo: list[tuple[GraphNode, GraphEdge | None, int]] = []
-            if start.entry.address not in seen:
-                todo.append((start, None, 0))
-            while todo:
-                node, edge, level = todo.pop()
-                state = (
-                    "file deleted" if node.is_gone else f"{node.entry.status}{', current' if node.is_current else ''}"
-                )
-                text = f"{'→ ' if edge is not None else ''}{self.code(node.entry.address)} {state}"
-                if edge is not None:
-                    text += self.mark("strong", _LINK_NOTES.get(edge.change, "")) + (
-                        f" ({edge.kind})" if edge.kind else ""
-                    )
-                if node.entry.address in seen:
-                    yield level, text + self.mark("dim", ", shown above")
-                    continue
-                yield level, f"{text}: {self.quoted(node.entry.title)}"
-                seen.add(node.entry.address)
-                following = [one for one in graph.edges if one.old == node.entry.address]
-                todo += [(nodes[one.new], one, level + 1) for one in reversed(following)]
-        if graph.left_out:
-            yield 0, self.mark("dim", f"{entries(graph.left_out)} of these chains not shown")
-
     def dependent(self, one: Dependent) -> str:
         owners = f"owned by {self.quoted(', '.join(one.entry.owners))}" if one.entry.owners else "owned by nobody"
         is_elsewhere = one.entry.address.split("/", 1)[0] != one.on.split("/", 1)[0]
@@ -359,12 +293,6 @@ class _Writer(Struct, frozen=True):
         if first.type is second.type:
             return f"{text}; both are {first.type}s: neither outranks the other"
         return f"{text}; the {first.type} outranks the {second.type}"
-
-    def near(self) -> Iterator[Line]:
-        for one in self.review.near:
-            pair = f"{self.code(one.entry.address)} and {self.code(one.other.address)}"
-            share = f"both {one.entry.type}s, have {one.share:.0%} of their words in common"
-            yield 0, f"{pair}, {share}: {self.quoted(one.other.title)}"
 
     def covered(self, one: Covered) -> str:
         more = f" and {one.count - len(one.files)} more" if one.count > len(one.files) else ""
@@ -422,17 +350,3 @@ def _near_change(words: list[str], *, is_first: bool, is_last: bool) -> list[str
     before = [] if is_first else words[:_AROUND]
     after = [] if is_last and not is_first else words[-_AROUND:]
     return words if len(words) <= len(before) + len(after) + (1 if before and after else 0) else [*before, "…", *after]
-
-
-def mermaid(graph: Graph) -> str:
-    """Return the chains as a flowchart from old to new, current entries with a thick border; empty without an edge."""
-    if not graph.edges:
-        return ""
-    ids = {node.entry.address: f"n{number}" for number, node in enumerate(graph.nodes)}
-    rows = ["flowchart LR"]
-    for node in graph.nodes:
-        state = "gone" if node.is_gone else "binds" if node.is_current else "ended"
-        text = f"{chart_label(node.entry.address)}<br/>{chart_label(node.entry.title)}"
-        rows.append(f'  {ids[node.entry.address]}["{text}"]:::{state}')
-    rows += [f"  {ids[edge.old]} {_ARROWS[edge.change]} {ids[edge.new]}" for edge in graph.edges]
-    return "\n".join([*rows, *(f"  {style}" for style in _STYLES)])

@@ -121,7 +121,7 @@ def _size(block: Sequence[str]) -> int:
 
 
 def _folds(section: ReviewSection, links: FileLinks) -> Iterator[str]:
-    """Yield the blocks of a section that open on a click: whole texts, and the diagram."""
+    """Yield the blocks of a section that open on a click: whole texts."""
     for wording in section.wordings:
         texts = [*([wording.before] if wording.before is not None else []), *wording.after]
         if texts:
@@ -131,8 +131,6 @@ def _folds(section: ReviewSection, links: FileLinks) -> Iterator[str]:
             # CI must not find the marker in a quoted text.
             fold = f"<details><summary>{summary}</summary>\n\n{files}\n\n{diff}\n\n</details>"
             yield fold.replace(MARKER, MARKER.replace("-->", "-- >"))
-    if section.diagram:
-        yield f"<details><summary>As a diagram</summary>\n\n```mermaid\n{section.diagram}\n```\n\n</details>"
 
 
 def _diff_lines(one: Wording) -> Iterator[str]:

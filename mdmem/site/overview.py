@@ -17,12 +17,9 @@ from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.text import visible
-from mdmem.render.lineage import LineageGraph, lineage_graph, lineage_svg
 from mdmem.render.review import Kind, headline, sections
 from mdmem.render.text import count
 from mdmem.site.facts import Row, SiteFacts, with_code
-from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.merge import merge_base
 
 _DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
 
@@ -177,31 +174,13 @@ def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
     """Return the context of the page of a change, which shows what `mdmem diff` prints."""
     workspace = facts.workspace
     review = review_change(workspace, ReviewRequest(base=base))
-    before = workspace.as_of(merge_base(workspace.location.get_repository(), base, "HEAD")).catalog
-    touched = [node.entry.address for node in review.graph.nodes]
-    pictures = [
-        (title, _picture(facts, catalog, [one for one in touched if one in catalog.entries], name))
-        for title, catalog, name in (
-            ("Lineage after the change", facts.catalog, "after"),
-            ("Lineage before the change", before, "before"),
-        )
-    ]
     return {
         "headline": headline(review),
         "sections": [
             (one.title, [(min(level, 4), Markup(line)) for level, line in one.lines])
             for one in sections(review, lambda kind, text: _marked(facts, kind, text))
         ],
-        "pictures": [(title, picture) for title, picture in pictures if picture],
     }
-
-
-def _picture(facts: SiteFacts, catalog: Catalog, addresses: Sequence[str], name: str) -> Markup:
-    if not addresses:
-        return Markup("")
-    graph: LineageGraph = lineage_graph(catalog, addresses, today=facts.workspace.today)
-    # The drawing escapes every text in it.
-    return Markup(lineage_svg(graph, href=lambda one: _page(facts, one) or "#", alone=False, name=name))
 
 
 def _page(facts: SiteFacts, address: str) -> str | None:

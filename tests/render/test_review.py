@@ -15,7 +15,7 @@ from review.sides import ARTICLE, reviewed, successor, superseded
 from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
-from mdmem.render.review import mermaid, review_json, review_text
+from mdmem.render.review import review_json, review_text
 from mdmem.render.review_markdown import LIMIT, MARKER, FileLinks, diff_page, file_links, review_markdown
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
@@ -39,14 +39,7 @@ def test_text_of_a_supersession() -> None:
         "\n"
         "Status and relations\n"
         "  decision app/rules/a “Old rule”: active → deprecated\n"
-        "  decision app/rules/b “New rule”: new → active\n"
-        "\n"
-        "Current entries\n"
-        "  app 1 → 1 (of 1 → 2 entries)\n"
-        "\n"
-        "Supersession chains\n"
-        "  app/rules/a deprecated: Old rule\n"
-        "    → app/rules/b active, current, new link: New rule"
+        "  decision app/rules/b “New rule”: new → active"
     )
 
 
@@ -115,10 +108,9 @@ def test_merging_and_answers_are_told() -> None:
     ]
 
 
-def test_markdown_starts_with_the_marker_and_holds_the_diagram() -> None:
+def test_markdown_starts_with_the_marker() -> None:
     shown = review_markdown(reviewed(OLD, NEW))
     assert shown.startswith(f"{MARKER}\n\n## mdmem diff: 1 added, 1 changed; current entries 1 → 1\n\n")
-    assert "```mermaid\nflowchart LR\n" in shown
     assert "\n  - because it was slow\n" in shown
 
 
@@ -128,25 +120,16 @@ def test_control_characters_are_shown_not_sent() -> None:
     assert "\x1b" not in shown
 
 
-def test_mermaid_labels_are_escaped() -> None:
-    title = 'say "hi" <b> `code` #1 @ada ]:::x'
-    after = {**NEW, "b": successor("a", title=json.dumps(title))}
-    label = re.search(r'n1\["(.*?)"\]', mermaid(reviewed(OLD, after).graph))
-    assert label is not None
-    assert label[1] == ("app/rules/b<br/>say #34;hi#34; #60;b#62; #96;code#96; #35;1 @ada #93;:::x")
-
-
 def test_json_has_every_part() -> None:
     told = json.loads(review_json(reviewed(OLD, NEW)))
     assert list(told) == [
-        *("schema", "changed", "before", "after", "remarks", "unread", "counts", "wings", "transitions"),
+        *("schema", "changed", "before", "after", "remarks", "unread", "counts", "transitions"),
         *("bearings", "beliefs", "wordings"),
-        *("graph", "rewordings", "edits", "dependents", "covered", "moves", "no_ops", "near", "contradictions"),
+        *("rewordings", "edits", "dependents", "covered", "moves", "no_ops", "contradictions"),
         *("merging", "answers"),
     ]
     assert (told["schema"], told["changed"], told["counts"]["added"]) == (1, True, 1)
-    assert told["graph"]["edges"] == [{"old": "app/rules/a", "new": "app/rules/b", "change": "added", "kind": ""}]
-    assert told["beliefs"][0]["was_there"] == []
+    assert told["beliefs"][0]["reason"] == "it was slow"
 
 
 def test_markdown_of_very_much_is_cut_and_says_so() -> None:
@@ -162,7 +145,7 @@ def test_long_part_does_not_push_out_the_short_ones() -> None:
     after = {**texts, "z": successor("y"), "y": superseded("z")}
     shown = review_markdown(reviewed({"y": OLD["a"]}, after))
     assert len(shown) <= LIMIT
-    assert "### Supersession chains\n" in shown
+    assert "### Status and relations\n" in shown
     assert "because it was slow" in shown
 
 
@@ -215,7 +198,7 @@ HOSTILE = st.lists(
     max_size=12,
 ).map(" ".join)
 _OURS = re.compile(r"</?(?:code|ins|del|details|summary|br/)>|\*\*")
-_FENCE = re.compile(r"^(`{3,})(?:mermaid|diff)\n.*?\n\1$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^(`{3,})diff\n.*?\n\1$", re.DOTALL | re.MULTILINE)
 # A marked character, then code: a mark stands in no code.
 _SHOWN = re.compile(r"<code>.*?</code>|\\[!-/:-@\[-`{-~]|`[^`\n]*`")
 
@@ -246,7 +229,7 @@ def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -
     apart = shown.replace("&#8203;", "\u200b")
     unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", _SHOWN.sub("", _FENCE.sub("", apart))))
     assert not re.search(r"@\w|#\w|GH-\d|www\.|://|!\d|\$\d|%\d", re.sub(r"^#+ ", "", unlinked, flags=re.MULTILINE))
-    ours = re.compile(r"( {2})*- |#{2,3} |$|As a diagram$|The text of ( → )?$")
+    ours = re.compile(r"( {2})*- |#{2,3} |$|The text of ( → )?$")
     started = [line for line in unlinked.splitlines()[1:] if not ours.match(line)]
     assert set(started) == {" → "}
 

@@ -7,7 +7,7 @@ from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.change.review_model import AMENDS, CLAIMS, Counts, Move, ReviewReport, Span, WingChangeCount
+from mdmem.change.review_model import AMENDS, CLAIMS, Counts, Move, ReviewReport, Span
 from mdmem.model.entry import Status
 from review.sides import ARTICLE, reviewed, successor, superseded
 
@@ -23,17 +23,7 @@ def test_review_of_one_tree_with_itself_is_empty() -> None:
     found = reviewed({"a": OLD, "b": RULE}, {"a": OLD, "b": RULE})
     assert found.is_empty
     assert found.counts == Counts(in_force_before=2, in_force_after=2)
-    assert (found.transitions, found.beliefs, found.rewordings, found.edits, found.graph.nodes) == ((), (), (), (), ())
-
-
-def test_in_force_is_counted_for_each_wing() -> None:
-    before = {"a": OLD, "web/rules/x": RULE}
-    after = {"a": OLD, "b": entry_text("Draft.\n", status="draft"), "lab/rules/y": entry_text("Three.\n")}
-    assert reviewed(before, after).wings == (
-        WingChangeCount("app", 1, 1, 1, 2),
-        WingChangeCount("lab", 0, 1, 0, 1),
-        WingChangeCount("web", 1, 0, 1, 0),
-    )
+    assert (found.transitions, found.beliefs, found.rewordings, found.edits) == ((), (), (), ())
 
 
 @pytest.mark.parametrize(
@@ -74,12 +64,6 @@ def test_supersession_pairs_what_was_believed_with_what_will_be() -> None:
     assert len(found.beliefs) == 1
 
 
-def test_successor_that_bound_before_is_said_to() -> None:
-    plain = entry_text("The new words.\n")
-    found = reviewed({"a": OLD, "b": plain}, {"a": superseded("b"), "b": successor("a")})
-    assert found.beliefs[0].was_there == {"app/rules/b"}
-
-
 def test_rule_that_ends_without_a_successor_tells_its_own_reason() -> None:
     ended = entry_text("The old words.\n", status="deprecated", deprecated_reason="nobody needs it")
     belief = reviewed({"a": OLD}, {"a": ended}).beliefs[0]
@@ -92,12 +76,9 @@ def test_new_rule_tells_the_rationale_of_its_body_with_its_code() -> None:
     assert (belief.before, belief.reason) == (None, "`now()` lies.")
 
 
-def test_draft_successor_changes_no_belief_and_shows_in_the_chains() -> None:
+def test_draft_successor_changes_no_belief() -> None:
     found = reviewed({"a": OLD}, {"a": OLD, "b": successor("a", status="draft")})
     assert found.beliefs == ()
-    assert [(short(one.old), short(one.new), one.change, one.kind) for one in found.graph.edges] == [
-        ("a", "b", "added", "pending")
-    ]
 
 
 def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
@@ -120,44 +101,6 @@ def test_amendment_is_a_step_and_changes_no_belief_of_the_amended_one() -> None:
     assert told(found) == [("b", AMENDS, "a", True)]
     assert [one.before for one in found.beliefs] == [None]
     assert told(reviewed(amending, {"a": OLD, "b": RULE})) == [("b", AMENDS, "a", False)]
-
-
-def test_chain_goes_on_to_its_head() -> None:
-    old = {"b": superseded("c"), "c": successor("b")}
-    new = {"a": superseded("b"), "b": superseded("c", supersedes=["app/rules/a"]), "c": successor("b")}
-    found = reviewed({"a": OLD, **old}, new).graph
-    assert [(short(one.old), short(one.new), one.change) for one in found.edges] == [
-        ("a", "b", "added"),
-        ("b", "c", "kept"),
-    ]
-    assert [short(one.entry.address) for one in found.nodes if one.is_current] == ["c"]
-
-
-def test_untouched_chain_is_not_drawn() -> None:
-    kept = {"a": superseded("b"), "b": successor("a")}
-    assert reviewed({**kept, "x": OLD}, {**kept, "x": RULE}).graph.nodes == ()
-
-
-def chain_of(length: int) -> dict[str, str]:
-    texts = {"e000": superseded("e001")}
-    for number in range(1, length - 1):
-        texts[f"e{number:03}"] = superseded(f"e{number + 1:03}", supersedes=[f"app/rules/e{number - 1:03}"])
-    return texts | {f"e{length - 1:03}": successor(f"e{length - 2:03}")}
-
-
-def test_long_chain_is_cut_to_60_entries_and_keeps_its_head() -> None:
-    after = chain_of(90)
-    before = {**after, "e000": OLD, "e001": superseded("e002")}
-    found = reviewed(before, after).graph
-    assert (len(found.nodes), found.left_out) == (60, 30)
-    assert [short(one.entry.address) for one in found.nodes if one.is_current] == ["e089"]
-
-
-def test_cycle_is_drawn_once() -> None:
-    texts = {"a": superseded("b", supersedes=["app/rules/b"]), "b": superseded("a", supersedes=["app/rules/a"])}
-    found = reviewed({}, texts).graph
-    assert (len(found.nodes), len(found.edges)) == (2, 2)
-    assert {one.kind for one in found.edges} == {"cycle"}
 
 
 def test_frozen_text_is_told_word_by_word() -> None:
@@ -231,15 +174,6 @@ def test_files_that_a_changed_rule_covers_are_counted_and_some_are_named() -> No
     assert (found.count, found.files) == (8, tuple(files[:5]))
 
 
-def test_copy_is_near_and_a_link_between_the_two_ends_it() -> None:
-    long = "One word after another tells what a rule is about, and these are many words.\n"
-    before = {"a": entry_text(long, title="A")}
-    copy = reviewed(before, {**before, "b": entry_text(long, title="A b")}).near
-    assert [(short(one.entry.address), short(one.other.address)) for one in copy] == [("b", "a")]
-    linked = entry_text(long, title="A b", see=["app/rules/a"])
-    assert reviewed(before, {**before, "b": linked}).near == ()
-
-
 def test_contradiction_is_new_with_the_link_and_ended_without() -> None:
     free = {"a": RULE, "b": entry_text("Local time.\n")}
     bound = {**free, "b": entry_text("Local time.\n", conflicts_with=["app/rules/a"])}
@@ -300,6 +234,3 @@ def test_review_in_the_other_direction_mirrors_the_counts(
     )
     assert (counts.in_force_before, counts.in_force_after) == (mirrored.in_force_after, mirrored.in_force_before)
     assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
-    assert there.counts.in_force_after - there.counts.in_force_before == sum(
-        wing.in_force_after - wing.in_force_before for wing in there.wings
-    )
