@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.check import find_check, get_check, nearest_excusable
@@ -18,7 +19,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.git.commit import stage_paths
-from mdmem.store.settings import Settings, with_baseline
+from mdmem.store.settings import Settings, with_key
 from mdmem.store.state.files import leads_away, write_new, write_whole
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
@@ -27,92 +28,56 @@ SCHEMA = 1
 # The file that is written if neither the settings nor an option name one.
 USUAL = ".baseline.json"
 _REWRITE = "`mdmem check --update-baseline` writes it again"
-_KEYS = {"code", "address", "count"}
 _STALE = "unused-suppression"
 
+# The number of known findings by the code of their check, and by their address, or their path without an entry.
+Counts = Mapping[tuple[str, str], int]
 
-class Record(Struct, frozen=True):
-    """The number of findings of one check at one address, or at a path without an entry; `line` is in the file."""
+
+class _Record(Struct, frozen=True, forbid_unknown_fields=True):
+    """The number of findings of one check at one address or path."""
 
     code: str
-    address: str
-    count: int
-    line: int = 1
+    address: Annotated[str, Meta(min_length=1)]
+    count: Annotated[int, Meta(ge=1)]
 
 
-class Baseline(Struct, frozen=True, dict=True):
-    """The records of a baseline, in the order of its file at `path`."""
+class _File(Struct, frozen=True):
+    """The whole file."""
 
-    path: str
-    records: tuple[Record, ...]
-
-    @cached_property
-    def counts(self) -> Mapping[tuple[str, str], int]:
-        """Return how many findings are known, by code and address."""
-        return {(record.code, record.address): record.count for record in self.records}
+    schema: Literal[1]
+    findings: list[_Record]
 
 
-def read_baseline(content: bytes, *, path: str = "the baseline") -> Baseline:
-    """Return the records in a baseline's bytes; raises SettingsError with the file and the line."""
+def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
+    """Return the counts in a baseline's bytes; raises SettingsError with the file and the record."""
     try:
-        text = content.decode("utf-8-sig")
-        stated = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not UTF-8 at byte {error.start}; {_REWRITE}") from error
+        records = convert(json.loads(content.decode("utf-8-sig")), _File).findings
     except json.JSONDecodeError as error:
         # The usual cause is a merge that was not finished.
         message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
         raise SettingsError(message, line=error.lineno) from error
-    except (RecursionError, ValueError) as error:
+    except (RecursionError, ValueError, ValidationError) as error:
         # A number may have more digits than Python reads.
         raise SettingsError(f"{path} cannot be read: {error}; {_REWRITE}") from error
-    if not isinstance(stated, dict) or not isinstance(stated.get("findings"), list):
-        raise SettingsError(f"{path} has no list of `findings`; {_REWRITE}")
-    if stated.get("schema") != SCHEMA:
-        raise SettingsError(
-            f"{path} has the schema {stated.get('schema')!r}, and this mdmem reads {SCHEMA}; {_REWRITE}"
-        )
-    lines = _line_numbers(text)
-    records: dict[tuple[str, str], Record] = {}
-    for item in stated["findings"]:
-        line = lines.get(json.dumps(item, sort_keys=True), 1)
-        fault = _fault(item, records)
-        if fault:
-            raise SettingsError(f"{path}:{line}: {fault}", line=line)
-        records[item["code"], item["address"]] = Record(item["code"], item["address"], item["count"], line)
-    return Baseline(path, tuple(records.values()))
-
-
-def _line_numbers(text: str) -> dict[str, int]:
-    """Return the line of each record that has a line of its own, the last of two equal ones."""
-    found = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            found[json.dumps(json.loads(line.strip().rstrip(",")), sort_keys=True)] = number
-        except (RecursionError, ValueError):
-            continue
-    return found
-
-
-def _fault(item: object, known: Collection[tuple[str, str]]) -> str | None:
-    if not isinstance(item, dict) or set(item) != _KEYS:
-        return f"a record has `code`, `address` and `count`, and nothing else; {_REWRITE}"
-    code, address, count = item["code"], item["address"], item["count"]
-    if not isinstance(code, str) or not isinstance(address, str) or not address:
-        return f"`code` and `address` must be texts; {_REWRITE}"
-    check = find_check(code)
-    if check is None:
-        close = nearest_excusable(code)
-        return f"there is no check `{code}`; {f'did you mean `{close}`?' if close else _REWRITE}"
-    if not check.is_excusable:
-        return f"`{code}` cannot be known beforehand; remove the record"
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        return f"`count` must be a whole number from 1, found {count!r}"
-    return f"`{code}` is recorded twice for `{address}`; keep one" if (code, address) in known else None
+    counts: dict[tuple[str, str], int] = {}
+    for record in records:
+        check, key = find_check(record.code), (record.code, record.address)
+        if check is None:
+            close = nearest_excusable(record.code)
+            raise SettingsError(
+                f"{path}: there is no check `{record.code}`; {f'did you mean `{close}`?' if close else _REWRITE}"
+            )
+        if not check.is_excusable:
+            raise SettingsError(f"{path}: `{record.code}` cannot be known beforehand; remove the record")
+        if key in counts:
+            raise SettingsError(f"{path}: `{record.code}` is recorded twice for `{record.address}`; keep one")
+        counts[key] = record.count
+    return counts
 
 
 def baseline_of(
-    findings: Iterable[Finding], *, old: Baseline | None = None, codes: Collection[str] | None = None
+    findings: Iterable[Finding], *, old: Counts = MappingProxyType({}), codes: Collection[str] | None = None
 ) -> bytes:
     """Return the file that records findings, one a line, sorted; infos and what no baseline excuses are left out.
 
@@ -124,13 +89,13 @@ def baseline_of(
         for one in findings
         if one.severity is not Severity.INFO and (check := find_check(one.code)) is not None and check.is_excusable
     )
-    for key, count in old.counts.items() if old else ():
+    for key, count in old.items():
         if codes is not None and get_check(key[0]).code not in codes:
             counts[key] = count
     return baseline_bytes(counts)
 
 
-def baseline_bytes(counts: Mapping[tuple[str, str], int]) -> bytes:
+def baseline_bytes(counts: Counts) -> bytes:
     """Return the file that records a number of findings by code and address, one a line, sorted."""
     lines = (
         json.dumps({"code": code, "address": address, "count": count}, ensure_ascii=False)
@@ -141,9 +106,9 @@ def baseline_bytes(counts: Mapping[tuple[str, str], int]) -> bytes:
 
 
 def apply_baseline(
-    findings: Iterable[Finding], baseline: Baseline, *, settings: Settings, codes: Collection[str]
+    findings: Iterable[Finding], counts: Counts, *, path: str, settings: Settings, codes: Collection[str]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that are not known, sorted, and one finding for each record of more than there are.
+    """Return the findings that are not known, sorted, and one for each record in the file at `path` of more than exist.
 
     `findings` are those of the whole memory and of the `codes` that ran. If more are found than recorded, those that
     are new are reported, then the lowest in the file. A run that left something unread makes no record stale.
@@ -152,34 +117,27 @@ def apply_baseline(
     for finding in findings:
         # A record of the time when the finding had another code knows it, too.
         former = (finding.former, _key(finding)[1])
-        by_key.setdefault(former if former in baseline.counts else _key(finding), []).append(finding)
+        by_key.setdefault(former if former in counts else _key(finding), []).append(finding)
     unknown = []
     for key, group in by_key.items():
         latest = sorted(group, key=lambda one: (not one.new, -one.place.line, -one.place.column))
-        unknown += latest[: max(0, len(group) - baseline.counts.get(key, 0))]
+        unknown += latest[: max(0, len(group) - counts.get(key, 0))]
     is_whole = not any(is_incomplete(group[0]) for group in by_key.values())
-    stale = list(_stale(baseline, by_key, settings, codes)) if is_whole and _STALE in codes else []
+    stale = []
+    for (code, address), count in counts.items() if is_whole and _STALE in codes else ():
+        check, number = get_check(code), len(by_key.get((code, address), ()))
+        did_run = check.code in codes and not check.asks_git
+        is_chosen = not settings.wings or code in codes_of(settings, address)
+        if number < count and did_run and is_chosen:
+            message = f"`{code}` is recorded {_times(count)} for `{address}`, found {_times(number)}"
+            help_, was = "run `mdmem check --update-baseline`", "stale-baseline-entry"
+            severity = stated_severity(settings.severity, _STALE, was) or get_check(_STALE).severity
+            stale.append(Finding(_STALE, message, Place(path), help_, severity=severity, former=was))
     return sorted(unknown, key=lambda one: one.sort_key), stale
 
 
 def _key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.address or finding.place.path
-
-
-def _stale(
-    baseline: Baseline, found: Mapping[tuple[str, str], list[Finding]], settings: Settings, codes: Collection[str]
-) -> Iterator[Finding]:
-    severity = stated_severity(settings.severity, _STALE, "stale-baseline-entry") or get_check(_STALE).severity
-    for record in baseline.records:
-        check, count = get_check(record.code), len(found.get((record.code, record.address), ()))
-        did_run = check.code in codes and not check.asks_git
-        is_chosen = not settings.wings or record.code in codes_of(settings, record.address)
-        if count < record.count and did_run and is_chosen:
-            message = (
-                f"`{record.code}` is recorded {_times(record.count)} for `{record.address}`, found {_times(count)}"
-            )
-            place, help_ = Place(baseline.path, record.line), "run `mdmem check --update-baseline`"
-            yield Finding(_STALE, message, place, help_, severity=severity, former="stale-baseline-entry")
 
 
 def _times(count: int) -> str:
@@ -210,7 +168,8 @@ def without_known(
             hint = "`mdmem check --update-baseline` writes it"
             raise SettingsError(f"mdmem.toml: the baseline {name} cannot be read: {read.reason.lower()}; {hint}")
         content = read
-    left, stale = apply_baseline(found, read_baseline(content, path=name), settings=workspace.settings, codes=codes)
+    counts = read_baseline(content, path=name)
+    left, stale = apply_baseline(found, counts, path=name, settings=workspace.settings, codes=codes)
     if workspace.access.is_narrow:
         # It records findings of wings that the caller does not see, and those are not fixed.
         stale = []
@@ -244,11 +203,11 @@ def write_baseline(
     if given is None:
         _refuse_link(root, name)
     path, settings = root / name, root / SETTINGS_NAME
-    old = read_baseline(read_regular(path), path=str(path)) if path.exists() else None
+    old = read_baseline(read_regular(path), path=str(path)) if path.exists() else {}
     written = {path: baseline_of(found, old=old, codes=codes)}
     if not (given or stated):
         try:
-            written[settings] = with_baseline(read_regular(settings, follow=False), name)
+            written[settings] = with_key(read_regular(settings, follow=False), "check.baseline", name)
         except OSError as error:
             hint = f'write `baseline = "{name}"` below `[check]` yourself'
             raise SettingsError(f"{SETTINGS_NAME} is not a file that can be changed here; {hint}") from error
@@ -258,7 +217,7 @@ def write_baseline(
             (write_whole if one.exists() else write_new)(one, content)
         except OSError as error:
             raise EnvironmentFaultError(f"cannot write {one}: {error.strerror or error}") from error
-    number = sum(record.count for record in read_baseline(written[path]).records)
+    number = sum(read_baseline(written[path]).values())
     named = settings if settings in written else None
     return BaselineResult(path, named, number, _stage(workspace, list(written)))
 

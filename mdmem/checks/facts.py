@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from mdmem.model.access import Access
 from mdmem.model.globs import matches
-from mdmem.store.git.history import FileDays, file_days, list_deletions, list_staged_deletions
+from mdmem.store.git.history import days_of_ends, list_deletions, list_staged_deletions
 from mdmem.store.git.process import BlobReader, Repository
 from mdmem.store.git.status import list_ignored, list_not_added, list_staged, list_tracked
 
-MAGIC = re.compile(r"[*?\[\\]")
+_MAGIC = re.compile(r"[*?\[\\]")
 # A glob with an empty part, `.` or `..` contains no folder in the form that git lists.
 _UNLISTED = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
@@ -90,11 +90,9 @@ class GitFacts(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
-    def days(self) -> FileDays:
-        """Return the days on which files were added and on which their status became deprecated."""
-        days = file_days(self.repository, self.under)
-        added, ended = ({self._from_root(path): day for path, day in one.items()} for one in (days.added, days.ended))
-        return FileDays(added, ended)
+    def ended(self) -> Mapping[str, str]:
+        """Return the days on which the status of files became deprecated."""
+        return {self._from_root(path): day for path, day in days_of_ends(self.repository, self.under).items()}
 
     def _seen(self, paths: Iterable[str]) -> frozenset[str]:
         return frozenset(path for path in map(self._from_root, paths) if self.access.sees(path))
@@ -129,15 +127,10 @@ class TrackedPaths(Struct, frozen=True, dict=True):
 
     def has_match(self, glob: str) -> bool:
         """Return whether a glob matches any tracked path; only paths that begin with its fixed part are compared."""
-        magic = MAGIC.search(glob)
+        magic = _MAGIC.search(glob)
         start = glob if magic is None else glob[: magic.start()]
         paths = self.paths if _UNLISTED.search(glob.removesuffix("/")) else self._below(start)
         return any(matches(glob, path) for path in paths)
-
-    def names_in(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder, "" for the repository's top."""
-        start = f"{folder}/" if folder else ""
-        return frozenset(path.removeprefix(start).partition("/")[0] for path in self._below(start))
 
     def _below(self, start: str) -> Iterator[str]:
         for index in range(bisect_left(self.paths, start), len(self.paths)):

@@ -94,7 +94,7 @@ def _escape(refusal: _Refusal) -> Trouble:
     # One loader stops at the backslash, the other behind it.
     column = refusal.line(refusal.at).rfind("\\", 0, refusal.at.column + 1)
     message, help_ = "a backslash in double quotes starts an escape", "use single quotes, or write two backslashes"
-    return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1, cause="escape")
+    return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1)
 
 
 def _open_bracket(refusal: _Refusal) -> Trouble:
@@ -108,9 +108,7 @@ def _no_key(refusal: _Refusal, mark: Any = None) -> Trouble:
     mark = mark or refusal.since
     joined = _NO_BLANK.match(refusal.line(mark)[mark.column :])
     if joined:
-        return refusal.fault(
-            mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}", "no space after colon"
-        )
+        return refusal.fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
     help_ = "write `key: value`, or close the front matter above it with `---`"
     return refusal.fault(mark, "the line has no `key:`", help_)
 
@@ -124,9 +122,7 @@ def _second_colon(refusal: _Refusal) -> Trouble:
         number = next((at for at, one in lines if one.strip() and not one.startswith("#")), 0)
         return _no_key(refusal, yaml.Mark("", 0, number, 0, None, 0))
     if len(key) == refusal.at.column:
-        return refusal.fault(
-            refusal.at, "an indented key under a plain value", "move the key to the margin", "indented key"
-        )
+        return refusal.fault(refusal.at, "an indented key under a plain value", "move the key to the margin")
     help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
     return refusal.fault(refusal.at, "a colon and a space inside a plain value", help_, "second colon")
 
@@ -135,7 +131,7 @@ def _text_after(refusal: _Refusal) -> Trouble | None:
     before = refusal.line(refusal.at)[: refusal.at.column].rstrip()
     if before.endswith(("'", '"')):
         help_ = "write the quote inside the value twice, or use the other kind of quotes"
-        return refusal.fault(refusal.at, "text follows the closing quote", help_, "text after quote")
+        return refusal.fault(refusal.at, "text follows the closing quote", help_)
     if before.endswith(("]", "}")):
         return refusal.fault(refusal.at, "text follows the closing bracket", "write one list: [first, second]")
     if refusal.character(refusal.at) == "-":

@@ -265,7 +265,7 @@ def _changed_baseline(moving: MoveFix) -> _Changed:
         return (), ()
     remark = f"{path} was left as it is; `mdmem check --update-baseline` writes it again"
     try:
-        known = read_baseline(content).counts
+        known = read_baseline(content)
     except MdmemError:
         return (), (remark,)
     counts = {

@@ -22,10 +22,7 @@ _FIRST_LINE = re.compile(r"[^\r\n]*")
 _LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
 _PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
 _ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
-# The escapes of libyaml in double quotes.
-_ESCAPE = re.compile(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
 _KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
-_TITLES = {'"': "Put the value in quotes", "'": "Put the value in single quotes"}
 
 
 def with_end(document: Document, finding: Finding) -> Finding:
@@ -115,7 +112,7 @@ def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
     if not _helps(document, finding, edits, rewrite.meant):
         return finding
-    return with_edits(finding, _TITLES.get(rewrite.text[:1], "Correct the line"), *edits)
+    return with_edits(finding, "Put the value in quotes" if rewrite.text[:1] == '"' else "Correct the line", *edits)
 
 
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
@@ -156,20 +153,6 @@ def _uncut(line: str, _: int) -> _Rewrite | None:
     return _Rewrite(start, start + len(value), in_quotes(value), value)
 
 
-def _after_quote(line: str, _: int) -> _Rewrite | None:
-    """Quote the whole of a value that has quotes inside quotes, or that only begins with a quoted word."""
-    found = _LINE.match(line)
-    value = found["value"] if found else None
-    if found is None or not value or value[0] not in "'\"" or " #" in value:
-        return None
-    meant = value
-    if value[-1] == value[0]:
-        meant = value[1:-1]
-        if value[0] == '"' or re.search(r"(?<!\w)'|'(?!\w)", meant):
-            return None
-    return _Rewrite(*found.span("value"), in_quotes(meant), meant)
-
-
 def _open_quote(line: str, column: int) -> _Rewrite | None:
     """Close a double quote at the end of its line; a single one may be an apostrophe."""
     value = line[column:].rstrip()
@@ -179,18 +162,6 @@ def _open_quote(line: str, column: int) -> _Rewrite | None:
     return _Rewrite(end, end, '"', value[1:])
 
 
-def _escape(line: str, _: int) -> _Rewrite | None:
-    """Put a value without escapes in single quotes, in which a backslash is plain."""
-    found = _LINE.match(line)
-    value = found["value"] if found else None
-    if found is None or not value or len(value) < 2 or value[0] != '"' or value[-1] != '"':
-        return None
-    inner = value[1:-1]
-    if '"' in inner or "'" in inner or _ESCAPE.search(inner):
-        return None
-    return _Rewrite(*found.span("value"), f"'{inner}'", inner)
-
-
 def _tab(line: str, column: int) -> _Rewrite | None:
     """Write blanks for a tab: two if it indents, one if it separates."""
     width = len(line) - column - len(line[column:].lstrip("\t"))
@@ -198,26 +169,10 @@ def _tab(line: str, column: int) -> _Rewrite | None:
     return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None
 
 
-def _no_blank(line: str, _: int) -> _Rewrite | None:
-    key, colon, value = line.partition(":")
-    start = len(key) + 1
-    return _Rewrite(start, start, " ", value.strip()) if key in KNOWN_FIELDS and colon else None
-
-
-def _indented(line: str, _: int) -> _Rewrite | None:
-    stripped = line.lstrip()
-    is_key = stripped.partition(":")[0] in KNOWN_FIELDS
-    return _Rewrite(0, len(line) - len(stripped), "") if is_key else None
-
-
 # By the causes that `yaml_loader` finds.
 _REWRITES: Mapping[str, Callable[[str, int], _Rewrite | None]] = {
     "second colon": _plain,
     "first character": _plain,
-    "text after quote": _after_quote,
     "open quote": _open_quote,
-    "escape": _escape,
     "tab": _tab,
-    "no space after colon": _no_blank,
-    "indented key": _indented,
 }

@@ -131,7 +131,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
 
     Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of its successor. `mdmem check --fix`
     takes the day of the commit that changed the status, or the own date of an imported record that was rejected or
-    withdrawn. `--unsafe-fixes` takes the day on which its one successor was created.
+    withdrawn.
     """
     for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
@@ -139,29 +139,20 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         message = "the entry is deprecated without `deprecated_at`"
         found = case.on_entry(entry, message, "add `deprecated_at: YYYY-MM-DD`, the day it ended", field="status")
         known = _known_end(case, entry)
-        is_safe = known is not None and _is_possible(case, entry, known)
-        day = known if is_safe else _likely_end(case, entry)
-        if day is not None:
-            document, title = case.catalog.document(entry.path), f"Add `deprecated_at: {day}`"
-            found = with_fix(found, title, set_fields, document, {"deprecated_at": day.isoformat()}, is_safe=is_safe)
+        if known is not None and _is_possible(case, entry, known):
+            document, values = case.catalog.document(entry.path), {"deprecated_at": known.isoformat()}
+            found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, document, values)
         yield found
 
 
 def _known_end(case: Case, entry: Entry) -> date | None:
     """Return the day that git knows, or the date of an imported record that its people rejected."""
-    stated = case.facts.days.ended.get(entry.path) if case.facts else None
+    stated = case.facts.ended.get(entry.path) if case.facts else None
     if stated is not None:
         return date.fromisoformat(stated)
     reason = entry.deprecated_reason or ""
     was_turned_down = _TURNED_DOWN.search(reason) and not entry.superseded_by and is_imported(case, entry.address)
     return day_of(entry.created_at) if was_turned_down and entry.created_at is not None else None
-
-
-def _likely_end(case: Case, entry: Entry) -> date | None:
-    """Return the day on which the one successor was created; it is a guess, often wrong by over a year."""
-    successors = case.catalog.lineage.successors.get(entry.address, ())
-    created = case.catalog.entries[successors[0]].created_at if len(successors) == 1 else None
-    return day_of(created) if created is not None and _is_possible(case, entry, day_of(created)) else None
 
 
 def _is_possible(case: Case, entry: Entry, day: date) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 
@@ -35,8 +34,7 @@ def missing_field(case: Case) -> Iterator[Finding]:
     Fix: add the field; here `status: draft` until the decision is approved. `mdmem check --fix` corrects a misspelt
     key.
     """
-    for finding in case.loaded("missing-field", _with_missing_key):
-        yield finding if finding.fix is not None else _dated(case, finding)
+    yield from case.loaded("missing-field", _with_missing_key)
 
 
 def _with_missing_key(document: Document, finding: Finding) -> Finding:
@@ -50,19 +48,9 @@ def _with_missing_key(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, f"Write `{meant}` for `{slips[0]}`", rename_key, document, slips[0], meant)
 
 
-def _dated(case: Case, finding: Finding) -> Finding:
-    """Take the day of a file's first commit as the day of its creation, though that may be an import's."""
-    day = case.facts.days.added.get(finding.place.path) if case.facts is not None else None
-    if day is None or finding.cause != "created_at":
-        return finding
-    document, values = case.catalog.document(finding.place.path), {"created_at": day}
-    return with_fix(finding, f"Add `created_at: {day}`", set_fields, document, values, is_safe=False)
-
-
 # Our globs are read as git reads these.
 _GLOB = ":(glob)"
 _NESTING = frozenset({"ignore", "relations"})
-_SHARE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(%)?", re.ASCII)
 
 
 @check("wrong-type", Severity.ERROR, per_file=True)
@@ -100,15 +88,7 @@ def _plain_value(name: str, value: object) -> str | None:
         return None
     if isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value" and value[0]:
         return str(value[0])
-    if not isinstance(value, str):
-        return None
-    if name == "applies_to":
-        return value.removeprefix(_GLOB) or None
-    share = _SHARE.fullmatch(value) if name in ("confidence", "relevance_score") else None
-    if share is None:
-        return None
-    number = float(share[1].replace(",", ".")) / (100 if share[2] else 1)
-    return f"{number:.6g}" if number <= 1 else None
+    return value.removeprefix(_GLOB) or None if isinstance(value, str) and name == "applies_to" else None
 
 
 @check("unknown-type", Severity.ERROR, per_file=True)

@@ -11,10 +11,8 @@ from functools import cache
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link, at_path
 from mdmem.checks.check import check
-from mdmem.checks.facts import MAGIC, TrackedPaths
-from mdmem.checks.fixes.base import is_slip, with_fix
+from mdmem.checks.facts import TrackedPaths
 from mdmem.checks.prose import AmendmentSentence
-from mdmem.markdown.patch import add_items, replace_item
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -40,7 +38,6 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
         app/rules/exception.md    This amends app/rules/retry-twice for payments.
 
     Fix: add the address to `amends`, or to `supersedes` if the other entry no longer applies at all.
-    `mdmem check --unsafe-fixes` adds it to `amends`.
     """
     links: dict[str, list[tuple[int, str]]] = {}
     for one in case.references:
@@ -57,9 +54,7 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
             if _may_amend(case, entry, target):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
                 help_ = f"add `{target}` to `amends`, or to `supersedes` if it no longer applies at all"
-                found = case.in_body(entry.address, message, help_, offset=offset)
-                document, title = case.catalog.document(entry.path), f"Add `{target}` to `amends`"
-                yield with_fix(found, title, add_items, document, "amends", [target], is_safe=False)
+                yield case.in_body(entry.address, message, help_, offset=offset)
 
 
 def _entries_by_number(case: Case) -> Mapping[tuple[str, str, int], list[str]]:
@@ -320,49 +315,18 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
 
         applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
 
-    Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists the files of one. If the glob was
-    counted from a folder above the memory, or has one wrong letter in a name, `mdmem check --unsafe-fixes` corrects it.
+    Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists the files of one.
     """
     stated = [one for one in case.catalog.entries.values() if one.applies_to and one.status is not Status.DEPRECATED]
     if not stated or case.facts is None or not case.facts.tracked_in_repository:
         return
-    tracked = TrackedPaths(case.facts)
-    has_match = cache(tracked.has_match)
+    has_match = cache(TrackedPaths(case.facts).has_match)
     for entry in stated:
         for item, glob in enumerate(entry.applies_to):
             if has_match(glob):
                 continue
-            meant = _from_top(glob, tracked) or _nearest_glob(glob, tracked)
-            wanted = f"`{meant}`" if meant else f"a glob that `git ls-files ':(top,glob){glob}'` lists files for"
-            message, help_ = (
-                f"`{glob}` matches no tracked file",
-                f"write {wanted}; globs count from the repository's top",
-            )
-            found = case.on_entry(entry, message, help_, field="applies_to", item=item)
-            if meant is not None:
-                document, given = case.catalog.document(entry.path), ("applies_to", item, meant)
-                found = with_fix(found, f"Write `{meant}`", replace_item, document, *given, is_safe=False)
-            yield found
-
-
-def _from_top(glob: str, tracked: TrackedPaths) -> str | None:
-    """Turn a glob from a folder above the memory into a glob from the repository's top."""
-    folders = tracked.prefix.rstrip("/").split("/")
-    tried = ("/".join([*folders[:depth], glob]) for depth in range(len(folders) - 1, 0, -1))
-    return next((one for one in tried if tracked.has_match(one)), None)
-
-
-def _nearest_glob(glob: str, tracked: TrackedPaths) -> str | None:
-    """Return the glob with its first wrong name corrected, if exactly one name there is a letter away."""
-    parts = glob.split("/")
-    for depth, part in enumerate(parts):
-        names = tracked.names_in("/".join(parts[:depth]))
-        if part in names:
-            continue
-        close = [name for name in names if len(part) > 2 and not MAGIC.search(part) and is_slip(part, name)]
-        found = "/".join([*parts[:depth], *close, *parts[depth + 1 :]])
-        return found if len(close) == 1 and tracked.has_match(found) else None
-    return None
+            message, help_ = f"`{glob}` matches no tracked file", "write a glob that matches, from the repository's top"
+            yield case.on_entry(entry, message, help_, field="applies_to", item=item)
 
 
 @check("manifest-invalid", Severity.ERROR)

@@ -138,27 +138,17 @@ def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
             yield head, token[0], path, next(tokens) if token[0] == "R" else path
 
 
-class FileDays(Struct, frozen=True):
-    """The days in the history of files, by current path.
-
-    `added` is the day of each file's first commit, `ended` of the commit that changed its status to deprecated.
-    """
-
-    added: Mapping[str, str] = field(default_factory=dict)
-    ended: Mapping[str, str] = field(default_factory=dict)
-
-
-def file_days(repository: Repository, under: str) -> FileDays:
-    """Return the days of the files below a folder; nothing in a shallow clone, where each file looks new."""
+def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
+    """Return the day on which the status of each file below a folder became deprecated; nothing in a shallow clone."""
     # A commit without parents changed nothing, and git would search everything that it added.
     patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
     if _cut_commits(repository):
-        return FileDays()
+        return {}
     try:
-        added, current = _days_added(repository, [pathspec(under)])
+        _, current = _days_added(repository, [pathspec(under)])
         printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
     except GitError:
-        return FileDays()
+        return {}
     ended: dict[str, str] = {}
     day = path = ""
     for part in _ENDING.finditer(printed.decode("utf-8", "replace")):
@@ -166,7 +156,7 @@ def file_days(repository: Repository, under: str) -> FileDays:
         if part["ended"]:
             # The newest change comes first.
             ended.setdefault(current.get(path, path), day)
-    return FileDays(added, ended)
+    return ended
 
 
 def first_days(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
