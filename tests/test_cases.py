@@ -38,8 +38,7 @@ ELSEWHERE: frozenset[str] = frozenset(
         "name-collision",
         "path-illegal-on-windows",
         "secret-like-text",
-        "submodule",
-        "symlink",
+        "symlink-or-submodule",
         "unreadable",
         "unused-suppression",
     }

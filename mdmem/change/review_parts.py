@@ -54,7 +54,7 @@ _BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDI
 _SHOWN_ELSEWHERE = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *_BINDING})
 _OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
 _OF_A_TEXT = frozenset({"version", "editorial_at"})
-_FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
+_FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "fixed-field-changed")
 _FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
 
 

@@ -49,7 +49,7 @@ def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> No
     )
     assert [one.message for one in mended.fixed] == ["mend"]
     said = (
-        f"{PATH}: left out «break», which would bring `title-missing` to {PATH}: no `title`, and no heading in the body"
+        f"{PATH}: left out «break», which would bring `unclear-title` to {PATH}: no `title`, and no heading in the body"
     )
     assert [one.sentence for one in mended.refused] == [said]
 

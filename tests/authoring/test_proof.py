@@ -72,7 +72,7 @@ def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> 
         tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
     )
     result = mended(tmp_path, with_unsafe=False)
-    assert [finding.code for finding in result.fixed] == ["no-final-newline"]
+    assert [finding.code for finding in result.fixed] == ["file-form"]
     assert [(one.finding.code, one.brings.code) for one in result.refused] == [
         ("body-link-broken", "link-to-superseded")
     ]
@@ -89,7 +89,7 @@ def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -
 def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
-    assert [one.code for one in mended(tmp_path).fixed] == ["unknown-status"]
+    assert [one.code for one in mended(tmp_path).fixed] == ["unknown-value"]
     assert codes_of(tmp_path) == {"dangling-link"}
 
 

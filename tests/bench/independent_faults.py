@@ -92,10 +92,10 @@ def of_one(address: str, file: File, files: dict[str, File]) -> Iterator[Fault]:
     """Yield the faults that one file shows."""
     path = f"{address}.md"
     yield from (Fault("missing-field", path) for name in NEEDED if name not in file.fields)
-    for name, known, code in (("type", TYPES, "unknown-type"), ("status", STATUSES, "unknown-status")):
+    for name, known in (("type", TYPES), ("status", STATUSES)):
         for value in file.fields.get(name, []):
             if value not in known:
-                yield Fault("template-leftover" if value.count("|") > 1 else code, path)
+                yield Fault("template-leftover" if value.count("|") > 1 else "unknown-value", path)
     for name in DATES:
         yield from (Fault(code, path) for value in file.fields.get(name, []) for code in of_date(value))
     for name in LINKS:

@@ -77,12 +77,12 @@ def test_weight_is_not_lowered_on_what_is_or_may_come_into_force(tmp_path: Path,
 
 def test_weight_is_one_level_less_on_a_deprecated_entry(tmp_path: Path) -> None:
     write_faulty(tmp_path, "app", **ENDED, confidence="high", verified_at="2023-14-05", title="x" * 200)
-    found = weights(tmp_path, EMPTY, DANGLING, "wrong-type", "invalid-date", "title-too-long")
+    found = weights(tmp_path, EMPTY, DANGLING, "wrong-type", "invalid-date", "unclear-title")
     assert sorted(code for _, code in found) == [
         f"{EMPTY} warning",
         f"{DANGLING} warning",
         "invalid-date warning",
-        "title-too-long info",
+        "unclear-title info",
         "wrong-type warning",
     ]
 
@@ -105,12 +105,12 @@ def test_weight_is_not_lowered_where_the_supersession_cannot_be_read(tmp_path: P
 
 def test_weight_of_the_other_families_is_never_lowered(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/rules/a", "Old.", status="deprecated", creatd_at="2026-01-01")
-    codes = ("unknown-key", "no-final-newline", "deprecated-without-successor-or-reason", "deprecated-at-missing")
+    codes = ("unknown-field", "file-form", "deprecated-without-successor-or-reason", "deprecated-at-missing")
     assert sorted(code for _, code in weights(tmp_path, *codes)) == [
         "deprecated-at-missing warning",
         "deprecated-without-successor-or-reason error",
-        "no-final-newline warning",
-        "unknown-key warning",
+        "file-form warning",
+        "unknown-field warning",
     ]
 
 

@@ -17,7 +17,7 @@ from mdmem.store.tree import WorkingTree
 
 A = "app/rules/a"
 IGNORE = "<!-- mdmem: ignore"
-DANGLING, VAGUE, UNUSED = "dangling-link", "vague-invariant", "unused-suppression"
+DANGLING, VAGUE, UNUSED = "dangling-link", "invariant-wording", "unused-suppression"
 
 
 def case_of(root: Path, settings: Settings = Settings()) -> Case:  # noqa: B008  # frozen
@@ -72,8 +72,8 @@ def test_comment_of_a_manifest_keeps_out_what_stands_there(tmp_path: Path) -> No
 
 
 def test_entry_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
-    write_entry(tmp_path, A, f"{IGNORE} unknown-type it is ours -->\n", type="rule", ignore="{unknown-type: ours}")
-    assert reported(tmp_path, "unknown-type", UNUSED) == [("unknown-type", f"{A}.md")]
+    write_entry(tmp_path, A, f"{IGNORE} unknown-value it is ours -->\n", type="rule", ignore="{unknown-value: ours}")
+    assert reported(tmp_path, "unknown-value", UNUSED) == [("unknown-value", f"{A}.md")]
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, capsys: Capt
     [
         (["--select", "dangling-link"], 1),
         (["--select", "symlink,dangling-link"], 1),
-        (["--select", "symlink"], 0),
+        (["--select", "symlink-or-submodule"], 0),
         (["--ignore", "dangling-link"], 0),
     ],
 )
@@ -182,7 +182,7 @@ def test_fail_on_says_from_which_severity_on_it_fails(
     folder = memory(tmp_path)
     write(folder, "memory/mdmem.toml", settings)
     write_entry(folder / "memory", "nav/rules/plain")
-    ran = run_here(capsys, "check", "--select", "title-missing", cwd=folder)
+    ran = run_here(capsys, "check", "--select", "unclear-title", cwd=folder)
     assert (ran.code, "1 warning" in ran.out) == (code, True)
 
 
@@ -196,8 +196,8 @@ def test_verbose_shows_what_is_only_information(tmp_path: Path, capsys: Capture)
 
 
 def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--explain", "symlink", cwd=tmp_path)
-    assert (ran.code, ran.out.splitlines()[0]) == (0, "symlink (error)")
+    ran = run_here(capsys, "check", "--explain", "symlink-or-submodule", cwd=tmp_path)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "symlink-or-submodule (error)")
     assert "Fix: " in ran.out
 
 

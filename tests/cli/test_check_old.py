@@ -79,7 +79,7 @@ def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path
     ran = run_here(capsys, "check", *how, cwd=folder)
     assert (ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE)) == (
         0,
-        ["warning[stray-file] memory/notes.txt:1:1 (new)"],
+        ["warning[misplaced-file] memory/notes.txt:1:1 (new)"],
     )
     assert ran.out.endswith(f"30 errors, 30 warnings were there before; {WAYS}\n")
     assert run_here(capsys, "check", *how, "--strict", cwd=folder).code == 1

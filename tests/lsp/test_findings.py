@@ -100,11 +100,11 @@ def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyP
     assert not memory.refresh()
     write_entry(hand.folder / "memory", "nav/architecture/threads", type="decison")
     assert memory.refresh()
-    assert places(hand) == [("nav/architecture/threads.md", "unknown-type")]
+    assert places(hand) == [("nav/architecture/threads.md", "unknown-value")]
     write_entry(hand.folder / "memory", "nav/architecture/new", status="actve")
     (hand.folder / THREADS).unlink()
     assert memory.refresh()
-    assert places(hand) == [("nav/architecture/new.md", "unknown-status")]
+    assert places(hand) == [("nav/architecture/new.md", "unknown-value")]
 
 
 def test_a_day_that_passes_counts(hand: Hand) -> None:
@@ -126,7 +126,7 @@ def test_settings_that_cannot_be_parsed_are_the_finding(hand: Hand) -> None:
 def test_what_is_no_text_or_too_much_of_it_is_a_finding(hand: Hand) -> None:
     write(hand.folder, RULE, b"---\ntype: decision\n\x00\xff\xfe\n---\n")
     hand.open(RULE)
-    assert codes(hand) == ["not-utf8"]
+    assert codes(hand) == ["not-text"]
     hand.close(RULE)
     hand.open(RULE, "---\n" + f"x: {'😀 ein Wört ' * 40}\n" * 9_000)
     assert codes(hand) == ["file-too-large"]
@@ -147,7 +147,7 @@ def test_nearest_memory_of_two_is_meant(hand: Hand) -> None:
     write_entry(hand.folder / "sub/notes", "own/rules/a", status="actve")
     commit_all(hand.folder)
     assert hand.open(RULE).memory is not hand.open("sub/notes/own/rules/a.md").memory
-    assert codes(hand, "sub/notes/own/rules/a.md") == ["unknown-status"]
+    assert codes(hand, "sub/notes/own/rules/a.md") == ["unknown-value"]
     assert codes(hand) == []
 
 

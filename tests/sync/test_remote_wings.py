@@ -139,7 +139,7 @@ def test_fix_leaves_a_fetched_wing_alone(pinned: Two, capsys: pytest.CaptureFixt
     commit_all(pinned.lib)
     fetch_wings(pinned.opened(), commit=True)
     found = check(pinned.opened(), CheckRequest()).findings
-    assert [(one.code, one.fix) for one in found] == [("no-final-newline", None)]
+    assert [(one.code, one.fix) for one in found] == [("file-form", None)]
     before = snapshot(pinned.app)
     assert run_here(capsys, "check", "--fix", cwd=pinned.root).code == 0
     assert snapshot(pinned.app) == before

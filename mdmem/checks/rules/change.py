@@ -161,52 +161,37 @@ def _listed(statuses: tuple[Status, ...]) -> str:
 _OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
 
 
-@check("created-at-changed", Severity.ERROR)
-def created_at_changed(case: Case) -> Iterator[Finding]:
-    """The change alters the `created_at` of an entry.
+@check("fixed-field-changed", Severity.ERROR, aliases=("created-at-changed", "type-changed"))
+def fixed_field_changed(case: Case) -> Iterator[Finding]:
+    """The change alters the `created_at` or the `type` of an entry.
 
     The date tells which of two rules is older, and no later change alters that fact. Adding the offset to a time is
-    fine.
+    fine. The type is the entry's authority: an invariant that becomes a note no longer applies, and nobody approved a
+    note that becomes an invariant.
 
     Fails:
 
-        base:    created_at: 2026-03-05
-        now:     created_at: 2026-11-20
+        base:    created_at: 2026-03-05    type: invariant
+        now:     created_at: 2026-11-20    type: note
 
-    Fix: write the old date again. Write a new entry for a new rule; use `verified_at` if you verified an old one.
+    Fix: write the old date and type again. Use `verified_at` if you verified an old rule; write a new entry of another
+    type that supersedes this one with `mdmem supersede`.
     """
     for one in case.changes.changed:
         was, now = one.before.created_at, one.after.created_at
-        if case.base is None or was is None or now is None or was == now:
-            continue
-        before = written_in(case.base.catalog, one.before, "created_at")
-        after = written_in(case.catalog, one.after, "created_at")
-        gained_offset = "T" in before and _OFFSET.fullmatch(after.removeprefix(before))
-        if not gained_offset:
-            message, help_ = f"`created_at` was {before} and is {after}", f"write `created_at: {before}` again"
-            yield case.on_entry(one.after, message, help_, field="created_at")
-
-
-@check("type-changed", Severity.ERROR)
-def type_changed(case: Case) -> Iterator[Finding]:
-    """The change alters the `type` of an entry.
-
-    The type is the entry's authority: an invariant that becomes a note no longer applies, and nobody approved a note
-    that becomes an invariant.
-
-    Fails:
-
-        base:    type: invariant
-        now:     type: note
-
-    Fix: write the old type again, and a new entry of the other type that supersedes this one, with `mdmem supersede`.
-    """
-    for one in case.changes.changed:
-        was, now = one.before.type, one.after.type
-        if was is not now:
-            put = f"`mdmem supersede {one.after.address} --type {now} --title TEXT --reason TEXT`"
-            help_ = f"restore `type: {was}`; to make it a {now}, supersede it by a new entry: {put}"
-            yield case.on_entry(one.after, f"the type was `{was}` and is `{now}`", help_, field="type")
+        if case.base is not None and was is not None and now is not None and was != now:
+            before = written_in(case.base.catalog, one.before, "created_at")
+            after = written_in(case.catalog, one.after, "created_at")
+            gained_offset = "T" in before and _OFFSET.fullmatch(after.removeprefix(before))
+            if not gained_offset:
+                message, help_ = f"`created_at` was {before} and is {after}", f"write `created_at: {before}` again"
+                yield case.on_entry(one.after, message, help_, field="created_at", former="created-at-changed")
+        kind, new = one.before.type, one.after.type
+        if kind is not new:
+            put = f"`mdmem supersede {one.after.address} --type {new} --title TEXT --reason TEXT`"
+            message = f"the type was `{kind}` and is `{new}`"
+            help_ = f"restore `type: {kind}`; to make it a {new}, supersede it by a new entry: {put}"
+            yield case.on_entry(one.after, message, help_, field="type", former="type-changed")
 
 
 @check("activated-by-agent", Severity.ERROR)

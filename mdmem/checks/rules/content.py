@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from math import ceil
 
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
@@ -58,62 +60,8 @@ def template_leftover(case: Case) -> Iterator[Finding]:
             yield case.in_body(address, message, _TEMPLATE_HELP, offset=found.start(), width=width)
 
 
-@check("title-missing", Severity.WARNING, per_file=True)
-def title_missing(case: Case) -> Iterator[Finding]:
-    """The entry has neither a title nor a heading.
-
-    Lists, search results and reviews show the title, and a search weighs it more than the body. Without one the entry
-    is called after its file, and `adr-12` means nothing to a reader.
-
-    Fails:
-
-        ---
-        type: decision
-        status: active
-        created_at: 2026-03-05
-        ---
-
-        All services use UTC.
-
-    Fix: add `title:` with the rule in a few words.
-    """
-    for entry, document in case.entries:
-        if entry.title != title_of(entry.address) or "title" in entry.unread:
-            continue
-        if not (fields_of(document).get("title") or first_heading(document.body)):
-            help_ = "add `title:` with the rule in a few words"
-            yield case.on_entry(entry, "no `title`, and no heading in the body", help_)
-
-
 _LIMIT = 100
-
-
-@check("title-too-long", Severity.WARNING, per_file=True)
-def title_too_long(case: Case) -> Iterator[Finding]:
-    """The title is longer than 100 characters.
-
-    Lists, search results and reviews show the title on one line and cut off the rest.
-
-    Fails:
-
-        title: Services that talk to billing have to store all times in UTC and convert them to a zone for display only
-
-    Fix: name the subject and the choice, as in `title: Dates are stored in UTC`; the rule itself belongs into the body.
-    """
-    for entry, document in case.entries:
-        if len(entry.title) > _LIMIT:
-            message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
-            help_ = "name the subject and the choice; the rule itself goes into the body"
-            yield Finding("", message, _title_place(document, entry.title), help_, entry.address)
-
-
-def _title_place(document: Document, title: str) -> Place:
-    if fields_of(document).get("title"):
-        return document.place("title")
-    offset = document.body.find(title)
-    return document.body_place(offset, len(title)) if offset >= 0 else Place(document.path)
-
-
+_TITLES = ("title-missing", "title-too-long", "title-differs-from-heading")
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
 _TARGET = re.compile(r"\]\([^)]*\)")
 _LABEL = re.compile(
@@ -125,13 +73,14 @@ _SECTION = re.compile(
 )
 
 
-@check("title-differs-from-heading", Severity.WARNING, per_file=True)
-def title_differs_from_heading(case: Case) -> Iterator[Finding]:
-    """The title in the front matter differs from the heading of the body.
+@check("unclear-title", Severity.WARNING, aliases=_TITLES, per_file=True)
+def unclear_title(case: Case) -> Iterator[Finding]:
+    """The entry has no title, one of over 100 characters, or one that differs from the heading of the body.
 
-    Lists and search show the title, a reader of the file sees the heading. If somebody changed only one, people and
-    agents speak of two rules. Markup, case, punctuation, a number such as `ADR-0012:` and headings of a section do not
-    count.
+    Lists, search results and reviews show the title on one line and cut off the rest; a search weighs it more than the
+    body. Without title and heading the entry is called after its file, and `adr-12` means nothing to a reader. A reader
+    of the file sees the heading: if somebody changed only one of the two, people and agents speak of two rules. Markup,
+    case, punctuation, a number such as `ADR-0012:` and headings of a section do not count.
 
     Fails:
 
@@ -140,21 +89,41 @@ def title_differs_from_heading(case: Case) -> Iterator[Finding]:
 
         # Use MySQL for orders
 
-    Fix: correct the one that is wrong, or remove the heading: the title is shown anyway.
+    Fix: add `title:` that names the subject and the choice, as in `title: Dates are stored in UTC`; the rule itself
+    belongs into the body. Correct the title or the heading, whichever is wrong, or remove the heading.
     """
     for entry, document in case.entries:
-        heading = _heading(document.body)
-        if heading is None or not fields_of(document).get("title") or "title" in entry.unread:
+        stated = fields_of(document).get("title")
+        is_unread = "title" in entry.unread
+        if entry.title == title_of(entry.address) and not (is_unread or stated or first_heading(document.body)):
+            help_ = "add `title:` with the rule in a few words"
+            message = "no `title`, and no heading in the body"
+            yield case.on_entry(entry, message, help_, former="title-missing")
+        if len(entry.title) > _LIMIT:
+            message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
+            help_ = "name the subject and the choice; the rule itself goes into the body"
+            yield Finding("title-too-long", message, _title_place(document, entry.title), help_, entry.address)
+        heading = _heading(document.body) if stated and not is_unread else None
+        if heading is None:
             continue
         # A pattern for the closing marks would take hours on many blanks.
         written = heading[1].rstrip(" \t\r").rstrip("#").rstrip() or heading[1]
         folded = _folded_title(written)
-        if folded == _folded_title(entry.title) or _SECTION.match(folded):
-            continue
-        message = f"the heading `{written}` differs from the title `{entry.title}`"
-        other = document.body_place(heading.start(1), len(written))
-        help_ = "correct the one that is wrong, or remove the heading"
-        yield case.on_entry(entry, message, help_, field="title", other=other)
+        if folded != _folded_title(entry.title) and not _SECTION.match(folded):
+            message = f"the heading `{written}` differs from the title `{entry.title}`"
+            help_, other = (
+                "correct the one that is wrong, or remove the heading",
+                document.body_place(heading.start(1), len(written)),
+            )
+            former = "title-differs-from-heading"
+            yield case.on_entry(entry, message, help_, field="title", other=other, former=former)
+
+
+def _title_place(document: Document, title: str) -> Place:
+    if fields_of(document).get("title"):
+        return document.place("title")
+    offset = document.body.find(title)
+    return document.body_place(offset, len(title)) if offset >= 0 else Place(document.path)
 
 
 def _heading(body: str) -> re.Match[str] | None:
@@ -171,6 +140,7 @@ def _folded_title(title: str) -> str:
     return "".join(character for character in plain.casefold() if character.isalnum())
 
 
+_VAGUE = "vague-invariant"
 _VAGUE_HELP = "say must, must not, never, always or only; or make it a pattern"
 _BINDING = re.compile(
     r"\b(?:must|shall|never|always|only|may\s+not|cannot|can't|do(?:es)?\s+not|don't|doesn't"
@@ -186,32 +156,44 @@ _SOFT = re.compile(
 _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b", re.IGNORECASE)
 
 
-@check("vague-invariant", Severity.WARNING, per_file=True)
-def vague_invariant(case: Case) -> Iterator[Finding]:
-    """The wording of an invariant leaves open whether a change breaks it.
+_MUST = re.compile(r"\bmust\b", re.IGNORECASE)
+
+
+@check("invariant-wording", Severity.WARNING, aliases=("vague-invariant", "several-rules"), per_file=True)
+def invariant_wording(case: Case) -> Iterator[Finding]:
+    """The wording of an invariant leaves open whether a change breaks it, or states more than one rule.
 
     An agent has to decide that for each change, and with "prefer", "try to", "should" or "where possible" every change
     complies. An invariant says must, must not, never, always or only; a habit is a pattern, a choice a decision. The
-    check does not look at the reasons.
+    check does not look at the reasons. Several sentences that say must are an info: only a rule with an entry of its
+    own can be superseded, overridden or reviewed alone.
 
     Fails:
 
         Callbacks should not block the executor where possible.
 
-    Fix: write "A callback must not block the executor", or make the entry a pattern.
+    Fix: write "A callback must not block the executor", or make the entry a pattern; give each rule an entry of its own
+    and join them with `see`, unless the sentences are one rule.
     """
     for entry, _ in case.entries:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
-        rule = statement(case.prose_of(entry.address))
+        rule, address = statement(case.prose_of(entry.address)), entry.address
         soft = _soft_word(rule)
         if soft:
             offset, word = soft
             message = f"the rule says `{' '.join(word.split())}`, so nobody can tell whether it was broken"
-            yield case.in_body(entry.address, message, _VAGUE_HELP, offset=offset, width=len(word))
+            yield replace(case.in_body(address, message, _VAGUE_HELP, offset=offset, width=len(word)), code=_VAGUE)
         elif rule.strip() and not _BINDING.search(rule) and not _BINDING.search(entry.title) and _ENGLISH.search(rule):
             message = "the rule says none of must, must not, never, always, only"
-            yield case.in_body(entry.address, message, _VAGUE_HELP, offset=len(rule) - len(rule.lstrip()))
+            start = len(rule) - len(rule.lstrip())
+            yield replace(case.in_body(address, message, _VAGUE_HELP, offset=start), code=_VAGUE)
+        found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
+        if len(found) > 1:
+            message = f"{len(found)} sentences say `must`: each may be a rule of its own"
+            help_ = "give each rule an entry of its own and join them with `see`"
+            more = case.in_body(address, message, help_, offset=found[1], width=4, severity=Severity.INFO)
+            yield replace(more, code="several-rules")
 
 
 def _soft_word(rule: str) -> tuple[int, str] | None:
@@ -221,34 +203,6 @@ def _soft_word(rule: str) -> tuple[int, str] | None:
         if soft and not _BINDING.search(_SOFT.sub("", sentence)):
             return start + soft.start(), soft.group()
     return None
-
-
-_MUST = re.compile(r"\bmust\b", re.IGNORECASE)
-
-
-@check("several-rules", Severity.INFO, per_file=True)
-def several_rules(case: Case) -> Iterator[Finding]:
-    """An invariant states more than one rule.
-
-    Only a rule with an entry of its own can be superseded, overridden or reviewed alone. The check counts the sentences
-    that say must before the reasons begin.
-
-    Fails:
-
-        Handlers must validate their input.
-        Responses must carry the request id.
-
-    Fix: give each rule an entry of its own and join them with `see`; leave it if the sentences are one rule.
-    """
-    for entry, _ in case.entries:
-        if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
-            continue
-        rule = statement(case.prose_of(entry.address))
-        found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
-        if len(found) > 1:
-            message = f"{len(found)} sentences say `must`: each may be a rule of its own"
-            help_ = "give each rule an entry of its own and join them with `see`"
-            yield case.in_body(entry.address, message, help_, offset=found[1], width=4)
 
 
 _SPEAKING_LABELS = frozenset({"session", "entity"})

@@ -21,76 +21,72 @@ from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import acting_in, is_misnamed
 from mdmem.store.tree import FileKind, TreeFile
 
+_NO_TEXT = ("not-utf8", "empty-file", "git-lfs-pointer")
 
-@check("not-utf8", Severity.ERROR, per_file=True)
-def not_utf8(case: Case) -> Iterator[Finding]:
-    """The file has bytes that are not UTF-8.
 
-    A file in Latin-1 or UTF-16 cannot be read, and every retrieval lists it as a problem.
+@check("not-text", Severity.ERROR, aliases=_NO_TEXT, per_file=True)
+def not_text(case: Case) -> Iterator[Finding]:
+    """The file has no text that can be read: it is empty, not in UTF-8, or a Git LFS pointer.
+
+    A file in Latin-1 or UTF-16 cannot be read, and every retrieval lists it as a problem. LFS keeps the text on a
+    server, so a diff and a review show three lines about it and not the rule. An empty file is an interrupted write, or
+    an entry that nobody began; links to its address look right but lead to no rule.
 
     Fails:
 
         title: Geschäftsregel        (the «ä» saved as the single byte 0xe4)
+        version https://git-lfs.github.com/spec/v1
 
-    Fix: save the file as UTF-8, for instance `iconv -f latin1 -t utf-8`.
+    Fix: save the file as UTF-8, for instance `iconv -f latin1 -t utf-8`; run `git lfs pull`, then `git lfs untrack
+    '*.md'`, and commit the text; delete an empty file, or write the entry with `mdmem new`.
     """
-    yield from case.loaded("not-utf8")
+    for code in _NO_TEXT:
+        yield from case.loaded(code)
 
 
 _MARK = b"\xef\xbb\xbf"
-
-
-@check("utf8-bom", Severity.WARNING, per_file=True)
-def utf8_bom(case: Case) -> Iterator[Finding]:
-    """The file begins with a byte order mark.
-
-    The mark has no meaning in UTF-8. mdmem reads the file all the same, but other tools may find no front matter in it.
-
-    Fails:
-
-        \\ufeff---
-        type: decision
-
-    Fix: save the file as UTF-8 without a byte order mark. `mdmem check --fix` does it.
-    """
-    for address, document in case.documents:
-        if document.data.startswith(_MARK):
-            message, help_ = "the file begins with a byte order mark", "save it as UTF-8 without the mark"
-            found = Finding("", message, Place(document.path), help_, address)
-            yield with_edits(found, "Remove the byte order mark", Edit(document.path, 0, len(_MARK), b""))
-
-
 _ENDS = {"CRLF": re.compile(r"\r\n"), "LF": re.compile(r"(?<!\r)\n"), "CR": re.compile(r"\r(?!\n)")}
 _END = re.compile(rb"\r\n|\r|\n")
 
 
-@check("mixed-line-endings", Severity.WARNING, per_file=True)
-def mixed_line_endings(case: Case) -> Iterator[Finding]:
-    """Some lines of the file end in CRLF and others in LF.
+@check("file-form", Severity.WARNING, aliases=("utf8-bom", "mixed-line-endings", "no-final-newline"), per_file=True)
+def file_form(case: Case) -> Iterator[Finding]:
+    """The file begins with a byte order mark, mixes kinds of line ends, or has no newline at its end.
 
-    An editor that changes all of them to one kind changes every line, and the diff hides the real change. A single CR
-    ends a line for some readers and not for others.
+    mdmem reads the file all the same, but some tools find no front matter behind the mark. An editor that changes all
+    lines to one kind of end changes every line, and the diff hides the real change; a single CR ends a line for some
+    readers alone. Whoever adds a line to a file without a last newline changes two lines, and merges conflict without
+    need.
 
     Fails:
 
         type: decision\\r\\n
         status: active\\n
+        We store times in UTC.⏏    (no newline)
 
-    Fix: save the file with one kind of line ending; the finding names the most frequent one. `mdmem check --fix` does
-    it.
+    Fix: save the file as UTF-8 without a mark, with one kind of line end, also behind the last line.
+    `mdmem check --fix` does it.
     """
     for address, document in case.documents:
-        text = document.text
+        text, place = document.text, Place(document.path)
+        if document.data.startswith(_MARK):
+            message, help_ = "the file begins with a byte order mark", "save it as UTF-8 without the mark"
+            found = Finding("utf8-bom", message, place, help_, address)
+            yield with_edits(found, "Remove the byte order mark", Edit(document.path, 0, len(_MARK), b""))
         counts = {name: sum(1 for _ in end.finditer(text)) for name, end in _ENDS.items()} if "\r" in text else {}
         counts = {name: count for name, count in counts.items() if count}
-        if len(counts) < 2:
-            continue
-        usual = max(counts, key=lambda name: counts[name])
-        offset = min(end.start() for name in counts if name != usual and (end := _ENDS[name].search(text)))
-        message = f"the lines end differently: {' and '.join(f'{count} in {name}' for name, count in counts.items())}"
-        help_ = f"save the file with {usual} throughout"
-        found = Finding("", message, document.text_place(offset), help_, address)
-        yield with_fix(found, f"End every line in {usual}", _with_line_ends, document, usual)
+        if len(counts) > 1:
+            usual = max(counts, key=lambda name: counts[name])
+            offset = min(end.start() for name in counts if name != usual and (end := _ENDS[name].search(text)))
+            listed = " and ".join(f"{count} in {name}" for name, count in counts.items())
+            message, help_ = f"the lines end differently: {listed}", f"save the file with {usual} throughout"
+            found = Finding("mixed-line-endings", message, document.text_place(offset), help_, address)
+            yield with_fix(found, f"End every line in {usual}", _with_line_ends, document, usual)
+        if text.strip() and not text.endswith(("\n", "\r")):
+            size, place = len(text), document.text_place(len(text))
+            message, help_ = "the last line has no newline", "end the file with a newline"
+            found = Finding("no-final-newline", message, place, help_, address)
+            yield with_fix(found, "End the last line", replace_span, document, size, size, line_end(document))
 
 
 def _with_line_ends(document: Document, usual: str) -> Iterator[Edit]:
@@ -99,27 +95,6 @@ def _with_line_ends(document: Document, usual: str) -> Iterator[Edit]:
     for end in _END.finditer(document.data) if wanted else ():
         if end.group() != wanted:
             yield Edit(document.path, end.start(), end.end(), wanted or b"")
-
-
-@check("no-final-newline", Severity.WARNING, per_file=True)
-def no_final_newline(case: Case) -> Iterator[Finding]:
-    """The last line of the file has no newline.
-
-    Whoever adds a line then changes this one too: the diff and `git blame` name the wrong person, and merges conflict
-    without need.
-
-    Fails:
-
-        We store times in UTC.⏏    (no newline)
-
-    Fix: end the last line with a newline. `mdmem check --fix` does it.
-    """
-    for address, document in case.documents:
-        text = document.text
-        if text.strip() and not text.endswith(("\n", "\r")):
-            place = document.text_place(len(text))
-            found = Finding("", "the last line has no newline", place, "end the file with a newline", address)
-            yield with_fix(found, "End the last line", replace_span, document, len(text), len(text), line_end(document))
 
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -253,44 +228,38 @@ def file_too_large(case: Case) -> Iterator[Finding]:
             yield Finding("", message, Place(document.path), help_, address, severity=Severity.WARNING)
 
 
-@check("empty-file", Severity.ERROR, per_file=True)
-def empty_file(case: Case) -> Iterator[Finding]:
-    """The file is empty, or has only blanks.
-
-    Somebody interrupted the write, or never began the entry. Links to its address look right but lead to no rule.
-
-    Fails:
-
-        $ touch app/rules/use-utc.md
-
-    Fix: delete the file, or write the entry with `mdmem new`.
-    """
-    yield from case.loaded("empty-file")
+_LINKED = ("symlink", "path-escapes-root", "submodule")
 
 
-@check("symlink", Severity.ERROR, aliases=("path-escapes-root",))
-def symlink(case: Case) -> Iterator[Finding]:
-    """The memory contains a symbolic link.
+@check("symlink-or-submodule", Severity.ERROR, aliases=_LINKED)
+def symlink_or_submodule(case: Case) -> Iterator[Finding]:
+    """The memory contains a symbolic link, a submodule or another repository.
 
     A link gives one entry two addresses, and a Windows checkout has a text with the target's path instead. A link out
-    of the memory could bring any file of the machine into the context of a model. mdmem does not follow links.
+    of the memory could bring any file of the machine into the context of a model. Files of another repository have
+    another history: commits and reviews here do not show them, and a fresh clone has an empty folder. mdmem follows and
+    reads neither.
 
     Fails:
 
         app/rules/use-utc.md -> ../../shared/rules/use-utc.md
         app/rules/keys.md -> /home/someone/.ssh/id_ed25519
+        shared/    (a submodule: it has a `.git`)
 
-    Fix: replace the link by the file itself, or remove it and name the other entry in `see`.
+    Fix: replace a link by the file itself, or remove it and name the other entry in `see`; move a repository out of the
+    memory, or take its entries in as files.
     """
     for file in case.all_files:
-        if file.kind is FileKind.SYMLINK:
-            if _leaves_root(file):
-                message = f"a symbolic link leaves the memory for `{visible(file.target)}`"
-                found = at_path(file.path, message, "remove the link, or replace it by the file itself")
-                yield replace(found, code="path-escapes-root")
-            else:
-                message = f"a symbolic link to `{visible(file.target)}`; links are not followed"
-                yield at_path(file.path, message, "replace it by the file itself")
+        if file.kind is FileKind.SUBMODULE:
+            message = "this is a repository of its own; nothing in it is read"
+            yield replace(at_path(file.path, message, "move it out of the memory"), code="submodule")
+        elif file.kind is FileKind.SYMLINK and _leaves_root(file):
+            message = f"a symbolic link leaves the memory for `{visible(file.target)}`"
+            found = at_path(file.path, message, "remove the link, or replace it by the file itself")
+            yield replace(found, code="path-escapes-root")
+        elif file.kind is FileKind.SYMLINK:
+            message = f"a symbolic link to `{visible(file.target)}`; links are not followed"
+            yield replace(at_path(file.path, message, "replace it by the file itself"), code="symlink")
 
 
 def _leaves_root(file: TreeFile) -> bool:
@@ -299,43 +268,6 @@ def _leaves_root(file: TreeFile) -> bool:
         return True
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.target))
     return reached == ".." or reached.startswith("../")
-
-
-@check("git-lfs-pointer", Severity.ERROR, per_file=True)
-def git_lfs_pointer(case: Case) -> Iterator[Finding]:
-    """The file is a Git LFS pointer instead of its text.
-
-    LFS keeps the text on a server, so a reader without LFS, a diff and a review show three lines about it and not the
-    rule.
-
-    Fails:
-
-        version https://git-lfs.github.com/spec/v1
-        oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
-        size 1423
-
-    Fix: run `git lfs pull`, then `git lfs untrack '*.md'`, and commit the text.
-    """
-    yield from case.loaded("git-lfs-pointer")
-
-
-@check("submodule", Severity.ERROR)
-def submodule(case: Case) -> Iterator[Finding]:
-    """The memory contains a submodule or another repository.
-
-    Its files have another history: commits and reviews here do not show them, and a fresh clone has an empty folder.
-    mdmem reads nothing below it.
-
-    Fails:
-
-        shared/    (a submodule: it has a `.git`)
-
-    Fix: move it out of the memory, or take its entries in as files.
-    """
-    for file in case.all_files:
-        if file.kind is FileKind.SUBMODULE:
-            message = "this is a repository of its own; nothing in it is read"
-            yield at_path(file.path, message, "move it out of the memory")
 
 
 @check("merge-marker", Severity.ERROR)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import field_at, line_start, with_fix
@@ -79,63 +81,31 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
     yield from case.loaded("yaml-syntax", with_syntax_fix)
 
 
-@check("duplicate-key", Severity.ERROR, per_file=True)
-def duplicate_key(case: Case) -> Iterator[Finding]:
-    """The front matter has the same key twice, so the entry cannot be read.
-
-    YAML readers keep the last of two equal keys and say nothing. A clean merge of two branches that each add `tags`
-    makes such a file, and nobody can tell which value is right.
-
-    Fails:
-
-        status: active
-        tags: [api]
-        status: deprecated
-
-    Fix: keep one of the two lines.
-    """
-    yield from case.loaded("duplicate-key")
-
-
-_FEATURES = ("anchor-or-alias", "custom-tag", "multiple-documents")
-
-
-@check("unsupported-yaml", Severity.ERROR, aliases=_FEATURES, per_file=True)
-def unsupported_yaml(case: Case) -> Iterator[Finding]:
-    """The front matter uses an anchor, an alias or a tag of YAML, or has more than one document.
-
-    Aliases can expand a few lines to gigabytes, and tags make some readers run code, so mdmem does not read the entry.
-    A value that begins with `&` or `!` is taken for one, and a line that begins with `--- ` starts another document.
-
-    Fails:
-
-        owner: &team navigation
-        title: !important read this first
-
-    Fix: write the value out, or put it in quotes if `&`, `*` or `!` belongs to it; keep all fields in one document.
-    """
-    for code in _FEATURES:
-        yield from case.loaded(code)
-
-
-_SHAPES = ("not-a-mapping", "nested-value", "non-text-key")
+_SHAPES = (
+    *("duplicate-key", "anchor-or-alias", "custom-tag", "multiple-documents"),
+    *("not-a-mapping", "nested-value", "non-text-key"),
+)
 
 
 @check("front-matter-shape", Severity.ERROR, aliases=_SHAPES, per_file=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
-    """The front matter has something else than lines of `key: value`.
+    """The front matter has something else than lines of `key: value`, each key once.
 
     A key is one word, and a value is a text or a list of texts, so that every tool reads the same fields. Only
-    `relations`, `ignore` and keys that begin with `x-` may nest. A template such as `{{ title }}` nests, too.
+    `relations`, `ignore` and keys that begin with `x-` may nest. A template such as `{{ title }}` nests, too. YAML
+    readers keep the last of two equal keys and say nothing, and a clean merge of two branches that each add `tags`
+    makes such a file. Aliases can expand a few lines to gigabytes, and tags make some readers run code: a value that
+    begins with `&`, `*` or `!` is taken for one, and a line that begins with `--- ` starts another document.
 
     Fails:
 
         owner:
           team: navigation
           lead: ada
+        title: !important read this first
 
-    Fix: write plain text, as in `owner: navigation`, without dashes before the keys; put a structure under a key of
-    your own, as in `x-owner:`.
+    Fix: write plain text, as in `owner: navigation`, without dashes before the keys, and in quotes if it begins with
+    `&`, `*` or `!`; keep one of two equal keys; put a structure under a key of your own, as in `x-owner:`.
     """
     for code in _SHAPES:
         yield from case.loaded(code)
@@ -187,21 +157,24 @@ def _without_brackets(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, "Write the address plain", replace_span, document, start, start + len(text), inner[1])
 
 
-@check("key-spelling", Severity.ERROR, per_file=True)
-def key_spelling(case: Case) -> Iterator[Finding]:
-    """A key is another spelling of a field's name, so its value is not read.
+@check("unknown-field", Severity.ERROR, aliases=("key-spelling", "unknown-key"), per_file=True)
+def unknown_field(case: Case) -> Iterator[Finding]:
+    """A key is not the name of a field, or is another spelling of one, so its value is not read.
 
-    An entry with `superseded-by` looks as if no other entry had replaced it.
+    An entry with `superseded-by` looks as if no other entry had replaced it, so another spelling is an error; any other
+    key is a warning. Keys that begin with `x-` are your own: mdmem keeps and never interprets them.
 
     Fails:
 
         superseded-by: app/rules/store-utc
         Status: active
+        colour: red
 
-    Fix: write the field's own name, as in `superseded_by` and `status`. `mdmem check --fix` does it if no doubt is
-    left.
+    Fix: write the field's own name, as in `superseded_by` and `status`, or put `x-` before a key of your own.
+    `mdmem check --fix` does it if no doubt is left.
     """
     yield from case.loaded("key-spelling", _with_known_key)
+    yield from (replace(one, severity=Severity.WARNING) for one in case.loaded("unknown-key"))
 
 
 def _with_known_key(document: Document, finding: Finding) -> Finding:
@@ -211,21 +184,6 @@ def _with_known_key(document: Document, finding: Finding) -> Finding:
     if meant is None or meant in (document.fields or ()):
         return finding
     return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)
-
-
-@check("unknown-key", Severity.WARNING, per_file=True)
-def unknown_key(case: Case) -> Iterator[Finding]:
-    """A key is not the name of a field, so it has no effect.
-
-    Often it is a slip in a field's name. Keys that begin with `x-` are your own: mdmem keeps and never interprets them.
-
-    Fails:
-
-        confidence: 0.8
-
-    Fix: write the field's name, or put `x-` before a key of your own.
-    """
-    yield from case.loaded("unknown-key")
 
 
 @check("empty-value", Severity.WARNING, per_file=True)

@@ -140,67 +140,49 @@ def _pairs(paths: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
             yield first, place, below[first], path
 
 
-@check("stray-file", Severity.WARNING, aliases=("odd-extension",))
-def stray_file(case: Case) -> Iterator[Finding]:
-    """A file in the memory is not an entry.
+_WHERE = ("in the root", "in a wing but in no room", "below a room")
 
-    mdmem does not read it. Entries end in `.md`, in lower case. The settings are expected, and a `README.md` at the
-    root, in a wing and in a room. The check does not look at files that git ignores.
+
+@check("misplaced-file", Severity.WARNING, aliases=("stray-file", "odd-extension", "wrong-depth"))
+def misplaced_file(case: Case) -> Iterator[Finding]:
+    """A file in the memory is not where, or not called as, an entry is.
+
+    The address of an entry is its path, `wing/room/entry-id`, and its file ends in `.md`, in lower case. mdmem reads no
+    other file, and no link can lead to one. For a `.md` file outside a room that is an error. The settings are
+    expected, and a `README.md` at the root, in a wing and in a room. The check does not look at files that git ignores.
 
     Fails:
 
+        app/use-utc.md
         app/rules/diagram.png
         app/rules/use-utc.markdown
 
-    Fix: move it out of the memory, delete it, or make git ignore it; rename an entry, as in
-    `git mv app/rules/use-utc.markdown app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is
-    likely.
+    Fix: move an entry into a room and give it the ending `.md`; move any other file out of the memory, delete it, or
+    make git ignore it. `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
+    taken = {file.path for file in case.catalog.files}
     for file in case.others:
         path = file.path
         if file.kind is not FileKind.FILE or is_expected(path):
             continue
+        *folders, name = path.split("/")
         if has_odd_extension(path):
             stem, extension = path.rsplit(".", 1)
             name = f"{stem.rsplit('/', 1)[-1]}.md"
             found = at_path(path, f"`.{extension}` is not read; entries end in `.md`", f"rename it to `{name}`")
             found = replace(found, code="odd-extension")
             yield with_move(found, case, {path: f"{stem}.md"}, f"Rename it to `{name}`")
-        elif not is_misplaced(path) and (case.facts is None or path not in case.facts.ignored):
-            yield at_path(path, "the file is not an entry; mdmem does not read it", "move it out of the memory")
-
-
-_WHERE = ("in the root", "in a wing but in no room", "below a room")
-
-
-@check("wrong-depth", Severity.ERROR)
-def wrong_depth(case: Case) -> Iterator[Finding]:
-    """A `.md` file is not in a room, where entries are.
-
-    The address of an entry is its path, `wing/room/entry-id`. A file above or below that has no address, so mdmem does
-    not read it, and no link can lead to it.
-
-    Fails:
-
-        app/use-utc.md
-        app/rules/time/use-utc.md
-
-    Fix: move it into a room, as `app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is likely.
-    """
-    taken = {file.path for file in case.catalog.files}
-    for file in case.others:
-        if file.kind is not FileKind.FILE or not is_misplaced(file.path):
-            continue
-        *folders, name = file.path.split("/")
-        message = f"the file lies {_WHERE[min(len(folders), 2)]}, so it has no address"
-        target = _room_place(folders, name, taken)
-        if target is None:
+        elif is_misplaced(path):
+            message = f"the file lies {_WHERE[min(len(folders), 2)]}, so it has no address"
+            target = _room_place(folders, name, taken)
             help_ = f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
-            yield at_path(file.path, message, help_)
-        else:
-            help_ = f"move `{file.path}` to `{target}`, both counted from the memory's root"
-            found = at_path(file.path, message, help_)
-            yield with_move(found, case, {file.path: target}, f"Move it to `{target}`")
+            if target is not None:
+                help_ = f"move `{path}` to `{target}`, both counted from the memory's root"
+            found = replace(at_path(path, message, help_), code="wrong-depth", severity=Severity.ERROR)
+            yield with_move(found, case, {path: target}, f"Move it to `{target}`") if target is not None else found
+        elif case.facts is None or path not in case.facts.ignored:
+            message, help_ = "the file is not an entry; mdmem does not read it", "move it out of the memory"
+            yield replace(at_path(path, message, help_), code="stray-file")
 
 
 def _room_place(folders: list[str], name: str, taken: Collection[str]) -> str | None:

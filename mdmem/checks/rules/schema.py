@@ -91,37 +91,24 @@ def _plain_value(name: str, value: object) -> str | None:
     return value.removeprefix(_GLOB) or None if isinstance(value, str) and name == "applies_to" else None
 
 
-@check("unknown-type", Severity.ERROR, per_file=True)
-def unknown_type(case: Case) -> Iterator[Finding]:
-    """The value of `type` is not invariant, decision, pattern or note, so the entry is not read.
+@check("unknown-value", Severity.ERROR, aliases=("unknown-type", "unknown-status"), per_file=True)
+def unknown_value(case: Case) -> Iterator[Finding]:
+    """The value of `type` or `status` is not one of the four, so the entry is not read.
 
-    The type is an entry's authority: an invariant is never omitted, a note is the first to go. Without a known type the
-    entry cannot be ranked, and every retrieval lists it as a problem.
+    The type is an entry's authority: an invariant is never omitted, a note is the first to go. The status says whether
+    it applies. Without a known one nobody can tell, and every retrieval lists the entry as a problem.
 
     Fails:
 
         type: desicion
-
-    Fix: write one of the four types; use `label` for another kind of entry, as in `type: note` with `label: session`.
-    `mdmem check --fix` corrects a slip.
-    """
-    yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
-
-
-@check("unknown-status", Severity.ERROR, per_file=True)
-def unknown_status(case: Case) -> Iterator[Finding]:
-    """The value of `status` is not draft, active, under_review or deprecated, so the entry is not read.
-
-    The status says whether an entry applies. Without a known status nobody can tell, and every retrieval lists the
-    entry as a problem.
-
-    Fails:
-
         status: superseded
 
-    Fix: write `active` for accepted, `draft` for proposed, `deprecated` with `superseded_by` for replaced.
-    `mdmem check --fix` corrects a slip, and a word of another format with one meaning.
+    Fix: write invariant, decision, pattern or note; use `label` for another kind of entry, as in `type: note` with
+    `label: session`. For the status write `active` for accepted, `draft` for proposed, `under_review`, or `deprecated`
+    with `superseded_by` for replaced. `mdmem check --fix` corrects a slip, and a word of another format with one
+    meaning.
     """
+    yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
     yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
 
 

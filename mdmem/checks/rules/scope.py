@@ -93,14 +93,18 @@ def _may_amend(case: Case, entry: Entry, target: str) -> bool:
     return not is_linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
 
 
-@check("amendment-invalid", Severity.ERROR, aliases=("amends-across-types", "amends-across-wings"))
+_AMENDMENTS = ("amends-across-types", "amends-across-wings", "amends-ended")
+
+
+@check("amendment-invalid", Severity.ERROR, aliases=_AMENDMENTS)
 def amendment_invalid(case: Case) -> Iterator[Finding]:
-    """An entry amends one of higher authority, or one of a wing that it must not change.
+    """An entry amends one of higher authority, one of a wing that it must not change, or one that is not current.
 
     The order of authority is invariant, decision, pattern, note. A note cannot change a part of a decision: readers
     would follow the note, which the approver of the decision never saw. A project's entry may amend entries of its own
-    wing, and shared ones for that project alone, but not those of another project. Answers do not show an invalid
-    amendment.
+    wing, and shared ones for that project alone, but not those of another project. Nobody can tell whether the
+    successor of an entry already includes the amendment, so that is a warning, unless the amending entry itself
+    replaced the other. Answers do not show such an amendment.
 
     Fails:
 
@@ -108,43 +112,27 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         app/rules/retry-twice.md  type: decision
 
     Fix: give the amending entry the type of the amended one, write the amendment in the other wing, or write `see`
-    instead.
+    instead. Amend the successor, which the finding names, or end the amendment with `mdmem deprecate`.
     """
     for link, old in case.amendments:
-        see = f"`see: [{old.address}]` in place of `amends`"
-        if is_lower(link.entry, old):
-            message = f"a {link.entry.type} amends the {old.type} `{old.address}`"
+        see, entry = f"`see: [{old.address}]` in place of `amends`", link.entry
+        if is_lower(entry, old):
+            message = f"a {entry.type} amends the {old.type} `{old.address}`"
             help_, place = f"write `type: {old.type}`, or {see}", case.catalog.place(old.address, "type")
             yield case.on_link(link, message, help_, other=place, former="amends-across-types")
-        if not may_speak_for(link.entry, old, case.catalog.wings):
-            message = f"amends `{old.address}`, which is not {link.entry.wing}'s to amend"
+        if not may_speak_for(entry, old, case.catalog.wings):
+            message = f"amends `{old.address}`, which is not {entry.wing}'s to amend"
             help_ = f"write the amendment in the wing {old.wing}, or {see}"
             yield case.on_link(link, message, help_, other=Place(old.path), former="amends-across-wings")
-
-
-@check("amends-ended", Severity.WARNING)
-def amends_ended(case: Case) -> Iterator[Finding]:
-    """A current entry amends one that is no longer current.
-
-    Nobody can tell whether the successor of the amended entry already includes the amendment, so answers show it with
-    neither. An entry that itself replaced the other does not amend it.
-
-    Fails:
-
-        app/rules/exception.md      status: active        amends: [app/rules/retry-once]
-        app/rules/retry-once.md     status: deprecated    superseded_by: [app/rules/retry-twice]
-
-    Fix: amend the successor, which the finding names, or end the amendment with `mdmem deprecate`.
-    """
-    for link, old in case.amendments:
-        if Status.DRAFT in (link.entry.status, old.status) or case.is_current(old.address):
+        if Status.DRAFT in (entry.status, old.status) or case.is_current(old.address):
             continue
         heads = case.catalog.lineage.heads(old.address)
         named = " or ".join(f"`{head}`" for head in heads if head != link.address)
         message = f"amends `{old.address}`, which has ended{f', replaced by {named}' if named else ''}"
         help_ = f"amend {named} if this still applies" if named else "remove the link"
         help_ += f", or end this with `mdmem deprecate {link.address} --reason TEXT`"
-        yield case.on_link(link, message, help_, other=case.catalog.place(old.address, "status"))
+        other = case.catalog.place(old.address, "status")
+        yield case.on_link(link, message, help_, other=other, severity=Severity.WARNING, former="amends-ended")
 
 
 _OVERRIDES = ("override-without-reason", "override-of-own-wing", "override-across-types")
