@@ -18,7 +18,7 @@ from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.remote import fetch_commit, fetch_tip, make_bare
 from mdmem.store.git.status import list_revision
-from mdmem.store.settings import WingSettings, with_pin
+from mdmem.store.settings import WingSettings, with_key
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
 from mdmem.store.tree import Unreadable
 from mdmem.store.workspace.workspace import Workspace
@@ -82,7 +82,7 @@ def fetch_wings(
     after = before
     for one in found:
         if one.commit is not None and one.commit != one.before:
-            after = with_pin(after, one.name, one.commit)
+            after = with_key(after, f"wings.{one.name}.commit", one.commit)
     if after == before:
         return FetchWingsResult(wings=found)
     # The catalog was loaded before the fetch.

@@ -19,7 +19,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.git.commit import stage_paths
-from mdmem.store.settings import Settings, with_baseline
+from mdmem.store.settings import Settings, with_key
 from mdmem.store.state.files import leads_away, write_new, write_whole
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
@@ -207,7 +207,7 @@ def write_baseline(
     written = {path: baseline_of(found, old=old, codes=codes)}
     if not (given or stated):
         try:
-            written[settings] = with_baseline(read_regular(settings, follow=False), name)
+            written[settings] = with_key(read_regular(settings, follow=False), "check.baseline", name)
         except OSError as error:
             hint = f'write `baseline = "{name}"` below `[check]` yourself'
             raise SettingsError(f"{SETTINGS_NAME} is not a file that can be changed here; {hint}") from error

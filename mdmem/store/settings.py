@@ -1,6 +1,6 @@
 """The settings of one root: parse `mdmem.toml`, with a fault for each mistake, and change single keys in it.
 
-A new setting is one field of `Settings`, one row of `KEYS`, and one row of the guide's table.
+A new setting is one field of `Settings`, one row of `_KEYS`, and one row of the guide's table.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ import difflib
 import re
 import tomllib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec import Meta, Struct, ValidationError, convert, field
+from msgspec.structs import asdict
 
 from mdmem.errors import SettingsError
 from mdmem.model.entry import EntryType, Status
@@ -201,41 +202,27 @@ def _refused(key: str, wanted: str, value: object) -> SettingsError:
     return SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
 
 
-def _value(wanted: str, accepts: Callable[[Any], object], convert: Callable[[Any], Any] | None = None) -> _Reader:
-    """Return a reader of the values that a function accepts."""
+def _of(kind: Any, wanted: str, accepts: Callable[[Any], object] | None = None) -> _Reader:
+    """Return a reader of the values of a type that a function accepts."""
 
     def read(key: str, value: Any) -> Any:
-        if not accepts(value):
+        try:
+            found = convert(value, kind)
+        except ValidationError as error:
+            raise _refused(key, wanted, value) from error
+        if accepts is not None and not accepts(found):
             raise _refused(key, wanted, value)
-        return convert(value) if convert is not None else value
-
-    return read
-
-
-def _text(wanted: str, accepts: Callable[[str], object]) -> _Reader:
-    """Return a reader of the texts that a function accepts."""
-
-    def read(key: str, value: Any) -> Any:
-        if not accepts(_any_text(key, value)):
-            raise _refused(key, wanted, value)
-        return value
+        return found
 
     return read
 
 
 def _number(least: int, most: int, unit: str) -> _Reader:
-    wanted = f"a whole number of {unit} from {least} to {most}"
-    return _value(wanted, lambda value: type(value) is int and least <= value <= most)
+    return _of(Annotated[int, Meta(ge=least, le=most)], f"a whole number of {unit} from {least} to {most}")
 
 
 def _choice(closed_set: type[StrEnum]) -> _Reader:
-    def read(key: str, value: Any) -> Any:
-        try:
-            return closed_set(str(value))
-        except ValueError as error:
-            raise _refused(key, f"one of {', '.join(f'`{member}`' for member in closed_set)}", value) from error
-
-    return read
+    return _of(closed_set, f"one of {', '.join(f'`{member}`' for member in closed_set)}")
 
 
 def _table(read: _Reader) -> _Reader:
@@ -249,57 +236,38 @@ def _table(read: _Reader) -> _Reader:
     return read_table
 
 
-_any_text = _value("a text", lambda value: isinstance(value, str) and value)
-_count = _value("a whole number from 0", lambda value: type(value) is int and value >= 0)
-_flag = _value("true or false", lambda value: isinstance(value, bool))
-_texts = _value(
-    "a list of texts",
-    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    tuple,
-)
-_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
-_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
+def _over(defaults: Mapping[Any, Any], read: _Reader) -> _Reader:
+    """Return a reader of a table that changes some of the defaults."""
+
+    def read_table(key: str, value: Any) -> Any:
+        stated = _table(read)(key, value)
+        for name in stated.keys() - defaults.keys():
+            raise SettingsError(_unknown(f"{key}.", name, defaults))
+        return {**defaults, **stated}
+
+    return read_table
 
 
-def _wing(key: str, value: Any) -> str:
-    name: str = _any_text(key, value)
-    if name != name.lower() or not _WING.match(name):
-        raise _refused(key, "the name of a wing, such as `shared`", value)
-    return name
+def _is_name(words: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda name: name == name.lower() and words.match(name) is not None
 
 
-def _rooms(key: str, value: Any) -> dict[str, str]:
-    """Return the rooms by kind, with the defaults of the others."""
-    stated = _table(_any_text)(key, value)
-    for kind, room in stated.items():
-        if kind not in ROOMS:
-            close = difflib.get_close_matches(kind, ROOMS, n=1, cutoff=0.5)
-            hint = f"did you mean `{key}.{close[0]}`?" if close else f"known kinds are {', '.join(ROOMS)}"
-            raise SettingsError(f"mdmem.toml has an unknown key `{key}.{kind}`; {hint}")
-        if room != room.lower() or not _ROOM.match(room):
-            raise _refused(f"{key}.{kind}", "the name of a room, such as `anti-patterns`", room)
-    return {**ROOMS, **stated}
-
-
-def _statuses(key: str, value: Any) -> dict[EntryType, Status]:
-    """Return the statuses by type, with the defaults of the others."""
-    found = dict(AGENT_STATUS)
-    for kind, status in _table(_any_text)(key, value).items():
-        for name, stated, closed_set in ((key, kind, EntryType), (f"{key}.{kind}", status, Status)):
-            allowed = [member.value for member in closed_set]
-            if stated not in allowed:
-                raise SettingsError(f"mdmem.toml: `{name}` must name one of {', '.join(allowed)}, found {stated!r}")
-        found[EntryType(kind)] = Status(status)
-    return found
-
+_any_text = _of(Annotated[str, Meta(min_length=1)], "a text")
+_count = _of(Annotated[int, Meta(ge=0)], "a whole number from 0")
+_flag = _of(bool, "true or false")
+_texts = _of(tuple[str, ...], "a list of texts")
+_wing = _of(str, "the name of a wing, such as `shared`", _is_name(re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")))
+_room = _of(str, "the name of a room, such as `anti-patterns`", _is_name(re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")))
 
 # Without the characters that would end a link of Markdown, or mean something else there.
 _PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
-_page = _text(
+_page = _of(
+    str,
     "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in",
     lambda text: _PAGE.fullmatch(text) and "{view}" not in text,
 )
-_files = _text(
+_files = _of(
+    str,
     "an address such as `https://host.example/team/memory/{view}/main`",
     lambda text: _PAGE.fullmatch(text) and text.count("{view}") == 1,
 )
@@ -311,7 +279,7 @@ def _is_below_root(path: str) -> bool:
     return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
 
 
-_below_root = _text("a path below the root, such as `.baseline.json`", _is_below_root)
+_below_root = _of(str, "a path below the root, such as `.baseline.json`", _is_below_root)
 
 # `ext::` runs a program, and git's other remote helpers may do anything.
 _PROTOCOLS = ("file", "git", "http", "https", "ssh")
@@ -344,10 +312,10 @@ def _repository(key: str, value: Any) -> str:
 
 
 _Keys = Mapping[str, _Reader]
-KEYS: _Keys = {
+_KEYS: _Keys = {
     "default_wing": _any_text,
     "default_shared_wing": _wing,
-    "rooms": _rooms,
+    "rooms": _over(ROOMS, _room),
     "commit": _flag,
     "budget": _count,
     "consultations": _flag,
@@ -362,7 +330,7 @@ KEYS: _Keys = {
     "check.baseline": _below_root,
     "check.review_after_days": _count,
     "check.entry_tokens": _table(_count),
-    "governance.agent_status": _statuses,
+    "governance.agent_status": _over(AGENT_STATUS, _choice(Status)),
     "governance.approvals": _choice(Approvals),
     "governance.global_writes": _flag,
     "governance.token_seconds": _number(1, 86_400, "seconds"),
@@ -376,14 +344,14 @@ KEYS: _Keys = {
 """The keys of the file; the last part of each is the name of the field that it sets."""
 
 _WINGS = "wings"
-WING_KEYS: _Keys = {
+_WING_KEYS: _Keys = {
     "check.select": _texts,
     "check.ignore": _texts,
     "check.severity": _table(_choice(Severity)),
     "git": _repository,
-    "ref": _text("the name of a branch or a tag", _REF.match),
+    "ref": _of(str, "the name of a branch or a tag", _REF.match),
     "path": _below_root,
-    "commit": _text("the full hash of a commit, 40 digits", _COMMIT.match),
+    "commit": _of(str, "the full hash of a commit, 40 digits", _COMMIT.match),
 }
 """The keys of each table below `[wings]`."""
 
@@ -406,7 +374,7 @@ def parse_settings(content: bytes) -> Settings:
         raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
     faults: _Faults = []
     wings = _wing_tables(stated.pop(_WINGS, {}), faults)
-    settings = Settings(**_values(stated, KEYS, "", faults), wings=wings, source=content)
+    settings = Settings(**_values(stated, _KEYS, "", faults), wings=wings, source=content)
     if faults:
         key, message = faults[0]
         raise SettingsError(message, readable=settings, line=settings.line_of(key))
@@ -438,11 +406,11 @@ def _values(stated: Mapping[str, Any], keys: _Keys, prefix: str, faults: _Faults
     return values
 
 
-def _tables(keys: _Keys) -> set[str]:
+def _tables(keys: Mapping[str, Any]) -> set[str]:
     return {key.split(".")[0] for key in keys if "." in key}
 
 
-def _unknown(prefix: str, key: str, keys: _Keys) -> str:
+def _unknown(prefix: str, key: str, keys: Mapping[str, Any]) -> str:
     known = sorted(keys) if prefix else [*sorted(keys), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
     candidates = [*known, *sorted(_tables(keys)), *([] if prefix else [_WINGS])]
     close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)
@@ -462,7 +430,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
         if not isinstance(inner, dict):
             faults.append((table, f"mdmem.toml: `{table}` must be a table, found {inner!r}"))
             continue
-        values = _values(inner, WING_KEYS, f"{table}.", faults)
+        values = _values(inner, _WING_KEYS, f"{table}.", faults)
         about = [key for key in _REMOTE_KEYS if key in values]
         if about and "git" not in values:
             key = f"{table}.{about[0]}"
@@ -477,86 +445,51 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
     return found
 
 
-def with_baseline(content: bytes, name: str) -> bytes:
-    """Return a file of settings with a baseline, and every other byte as it was.
+def with_key(content: bytes, key: str, value: str) -> bytes:
+    """Return a file of settings that sets a dotted key to a text, and every other byte as it was.
 
     Raises SettingsError if the file is written in a way that leaves no certain place for the key.
     """
-    found = _first_that_means(replace(parse_settings(content), baseline=name), _with_baseline(content, name))
-    if found is None:
-        hint = f'write `baseline = "{name}"` below `[check]` yourself'
-        raise SettingsError(f"mdmem.toml: the place for the baseline's name is unclear; {hint}")
-    return found
-
-
-def with_pin(content: bytes, wing: str, commit: str) -> bytes:
-    """Return a file of settings that pins a wing of another repository to a commit, every other byte as it was.
-
-    Raises SettingsError if the file is written in a way that cannot be changed for certain.
-    """
-    before = parse_settings(content)
-    meant = replace(before, wings={**before.wings, wing: replace(before.wings[wing], commit=commit)})
-    found = content if meant == before else _first_that_means(meant, _with_pin(content, wing, commit))
-    if found is None:
-        line = before.line_of(f"wings.{wing}.git")
-        hint = f'write `commit = "{commit}"` below `[wings.{wing}]` yourself'
-        raise SettingsError(f"mdmem.toml:{line}: `wings.{wing}` cannot be pinned automatically; {hint}", line=line)
-    return found
-
-
-def _first_that_means(meant: Settings, attempts: Iterable[bytes]) -> bytes | None:
-    for tried in attempts:
-        try:
-            if parse_settings(tried) == meant:
+    settings, (table, _, name) = parse_settings(content), key.rpartition(".")
+    meant = inner = _tables_in(content)
+    for part in table.split("."):
+        inner = inner.setdefault(part, {})
+    inner[name] = value
+    for tried in (content, *_with_key(content, table, name, value)):
+        with suppress(ValueError):
+            if _tables_in(tried) == meant:
                 return tried
-        except SettingsError:
-            continue
-    return None
+    line, hint = settings.line_of(table), f'write `{name} = "{value}"` below `[{table}]` yourself'
+    raise SettingsError(f"mdmem.toml:{line}: the place for `{key}` is unclear; {hint}", line=line)
 
 
-def _lines_and_keys(content: bytes) -> tuple[list[str], list[tuple[int, str]]]:
-    """Return the lines of a file, and the dotted key or table that each sets, with its number."""
-    lines = content.decode("utf-8").splitlines(keepends=True)
-    return lines, list(enumerate(_dotted_keys([line.removeprefix("\ufeff") for line in lines])))
+def _tables_in(content: bytes) -> dict[str, Any]:
+    return tomllib.loads(content.removeprefix(BOM_UTF8).decode())
 
 
-def _with_baseline(content: bytes, name: str) -> Iterator[bytes]:
-    """Yield the file with the key below the table's head, before a key of the table, and with a table at its end."""
-    lines, keys = _lines_and_keys(content)
+def _with_key(content: bytes, table: str, name: str, value: str) -> Iterator[bytes]:
+    """Yield the file with the value replaced, with a line after one of the table, and with a new table."""
+    lines, line = content.decode().splitlines(keepends=True), f'{name} = "{value}"'
+    keys = list(enumerate(_dotted_keys([line.removeprefix("\ufeff") for line in lines])))
     ending = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+
+    def put(number: int, text: str, *, replaced: int = 0) -> bytes:
+        return "".join([*lines[:number], text, *lines[number + replaced :]]).encode()
+
     for number, key in keys:
-        if key == "check":
-            yield _inserted(lines, number + 1, f'baseline = "{name}"{ending}')
-        elif key.startswith("check."):
-            yield _inserted(lines, number, f'check.baseline = "{name}"{ending}')
-    missing = "" if not lines or lines[-1].endswith(("\n", "\r")) else ending
-    blank = ending if lines else ""
-    yield _inserted(lines, len(lines), f'{missing}{blank}[check]{ending}baseline = "{name}"{ending}')
-
-
-_STRING = r"""\s*=\s*)("[^"\n]*"|'[^'\n]*')"""
-
-
-def _with_pin(content: bytes, wing: str, commit: str) -> Iterator[bytes]:
-    """Yield the file with its commit replaced, with a line for it put in, and with it put into a table in one line."""
-    lines, keys = _lines_and_keys(content)
-    table = f"wings.{wing}"
-    for number, key in keys:
-        if key in (f"{table}.commit", table):
-            line = re.sub(r"(\bcommit" + _STRING, rf'\g<1>"{commit}"', lines[number], count=1)
-            yield _inserted(lines, number, line, replaced=1)
-    for number in [number for name in ("ref", "git") for number, key in keys if key == f"{table}.{name}"]:
-        # A line for the commit follows the key, written alike and ended alike.
-        bare = lines[number].rstrip("\r\n")
-        ending = lines[number][len(bare) :]
-        stated = re.sub(r"(git|ref)([\"']?)\s*\Z", r"commit\2", bare.partition("=")[0].rstrip())
-        line = f'{stated} = "{commit}"{ending}'
-        yield _inserted(lines, number, bare + (ending or "\n") + line, replaced=1)
+        if key in (f"{table}.{name}", table):
+            found = rf"(\b{name}\s*=\s*)(?:\"[^\"\n]*\"|'[^'\n]*')"
+            yield put(number, re.sub(found, rf'\g<1>"{value}"', lines[number], count=1), replaced=1)
+    for number, key in reversed(keys):
+        if key.rpartition(".")[0] == table:
+            # Written like the key before it, which may be indented or dotted.
+            bare = lines[number].rstrip("\r\n")
+            stated = re.sub(r"[\w-]+(?=[\"']?\s*\Z)", name, bare.partition("=")[0].rstrip(), count=1)
+            end = lines[number][len(bare) :]
+            yield put(number, f'{bare}{end or ending}{stated} = "{value}"{end}', replaced=1)
     for number, key in keys:
         if key == table:
-            line = re.sub(r"(\bgit" + _STRING, rf'\g<0>, commit = "{commit}"', lines[number], count=1)
-            yield _inserted(lines, number, line, replaced=1)
-
-
-def _inserted(lines: list[str], number: int, text: str, *, replaced: int = 0) -> bytes:
-    return "".join([*lines[:number], text, *lines[number + replaced :]]).encode()
+            yield put(number + 1, line + ending)
+            yield put(number, lines[number].replace("{", f"{{ {line},", 1), replaced=1)
+    missing = "" if not lines or lines[-1].endswith(("\n", "\r")) else ending
+    yield put(len(lines), f"{missing}{ending if lines else ''}[{table}]{ending}{line}{ending}")

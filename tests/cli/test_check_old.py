@@ -219,9 +219,9 @@ def test_push_is_measured_by_what_the_remote_has(
     ("before", "after"),
     [
         ("", '[check]\nbaseline = ".baseline.json"\n'),
-        ("[check]\r\nended = 'same'\r\n", "[check]\r\nbaseline = \".baseline.json\"\r\nended = 'same'\r\n"),
+        ("[check]\r\nended = 'same'\r\n", "[check]\r\nended = 'same'\r\nbaseline = \".baseline.json\"\r\n"),
         ('budget = 9  # "x"', 'budget = 9  # "x"\n\n[check]\nbaseline = ".baseline.json"\n'),
-        ('check.ended = "same"\n', 'check.baseline = ".baseline.json"\ncheck.ended = "same"\n'),
+        ('check.ended = "same"\n', 'check.ended = "same"\ncheck.baseline = ".baseline.json"\n'),
         ("[wings.app.check]\n", '[wings.app.check]\n\n[check]\nbaseline = ".baseline.json"\n'),
     ],
 )

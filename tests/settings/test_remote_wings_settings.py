@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import SettingsError
-from mdmem.store.settings import parse_settings, with_pin
+from mdmem.store.settings import parse_settings, with_key
 
-OLD, NEW = "b" * 40, "a" * 40
+KEY, OLD, NEW = "wings.ros2.commit", "b" * 40, "a" * 40
 
 
 @pytest.mark.parametrize(
@@ -34,17 +34,15 @@ def test_repository_is_a_url_or_a_path(url: str) -> None:
 
 @each_case("settings/pins.txt")
 def test_pin_changes_one_line(case: GoldenCase) -> None:
-    after = with_pin(bytes_of(case.before), "ros2", NEW)
+    after = with_key(bytes_of(case.before), KEY, NEW)
     assert after == bytes_of(case.after)
     assert case.says == (() if case.before != case.after else ("no change",))
 
 
 def test_pin_that_cannot_be_written_for_certain_is_left_to_people() -> None:
     odd = f'[wings.ros2]\ngit = "../x"\ncommit = """{OLD}"""\n'
-    with pytest.raises(
-        SettingsError, match=r"mdmem\.toml:2: `wings\.ros2` cannot be pinned automatically; write `commit"
-    ):
-        with_pin(odd.encode(), "ros2", NEW)
+    with pytest.raises(SettingsError, match=r"toml:1: the place for `wings\.ros2\.commit` is unclear; write `com"):
+        with_key(odd.encode(), KEY, NEW)
 
 
 TABLES = ("[check]", 'fail_on = "error"', "# commit = 1", "", '[wings.other]\ngit = "../o"', "[wings.ros2.check]")
@@ -55,7 +53,7 @@ def test_pin_keeps_every_other_line(parts: list[str], newline: str, has_ref: boo
     table = '[wings.ros2]\ngit = "../x"' + ('\nref = "main"' if has_ref else "")
     lines = [table, *(part for part in parts if "fail_on" not in part)]
     before = "\n".join(lines).replace("\n", newline).encode()
-    after = with_pin(before, "ros2", NEW)
+    after = with_key(before, KEY, NEW)
     pin = f'{newline}commit = "{NEW}"'.encode()
     assert after.replace(pin, b"", 1) == before
-    assert with_pin(after, "ros2", NEW) == after
+    assert with_key(after, KEY, NEW) == after
