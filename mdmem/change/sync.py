@@ -22,7 +22,7 @@ from mdmem.store.git.remote import (
     push,
     rebase,
 )
-from mdmem.store.git.status import list_uncommitted, state_of
+from mdmem.store.git.status import list_changed, state_of
 from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
@@ -105,7 +105,7 @@ def sync(
                     pushed=count_between(repository, theirs, commit),
                     attempts=attempt,
                     faults=len(faults),
-                    uncommitted=list_uncommitted(repository, location.under),
+                    uncommitted=tuple(sorted(list_changed(repository, location.under)[1])),
                 )
             sleep(pause)
     raise LostRaceError("others pushed first each time; your commits are on top of theirs, type `mdmem sync` again")

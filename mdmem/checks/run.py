@@ -30,7 +30,7 @@ from mdmem.store.git.process import (
     resolve,
     staged_index,
 )
-from mdmem.store.git.status import list_changed_in_index, list_changed_since_commit
+from mdmem.store.git.status import list_changed, list_changed_in_index
 from mdmem.store.settings import Old, Settings
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.location import PushTarget, Snapshot
@@ -132,7 +132,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return ComparedTrees()
-    head, changed = list_changed_since_commit(repository, under)
+    head, changed = list_changed(repository, under)
     paths = {path.removeprefix(f"{under}/") if under else path for path in changed}
     tree = workspace.whole_tree
     if isinstance(tree, TreeView):

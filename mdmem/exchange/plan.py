@@ -212,7 +212,8 @@ def _created_days(workspace: Workspace, records: Mapping[str, ForeignRecord]) ->
     """Return the day of each record: its own, else that of the file's first commit, else today."""
     undated = sorted({one.source.path for one in records.values() if one.created_at is None})
     repository = workspace.location.repository
-    days = first_days(repository, undated) if repository is not None and undated else {}
+    folders = sorted({path.rpartition("/")[0] or path for path in undated})
+    days = first_days(repository, folders) if repository is not None else {}
     found: dict[str, tuple[str, Guess | None]] = {}
     for address, record in records.items():
         day = days.get(record.source.path)

@@ -137,9 +137,7 @@ def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(t
     folder = dated(tmp_path)
     use(folder, "ten")
     commit_on(folder, "2026-06-15")
-    ran = run_here(capsys, "list", "--at", "2026-06-20", cwd=folder)
-    assert "Use ten threads" in ran.out
-    assert "dates on this branch are out of order: that commit follows one with a later date" in ran.err
+    assert titles(capsys, folder, "2026-06-20") == ["Use ten threads"]
 
 
 def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
@@ -160,11 +158,10 @@ def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("said", "title"),
     [
-        ("3 months ago", "eight"),
+        ("today", "eight"),
         ("yesterday", "eight"),
-        ("tomorrow", "eight"),
         ("190 days ago", "four"),
-        ("7 Months ago", "two"),
+        ("31 Weeks ago", "two"),
     ],
 )
 def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, capsys: Capture) -> None:
@@ -190,8 +187,8 @@ def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
         ("2026-02-28", 2, "nothing was committed on main by 2026-02-28; its history begins on 2026-03-01"),
         ("2026-02-30", 2, "there is no time `2026-02-30`; write a day as 2026-01-31, or 2026-01-31T12:00Z"),
         ("1960-01-01", 2, "nothing was committed on main by 1960-01-01; its history begins on 2026-03-01"),
-        ("3 years ago", 2, "nothing was committed on main by 2023-11-21; its history begins on 2026-03-01"),
-        ("9999 years ago", 2, "there is no day `9999 years ago`"),
+        ("156 weeks ago", 2, "nothing was committed on main by 2023-11-25; its history begins on 2026-03-01"),
+        ("3 years ago", 2, "`3 years ago` is not a commit here; write a branch, a tag or a commit"),
         ("some day", 2, "`some day` is not a commit here; write a branch, a tag or a commit"),
         ("20260601", 2, "`20260601` is not a commit here; write a branch, a tag or a commit"),
     ],

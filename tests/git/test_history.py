@@ -44,14 +44,14 @@ def folder(tmp_path: Path) -> Path:
 
 def test_days_are_those_of_the_first_commit_and_of_the_change_of_status_whatever_the_name_is_now(folder: Path) -> None:
     first = {"m/app/ü b.md": "2026-01-05", "m/app/c.md": "2026-02-05"}
-    assert first_days(repository_of(folder), list(first)) == first
+    assert first_days(repository_of(folder), ["m"]).items() >= first.items()
     assert days_of_ends(repository_of(folder), "m") == {"m/app/ü b.md": "2026-03-05"}
 
 
 def test_shallow_clone_and_repository_without_a_commit_tell_no_days(folder: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth=1", folder.as_uri(), "shallow")
     for one in (tmp_path / "shallow", make_repository(tmp_path / "new")):
-        assert first_days(repository_of(one), ["m/app/c.md"]) == days_of_ends(repository_of(one), "m") == {}
+        assert first_days(repository_of(one), ["m"]) == days_of_ends(repository_of(one), "m") == {}
 
 
 def test_index_tells_what_moves_and_what_goes_with_the_next_commit(folder: Path) -> None:

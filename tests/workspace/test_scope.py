@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, memory, run_here, write, write_entry
+from builders import git, make_repository, make_root, memory, run_here, write, write_entry
 
 from mdmem.errors import RootNotFoundError
 from mdmem.model.entry import Wing, WingKind
@@ -197,14 +197,6 @@ def test_memory_of_a_submodule_is_named(tmp_path: Path) -> None:
     host = make_repository(tmp_path / "host")
     git(host, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "inner"), "mem")
     assert why_not(host) == ("the repository within this one, in mem/memory has one: choose it with --root mem/memory")
-
-
-def test_memory_of_the_default_branch_is_named(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
-    git(folder, "checkout", "-q", "-b", "before")
-    git(folder, "rm", "-r", "-q", "memory")
-    commit_all(folder)
-    assert why_not(folder) == "`main` has one in memory, and this branch does not"
 
 
 def test_without_any_the_way_to_one_is_said(tmp_path: Path) -> None:

@@ -60,20 +60,33 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
     `until` is the commit to start from, HEAD where it is None.
     """
-    form = "--format=%x01%h%x02%an%x02%aI%x02%s"
     try:
-        printed = _ask(repository, *_LOG, form, "--name-only", "-z", until or "HEAD", "--", *paths)
+        return list(_commits_in(_ask(repository, *_LOG, *_NAMES, until or "HEAD", "--", *paths)))
     except GitError:
         # Before the first commit, or where the repository is gone, there is no history.
         return []
-    found = []
+
+
+_NAMES = ("--format=%x01%h%x02%an%x02%aI%x02%s", "--name-only", "-z")
+
+
+def _commits_in(printed: bytes) -> Iterator[Commit]:
     # A subject may contain the mark itself; only a digest follows a real one.
     for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", printed.decode("utf-8", "surrogateescape")):
         if record:
             head, _, rest = record.partition("\n")
             digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
             changed = tuple(path for path in rest.split("\0") if path)
-            found.append(Commit(digest, author, when, subject.rstrip("\0"), changed))
+            yield Commit(digest, author, when, subject.rstrip("\0"), changed)
+
+
+def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
+    """Return the author and the short commit that last changed each path below a folder, in `since..tip`."""
+    printed = run(repository.top, *_LOG, *_NAMES, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
+    found: dict[str, tuple[str, str]] = {}
+    for commit in _commits_in(printed):
+        for path in commit.paths:
+            found.setdefault(path, (commit.author, commit.digest))
     return found
 
 
@@ -138,17 +151,41 @@ def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
             yield head, token[0], path, next(tokens) if token[0] == "R" else path
 
 
+def first_days(repository: Repository, folders: Sequence[str]) -> dict[str, str]:
+    """Return the day of the first commit of each file at or below some paths, through renames within them.
+
+    Nothing in a shallow clone, where each file looks new.
+    """
+    days: dict[str, str] = {}
+    for day, _, old, new in reversed(_arrivals(repository, folders)):
+        days.setdefault(new, days.get(old, day))
+    return days
+
+
+_DAY = "--format=%x01%as"
+
+
+def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """Return the steps that added or renamed a file, newest first."""
+    if not folders or _cut_commits(repository):
+        return []
+    options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
+    try:
+        return list(_name_statuses(_ask(repository, *_LOG, *options, "--", *map(pathspec, folders))))
+    except GitError:
+        return []
+
+
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
     """Return the day on which the status of each file below a folder became deprecated; nothing in a shallow clone."""
+    current: dict[str, str] = {}
+    for _, _, old, new in _arrivals(repository, [under]):
+        current.setdefault(old, current.get(new, new))
+    if not current:
+        return {}
     # A commit without parents changed nothing, and git would search everything that it added.
     patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
-    if _cut_commits(repository):
-        return {}
-    try:
-        _, current = _days_added(repository, [pathspec(under)])
-        printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
-    except GitError:
-        return {}
+    printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
     ended: dict[str, str] = {}
     day = path = ""
     for part in _ENDING.finditer(printed.decode("utf-8", "replace")):
@@ -157,37 +194,6 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
             # The newest change comes first.
             ended.setdefault(current.get(path, path), day)
     return ended
-
-
-def first_days(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
-    """Return the day of the first commit of each file, through renames within their folders.
-
-    Nothing in a shallow clone, where each file looks new.
-    """
-    folders = sorted({path.rpartition("/")[0] or path for path in paths})
-    if not folders or _cut_commits(repository):
-        return {}
-    try:
-        added, _ = _days_added(repository, [pathspec(folder) for folder in folders])
-    except GitError:
-        return {}
-    return {path: added[path] for path in paths if path in added}
-
-
-_DAY = "--format=%x01%as"
-
-
-def _days_added(repository: Repository, specs: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the first day of each current path, and the current path of each path that was renamed."""
-    options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
-    steps = list(_name_statuses(_ask(repository, *_LOG, *options, "--", *specs)))
-    current: dict[str, str] = {}
-    for _, _, old, new in steps:
-        current.setdefault(old, current.get(new, new))
-    added: dict[str, str] = {}
-    for day, _, old, new in reversed(steps):
-        added.setdefault(new, added.get(old, day))
-    return added, current
 
 
 # The status is in the front matter, at the head of a file; a body may mention one, too.

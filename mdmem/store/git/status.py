@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,26 +74,25 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
     return blobs
 
 
-def list_changed_since_commit(repository: Repository, under: str) -> tuple[str | None, list[str]]:
-    """Return HEAD's commit (None before the first), and the paths below a folder that differ from it."""
-    options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--no-ahead-behind")
-    printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
+def _status(repository: Repository, specs: Sequence[str], *options: str) -> list[str]:
+    """Return the records of git's status, in the second format and without renames."""
+    usual = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
+    return records(run(repository.top, "status", *usual, *options, "--", *specs))
+
+
+def list_changed(repository: Repository, under: str) -> tuple[str | None, frozenset[str]]:
+    """Return HEAD's commit (None before the first), and the paths below a folder that differ from it or the index.
+
+    Where line ends or filters are converted, other bytes are the same to git.
+    """
+    printed = _status(repository, [pathspec(under)], "--branch", "--no-ahead-behind")
     named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
-    # So many fields precede the path of a record of `--porcelain=v2`.
-    fields = {"1": 8, "u": 10}
-    changed = [one.split(" ", fields.get(one[0], 1))[-1] for one in printed if not one.startswith("# ")]
+    changed = frozenset(_parse(one).path for one in printed if not one.startswith("# "))
     # Before its first commit a branch is at `(initial)`.
     return named if named.isalnum() else None, changed
 
 
 _TIP = "# branch.oid "
-
-
-def list_uncommitted(repository: Repository, under: str) -> tuple[str, ...]:
-    """Return the paths below a folder, from the top, that differ from HEAD or are in no commit, sorted."""
-    options = ("--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    printed = run(repository.top, "status", *options, "--", pathspec(under))
-    return tuple(sorted(record[3:] for record in records(printed)))
 
 
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
@@ -198,10 +197,9 @@ def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileS
     """Return the state of those files that differ from HEAD or from the index, sorted by path."""
     found: dict[str, FileStatus] = {}
     asked = frozenset(paths)
-    options = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
     for start in range(0, len(paths), BATCH):
         specs = [pathspec(path) for path in paths[start : start + BATCH]]
-        for record in records(run(repository.top, "status", *options, "--", *specs)):
+        for record in _status(repository, specs, "--ignored=traditional"):
             one = _parse(record)
             # For a file of another repository git lists that repository's folder.
             if one.path not in asked:
@@ -261,40 +259,26 @@ def refuse_while_busy(repository: Repository) -> None:
     raise UsageError(f"{article} {operation} is going on here: leave out `--commit`, or end it first with {ends}")
 
 
-class DatedCommit(Struct, frozen=True):
-    """One commit and its committer's date; `is_uneven`: it builds on one that is dated after the moment asked for."""
+def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
+    """Return the last commit on a first-parent line that was made by a moment, and its time in UTC, None for none.
 
-    commit: str
-    when: datetime
-    is_uneven: bool = False
-
-
-def commit_at(repository: Repository, tip: str, moment: datetime) -> DatedCommit | None:
-    """Return the last commit on a first-parent line whose committer's date is at or before a moment.
-
-    Dates need not rise along the line. A commit existed at its date together with all its ancestors, whatever their
-    dates, so the commit nearest to the tip counts, as for `git rev-list -1 --first-parent --before`. None if every
-    commit is younger.
+    Dates need not rise along the line. A commit existed at its committer's date together with all its ancestors,
+    whatever their dates, so the commit nearest to the tip counts, as for `git rev-list -1 --first-parent --before`.
     """
-    latest = max(0, int(moment.timestamp()))
-    found = _line(repository, tip, f"--min-age={latest}", "--max-count=1")
-    if not found:
-        return None
-    [(seconds, commit)] = found
-    below = _line(repository, commit, "--max-count=1000")
-    return DatedCommit(commit, _when(seconds), any(one > latest for one, _ in below))
+    found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
+    return found[0] if found else None
 
 
-def first_of(repository: Repository, tip: str) -> DatedCommit:
-    """Return the oldest commit of a line, as far as the clone has it."""
-    seconds, commit = _line(repository, tip)[-1]
-    return DatedCommit(commit, _when(seconds))
+def first_day(repository: Repository, tip: str) -> str:
+    """Return the day of the oldest commit of a line, as far as the clone has it."""
+    return _line(repository, tip)[-1][1][: len("2026-01-31")]
 
 
-def _when(seconds: int) -> datetime:
-    """Return a moment from git's seconds; git can date a commit beyond the last year that Python knows."""
-    last = datetime.max.replace(microsecond=0, tzinfo=UTC)
-    return datetime.fromtimestamp(min(seconds, int(last.timestamp())), UTC)
+def _line(repository: Repository, tip: str, *options: str) -> list[tuple[str, str]]:
+    """Return the commits of a first-parent line, newest first, each with its committer's time in UTC."""
+    form = ("--no-show-signature", "--format=%H %cd", "--date=format-local:%Y-%m-%d %H:%M")
+    printed = run(repository.top, "log", "--first-parent", *form, *options, tip, "--", variables={"TZ": "UTC"})
+    return [(commit, when) for commit, _, when in (line.partition(" ") for line in printed.decode().splitlines())]
 
 
 def list_names(repository: Repository) -> tuple[str, ...]:
@@ -303,12 +287,6 @@ def list_names(repository: Repository) -> tuple[str, ...]:
         repository.top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"
     )
     return tuple(printed.decode("utf-8", "replace").splitlines())
-
-
-def _line(repository: Repository, tip: str, *options: str) -> list[tuple[int, str]]:
-    printed = run(repository.top, "rev-list", "--first-parent", "--timestamp", *options, tip, "--")
-    pairs = (line.split() for line in printed.decode("ascii").splitlines())
-    return [(int(seconds), commit) for seconds, commit in pairs]
 
 
 def list_differing(repository: Repository, one: str, other: str, under: str) -> dict[str, Blob | None]:
@@ -321,31 +299,4 @@ def list_differing(repository: Repository, one: str, other: str, under: str) -> 
         _, mode, _, digest, state = head.split(" ")
         path = next(parts)
         found[path] = None if state == "D" else Blob(path, mode, digest)
-    return found
-
-
-def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -> frozenset[str]:
-    """Return the given tracked paths, from the top, that differ from HEAD or the index as git compares them.
-
-    Where line ends or filters are converted, other bytes are the same to git.
-    """
-    # git compares each changed file with each path that it is given.
-    specs = [pathspec(path) for path in paths] if len(paths) <= 200 else [pathspec(under)]
-    options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    printed = run(repository.top, "status", *options, "--", *specs)
-    return frozenset(record[3:] for record in records(printed)).intersection(paths)
-
-
-def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
-    """Return the author and the short commit that last changed each path below a folder, in `since..tip`."""
-    form = ("--format=%x01%h%x02%an", "--name-only", "-z", "-c", "--no-renames", "--no-ext-diff", "--no-textconv")
-    printed = run(repository.top, "log", *form, "--no-show-signature", f"{since}..{tip}", "--", pathspec(under))
-    found: dict[str, tuple[str, str]] = {}
-    author = commit = ""
-    for record in records(printed):
-        name = record.lstrip("\n")
-        if name.startswith("\x01"):
-            commit, _, author = name[1:].partition("\x02")
-        elif name:
-            found.setdefault(name, (author, commit))
     return found

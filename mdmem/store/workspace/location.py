@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import MINYEAR, UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from stat import S_ISREG
 
@@ -19,7 +18,7 @@ from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.store.git.discovery import SETTING, find_default_branch, find_repository
 from mdmem.store.git.merge import is_shallow
 from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, staged_index
-from mdmem.store.git.status import commit_at, first_of, list_changed_in_index, list_revision, list_tracked_named
+from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, list_tracked_named
 
 
 class Snapshot(Struct, frozen=True):
@@ -76,12 +75,6 @@ def _memories_elsewhere(repository: Repository) -> Iterator[str]:
         if within is not None and within.top.resolve() != repository.top.resolve():
             yield f"the repository within this one, in {shown} has one: choose it with --root {shown}"
         yield f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
-    branch = find_default_branch(repository)
-    if branch is not None and not branch.is_here:
-        for blob in list_revision(repository, branch.commit, ""):
-            where, _, name = blob.path.rpartition("/")
-            if name == SETTINGS_NAME:
-                yield f"`{branch.name}` has one in {where or 'its top'}, and this branch does not"
 
 
 class Location(Struct, frozen=True):
@@ -211,8 +204,7 @@ def located(root: Path, why: str) -> Location:
 
 # Only the long form: eight digits alone may be the beginning of a commit's name.
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
-_AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
-_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_AGO = re.compile(r"(today)|(yesterday)|(\d{1,4}) (day|week)s? ago", re.IGNORECASE)
 
 
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
@@ -240,15 +232,9 @@ def _resolve_relative(name: str, today: date) -> str:
     found = _AGO.fullmatch(name.lower())
     if found is None:
         return name
-    word, number, unit = found.groups()
-    if word is not None:
-        return str(today + timedelta(days=_NEAR[word]))
-    if unit in ("day", "week"):
-        return str(today - timedelta(days=int(number) * (7 if unit == "week" else 1)))
-    year, month = divmod(today.year * 12 + today.month - 1 - int(number) * (12 if unit == "year" else 1), 12)
-    if year < MINYEAR:
-        raise UsageError(f"there is no day `{name}`")
-    return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
+    _, yesterday, number, unit = found.groups()
+    days = int(bool(yesterday)) if number is None else int(number) * (7 if unit == "week" else 1)
+    return str(today - timedelta(days=days))
 
 
 def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, date]:
@@ -266,17 +252,16 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
         raise GitError(f"the entries of {name} are unknown: {why}")
     found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     if found is None:
-        since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
+        since = first_day(repository, branch.commit)
         if is_shallow(repository):
             cut = f"the history of {branch.ref} is cut off before {name}, it begins on {since}"
             raise GitError(f"{cut}; {UNSHALLOW}")
         raise UsageError(f"nothing was committed on {branch.ref} by {name}; its history begins on {since}")
-    remarks = [f"as of {name}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
-    if found.is_uneven:
-        remarks.append("dates on this branch are out of order: that commit follows one with a later date")
+    commit, when = found
+    remarks = [f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"]
     if day > today:
         remarks.append(f"{name} is in the future: this is the state of today, judged by that day")
-    return Snapshot(found.commit, name=name, is_dated=True, remarks=tuple(remarks)), day
+    return Snapshot(commit, name=name, is_dated=True, remarks=tuple(remarks)), day
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:

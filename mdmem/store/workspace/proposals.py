@@ -26,9 +26,10 @@ from mdmem.store.catalog.load import settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.discovery import DefaultBranch, find_default_branch
+from mdmem.store.git.history import last_touches
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
-from mdmem.store.git.status import Blob, last_touches, list_changed_on_disk, list_differing
+from mdmem.store.git.status import Blob, list_changed, list_differing
 from mdmem.store.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
@@ -98,9 +99,8 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     on_disk: frozenset[str] = frozenset()
     if is_disk:
         doubtful = [path for path in {*changed, *unlike} if path in read and read[path] != committed.get(path)]
-        tops = [f"{under}/{path}" if under else path for path in sorted(doubtful) if path in committed]
-        if tops:
-            on_disk = frozenset(_from_root(path, under) for path in list_changed_on_disk(repository, tops, under))
+        if any(path in committed for path in doubtful):
+            on_disk = frozenset(_from_root(path, under) for path in list_changed(repository, under)[1])
     found = {}
     for path in changed:
         if is_disk and (path not in committed or path in on_disk):

@@ -14,7 +14,7 @@ from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.load import place_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import resolve
-from mdmem.store.git.status import list_uncommitted
+from mdmem.store.git.status import list_changed
 from mdmem.store.state.local_records import Tally, Times, find_pin, read_times, record_shown, tally_shown
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
@@ -26,7 +26,7 @@ def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
     try:
         if repository is None or resolve(repository, tip) != resolve(repository, "HEAD"):
             return ()
-        listed = list_uncommitted(repository, under)
+        _, listed = list_changed(repository, under)
     except MdmemError:
         return ()
     paths = (path.removeprefix(f"{under}/") if under else path for path in listed)
