@@ -24,7 +24,7 @@ from mdmem.store.settings import WingSettings
 from mdmem.store.state.files import Places, places
 from mdmem.store.tree import FileKind, MemoryTree, Tree, TreeFile, digest_of
 from mdmem.store.workspace.location import Location, Snapshot
-from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
@@ -144,12 +144,12 @@ def load_copy(
         snapshot=Snapshot(revision=commit, remarks=(remark,)),
         progress=progress,
         access=EVERYTHING if key.is_whole else Access.to_wings(names, may_write=False),
-        parts=Parts(tree),
+        given_tree=tree,
         tracked=frozenset(tracked),
         folders=places(root, None, environment),
     )
     index = FullTextIndex(workspace.folders.index / FOLDER, progress=progress)
-    return replace(workspace, parts=Parts(tree, index=IndexSlot(index)))
+    return workspace.with_index(index)
 
 
 def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes = b"") -> MemoryTree:

@@ -26,7 +26,7 @@ from mdmem.store.index.records import Progress
 from mdmem.store.settings import Profile, Settings, parse_settings
 from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.location import Location, locate
-from mdmem.store.workspace.workspace import Parts, TimedTree, Workspace
+from mdmem.store.workspace.workspace import TimedTree, Workspace
 
 # Callers whose catalogs stay in memory.
 _CALLERS = 8
@@ -112,9 +112,9 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     @property
     def _is_plain(self) -> bool:
         """Return whether these are the unchanged files on disk, and nothing is cached for them yet."""
-        tree = self.parts.tree
+        tree = self.given_tree
         is_disk = tree is None or isinstance(tree, TimedTree)
-        return is_disk and self.parts.catalog is None and self.snapshot.is_working_tree
+        return is_disk and self.given_catalog is None and self.snapshot.is_working_tree
 
 
 class Provider:
@@ -168,7 +168,7 @@ class Provider:
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with a separate index to build in the background while calls use the old one."""
-        return replace(self._opened(), today=self.today(), progress=progress, parts=Parts())
+        return replace(self._opened(), today=self.today(), progress=progress, opened=[])
 
     def _opened(self) -> Workspace:
         with self._lock:

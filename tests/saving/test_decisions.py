@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.store.workspace.remarks import is_hygiene_due
-from mdmem.store.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
@@ -286,7 +285,7 @@ def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> Non
     root = project(tmp_path)
     known = with_words(root, 13)
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
-    workspace = replace(open_root(root), parts=Parts())
+    workspace = replace(open_root(root), opened=[])
     assert outcome(Agent(workspace).save_decision(of_words(20), "nav")) == review(known)
 
 

@@ -287,16 +287,3 @@ def list_names(repository: Repository) -> tuple[str, ...]:
         repository.top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"
     )
     return tuple(printed.decode("utf-8", "replace").splitlines())
-
-
-def list_differing(repository: Repository, one: str, other: str, under: str) -> dict[str, Blob | None]:
-    """Return the paths below a folder, from the top, that differ between two commits, with the files of the second."""
-    options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-    printed = run(repository.top, "diff-tree", *options, one, other, "--", pathspec(under))
-    found: dict[str, Blob | None] = {}
-    parts = iter(records(printed))
-    for head in parts:
-        _, mode, _, digest, state = head.split(" ")
-        path = next(parts)
-        found[path] = None if state == "D" else Blob(path, mode, digest)
-    return found

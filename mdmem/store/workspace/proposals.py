@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
+from functools import cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -29,7 +30,7 @@ from mdmem.store.git.discovery import DefaultBranch, find_default_branch
 from mdmem.store.git.history import last_touches
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
-from mdmem.store.git.status import Blob, list_changed, list_differing
+from mdmem.store.git.status import list_changed
 from mdmem.store.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
@@ -42,8 +43,9 @@ class Standings(Struct, frozen=True):
 
     `displaced` are the files of the default branch, with their digests, that a proposal changed or removed. Files that
     only the default branch has added or changed since this branch left it are no proposals: they are outdated here, or
-    not missed. `settings` is the digest of its settings file, None if it has none. `is_agreed` says that the default
-    branch itself is read, now or at an earlier commit.
+    not missed. `touches` are the author and the commit that last changed a path, from the top of the repository, on
+    this branch. `settings` is the digest of the default branch's settings file, None if it has none. `is_agreed` says
+    that the default branch itself is read, now or at an earlier commit.
     """
 
     branch: DefaultBranch
@@ -71,7 +73,7 @@ def find_standings(workspace: Workspace) -> Standings | None:
 
 
 def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch) -> Standings | None:
-    snapshot, under = workspace.snapshot, workspace.location.under
+    snapshot, under, catalog = workspace.snapshot, workspace.location.under, workspace.catalog
     is_disk = snapshot.is_working_tree
     try:
         # The commit that is read, or that the files on disk come from; none before the first one.
@@ -83,87 +85,52 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     if snapshot.is_dated or (not is_disk and base == commit):
         return Standings(branch, is_agreed=True)
 
-    def differing(one: str) -> dict[str, Blob | None]:
-        listed = list_differing(repository, one, commit, under)
-        return {_from_root(path, under): blob for path, blob in listed.items()}
+    @cache
+    def files_at(one: str) -> dict[str, str]:
+        listed = GitTree(repository, under, one, one).files()
+        return {file.path: file.digest or "" for file in listed if file.kind is FileKind.FILE}
 
-    listed = GitTree(repository, under, branch.commit, branch.ref).files()
-    binding = {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}
-    unlike = {} if commit == branch.commit else differing(branch.commit)
-    committed = {path: digest for path, digest in binding.items() if path not in unlike}
-    committed |= {path: blob.digest for path, blob in unlike.items() if blob is not None}
     # Without a known history, every difference counts as a change of this branch.
-    here = unlike if base in (None, branch.commit) else {} if base == commit else differing(base or "")
-    read = _digests_read(workspace.catalog)
-    changed = [path for path, digest in read.items() if binding.get(path) != digest]
-    on_disk: frozenset[str] = frozenset()
-    if is_disk:
-        doubtful = [path for path in {*changed, *unlike} if path in read and read[path] != committed.get(path)]
-        if any(path in committed for path in doubtful):
-            on_disk = frozenset(_from_root(path, under) for path in list_changed(repository, under)[1])
+    binding, committed, before = map(files_at, (branch.commit, commit, base or branch.commit))
+    here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
+    read = _digests_read(catalog)
+    on_disk: Set[str] = frozenset()
+    if is_disk and any(committed.get(path, digest) != digest for path, digest in read.items()):
+        prefix = f"{under}/" if under else ""
+        on_disk = {path.removeprefix(prefix) for path in list_changed(repository, under)[1]}
     found = {}
-    for path in changed:
-        if is_disk and (path not in committed or path in on_disk):
+    for path in [path for path, digest in read.items() if binding.get(path) != digest]:
+        if is_disk and (path not in committed or (path in on_disk and committed[path] != read[path])):
             found[path] = Standing.UNCOMMITTED
         elif path in here:
             found[path] = Standing.PROPOSED
         elif committed.get(path) != binding.get(path):
             found[path] = Standing.OUTDATED
-    touched: Mapping[str, tuple[str, str]] = {}
-    if Standing.PROPOSED in found.values():
-        touched = last_touches(repository, base or branch.commit, commit, under)
-    return Standings(
-        branch,
-        found,
-        _displaced(workspace, binding, found, read.keys(), here.keys() | committed.keys()),
-        {_from_root(path, under): touch for path, touch in touched.items()},
-        binding.get(SETTINGS_NAME),
-    )
-
-
-def _displaced(
-    workspace: Workspace,
-    binding: Mapping[str, str],
-    found: Mapping[str, Standing],
-    read: Set[str],
-    in_commits: Set[str],
-) -> dict[str, str]:
-    """Return the files of the default branch that a proposal changed or removed, with their digests."""
-    catalog = workspace.catalog
     # Files that cannot be read on disk, and those in such folders, are neither changed nor gone, but a problem.
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
     unreadable = (
         *("" if path == "." else f"{path}/" for path in folders),
         *(path for path, one in catalog.broken.items() if one.is_closed),
     )
-
-    def is_displaced(path: str) -> bool:
-        if path in read:
-            return path in found and found[path].is_proposal
-        return path in in_commits
-
-    return {
+    displaced = {
         path: digest
-        for path, digest in sorted(binding.items())
-        if is_displaced(path)
+        for path, digest in binding.items()
+        if (path in found and found[path].is_proposal if path in read else path in here or path in committed)
         and (is_entry_place(path) or _MANIFEST.fullmatch(path))
         and workspace.access.sees(path)
         and not path.startswith(unreadable)
     }
+    is_proposed = Standing.PROPOSED in found.values()
+    touches = last_touches(repository, base or branch.commit, commit, under) if is_proposed else {}
+    return Standings(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
 
 
 def _base_of(repository: Repository, one: str, other: str) -> str | None:
     """Return the commit at which two branches parted; None if a shallow clone, or nothing, has it."""
-    if one == other:
-        return one
     try:
-        return merge_base(repository, one, other)
+        return one if one == other else merge_base(repository, one, other)
     except MdmemError:
         return None
-
-
-def _from_root(path: str, under: str) -> str:
-    return path.removeprefix(f"{under}/") if under else path
 
 
 def _digests_read(catalog: Catalog) -> dict[str, str]:
@@ -171,11 +138,9 @@ def _digests_read(catalog: Catalog) -> dict[str, str]:
 
     Wings of other repositories are left out: they were approved there.
     """
-    found = catalog.file_digests
-    if catalog.broken:
-        found = dict.fromkeys(map(path_of, catalog.files), "") | found
-    elsewhere = catalog.fetched_wings
-    return {path: one for path, one in found.items() if path.partition("/")[0] not in elsewhere}
+    found = dict.fromkeys(map(path_of, catalog.files), "") if catalog.broken else {}
+    found |= catalog.file_digests
+    return {path: one for path, one in found.items() if path.partition("/")[0] not in catalog.fetched_wings}
 
 
 # The fields about an entry's standing rather than its content.
@@ -228,7 +193,7 @@ def _view_of(workspace: Workspace) -> View:
     standings = find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)
-    entries, stances = workspace.catalog.entries, dict(_stances(standings))
+    entries, stances = workspace.catalog.entries, dict(_stances(standings, workspace.location.under))
     for address in of_kind(entries, Status.DRAFT):
         if address not in stances and entries[address].type is EntryType.DECISION and entries[address].agent:
             stances[address] = Stance(Standing.MERGED)
@@ -257,13 +222,13 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
         return error.readable if isinstance(error.readable, Settings) else Settings()
 
 
-def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
+def _stances(standings: Standings, under: str) -> Iterator[tuple[str, Stance]]:
     """Yield the standing of each entry that differs from the default branch."""
     branch = standings.branch.ref
     for path, standing in standings.found.items():
         if is_entry_place(path):
-            touch = standings.touches.get(path) if standing is Standing.PROPOSED else None
-            author, commit = touch or (None, None)
+            touch = standings.touches.get(f"{under}/{path}" if under else path)
+            author, commit = touch if touch and standing is Standing.PROPOSED else (None, None)
             note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
             note = f"`{branch}` has another version" if path in standings.displaced else note
             yield path.removesuffix(".md"), Stance(standing, author, commit, note)

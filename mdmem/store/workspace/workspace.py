@@ -87,25 +87,13 @@ def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
     return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
 
-class IndexSlot(Struct):
-    """The full-text index of a root, None until it is needed; workspaces of the same root share it."""
-
-    opened: FullTextIndex | None = None
-
-
-class Parts(Struct, frozen=True):
-    """The parts of a workspace that it does not make itself: its files, its entries, and its index."""
-
-    tree: Tree | None = None
-    catalog: Catalog | None = None
-    index: IndexSlot = field(default_factory=IndexSlot)
-
-
 class Workspace(Struct, frozen=True, eq=False, dict=True):
     """One root at one snapshot, on one day and for one caller; each part is made when it is first needed.
 
     No part has anything that the caller's access hides. `index_source` is the workspace whose files the index is
-    updated from, if it is not this one. `is_timed` says that answers have a time limit.
+    updated from, if it is not this one. `is_timed` says that answers have a time limit. `given_tree` and
+    `given_catalog` take the place of those that it would make itself, and `opened` has the index once it was needed;
+    workspaces of the same root share it.
     """
 
     location: Location
@@ -118,11 +106,13 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     cache: EntryCache = field(default_factory=EntryCache)
     index_source: Workspace | None = None
     is_timed: bool = False
-    parts: Parts = field(default_factory=Parts)
+    given_tree: Tree | None = None
+    given_catalog: Catalog | None = None
+    opened: list[FullTextIndex] = field(default_factory=list)
 
     def at(self, snapshot: Snapshot) -> Self:
         """Return the same root at another snapshot; the cache of parsed files is shared."""
-        return replace(self, snapshot=snapshot, parts=Parts())
+        return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself for None.
@@ -136,19 +126,19 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     def reread(self) -> Self:
         """Return the same root with its files as they are now; the index stays open."""
-        return replace(self, parts=Parts(index=self.parts.index))
+        return replace(self, given_tree=None, given_catalog=None)
 
     def over(self, tree: Tree) -> Self:
         """Return the same root with the files of another tree."""
-        return replace(self, parts=Parts(tree, index=self.parts.index))
+        return replace(self, given_tree=tree, given_catalog=None)
 
     def with_catalog(self, catalog: Catalog) -> Self:
         """Return the same files with another catalog."""
-        return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
+        return replace(self, given_tree=self.whole_tree, given_catalog=catalog)
 
     def with_index(self, index: FullTextIndex) -> Self:
         """Return the same root with an open full-text index."""
-        return replace(self, parts=replace(self.parts, index=IndexSlot(index)))
+        return replace(self, opened=[index])
 
     def unlimited(self) -> Self:
         """Return the same root with full access, for work whose result is not shown."""
@@ -172,7 +162,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def tree(self) -> Tree:
         """Return the visible files of the snapshot; raises the errors of `whole_tree`."""
-        given = self.parts.catalog
+        given = self.given_catalog
         return narrowed(self.whole_tree, self.access) if given is None else given.tree
 
     @cached_property
@@ -181,8 +171,8 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
         Raises GitError without git, and UnknownRevisionError.
         """
-        if self.parts.tree is not None:
-            return self.parts.tree
+        if self.given_tree is not None:
+            return self.given_tree
         location = self.location
         if not self.snapshot.is_working_tree:
             return self._joined(self._git_tree())
@@ -275,8 +265,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed files."""
-        given = self.parts.catalog
-        return self._loaded() if given is None else given
+        return self._loaded() if self.given_catalog is None else self.given_catalog
 
     def _loaded(self) -> Catalog:
         """Load the entries; servers and the hub override this."""
@@ -285,13 +274,12 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @property
     def index(self) -> FullTextIndex:
         """Return the full-text index, which only questions about the working tree write."""
-        slot = self.parts.index
-        if slot.opened is None:
+        if not self.opened:
             from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 
             persist = self.snapshot.is_working_tree
-            slot.opened = FullTextIndex(self._places.index / FOLDER, persist=persist, progress=self.progress)
-        return slot.opened
+            self.opened.append(FullTextIndex(self._places.index / FOLDER, persist=persist, progress=self.progress))
+        return self.opened[0]
 
     @cached_property
     def _places(self) -> Places:
