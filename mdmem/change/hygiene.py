@@ -199,13 +199,9 @@ def _with_pending(
 def _record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
     """Record that hygiene ran today, over some wings or over everything (None)."""
     try:
-        written = record_hygiene(workspace.state_folder, wings, workspace.today)
-        reason = "" if written else "it cannot be written"
-    except EnvironmentFaultError as error:
-        reason = str(error)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-    if reason:
+        record_hygiene(workspace.state_folder, wings, workspace.today)
+    except (EnvironmentFaultError, OSError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
         remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason}")
 
 

@@ -178,9 +178,10 @@ class Saver:
         if isinstance(record, Blocked):
             self.ledger.forget_blocked(record.key)
             return record
-        if self.ledger.claim(record.id) is None:
-            raise UsageError(f"{record.id[:12]} is being tried again at this moment")
-        self.ledger.done(record.id)
+        with self.ledger.claim(record.id) as claimed:
+            if claimed is None:
+                raise UsageError(f"{record.id[:12]} is being tried again at this moment")
+            self.ledger.done(record.id)
         return record
 
     def _try_some(self, waiting: Iterable[PendingWrite]) -> None:
@@ -194,9 +195,10 @@ class Saver:
 
     def _try_again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
         """Try one waiting write again, alone among all processes; None where another process has it."""
-        record = self.ledger.claim(listed.id)
-        if record is None:
-            return None
+        with self.ledger.claim(listed.id) as record:
+            return self._try_claimed(record, token) if record is not None else None
+
+    def _try_claimed(self, record: PendingWrite, token: str | None) -> SaveResult:
         address = written_before(self.workspace, record.id)
         if address is not None:
             message = f"{address} was written before"

@@ -34,6 +34,12 @@ def failed(
     return PendingWrite(verb="save_session", arguments=stated, created=created, attempts=attempts, error=error)
 
 
+def claimed(ledger: PendingWrites, id_: str) -> PendingWrite | None:
+    """Claim a write for a moment."""
+    with ledger.claim(id_) as found:
+        return found
+
+
 def files(folder: Path) -> list[str]:
     """Return the files below a folder but for the locks."""
     found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
@@ -88,7 +94,7 @@ def test_torn_record_is_named_and_stays_and_the_others_are_read(tmp_path: Path, 
     torn = write(tmp_path, f"pending/{failed('b').id}.json", content)
     assert ledger.pending() == (failed(),)
     assert ledger.unreadable() == (f"pending/{torn.name}",)
-    assert ledger.claim(failed("b").id) is None
+    assert claimed(ledger, failed("b").id) is None
     assert torn.read_bytes() == content
 
 
@@ -108,30 +114,31 @@ def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
 def test_claim_is_for_one_and_done_removes_the_record(tmp_path: Path) -> None:
     first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
     id_ = first.keep(failed())
-    assert first.claim(id_) == failed()
-    assert second.claim(id_) is None
-    assert first.claim(id_) is None
-    assert second.pending() == (failed(),)
-    first.done(id_)
-    assert (second.claim(id_), second.pending()) == (None, ())
+    with first.claim(id_) as found:
+        assert found == failed()
+        assert claimed(second, id_) is None
+        assert claimed(first, id_) is None
+        assert second.pending() == (failed(),)
+        first.done(id_)
+    assert (claimed(second, id_), second.pending()) == (None, ())
     assert files(tmp_path) == []
 
 
 def test_give_back_counts_the_attempt_and_lets_others_try(tmp_path: Path) -> None:
     first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
     id_ = first.keep(failed())
-    first.claim(id_)
-    first.give_back(id_, "Read-only file system")
-    assert second.claim(id_) == failed(attempts=2, error="Read-only file system")
+    with first.claim(id_):
+        first.give_back(id_, "Read-only file system")
+    assert claimed(second, id_) == failed(attempts=2, error="Read-only file system")
 
 
 def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Path) -> None:
     first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
     id_ = first.keep(failed())
-    first.claim(id_)
-    second.keep(failed(created=NOON + timedelta(hours=1), error="later"))
-    assert second.pending() == (failed(),)
-    first.done(id_)
+    with first.claim(id_):
+        second.keep(failed(created=NOON + timedelta(hours=1), error="later"))
+        assert second.pending() == (failed(),)
+        first.done(id_)
     assert second.pending() == ()
 
 
@@ -141,15 +148,15 @@ def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     script = (
         "import pathlib, sys, time; from mdmem.store.state.pending_writes import PendingWrites; "
         "l = PendingWrites(pathlib.Path(sys.argv[1])); "
-        "print(l.claim(sys.argv[2]) is not None, flush=True); time.sleep(60)"
+        "c = l.claim(sys.argv[2]); print(c.__enter__() is not None, flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", script, str(tmp_path), id_]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "True\n"
-        assert ledger.claim(id_) is None
+        assert claimed(ledger, id_) is None
         process.send_signal(signal.SIGKILL)
-    assert ledger.claim(id_) == failed()
+    assert claimed(ledger, id_) == failed()
     ledger.done(id_)
     assert files(tmp_path) == []
 
@@ -176,9 +183,10 @@ def claim_all(_: int, folder: str, ids: list[str]) -> list[str]:
     ledger = PendingWrites(Path(folder))
     done = []
     for id_ in ids:
-        if ledger.claim(id_) is not None:
-            done.append(id_)
-            ledger.done(id_)
+        with ledger.claim(id_) as found:
+            if found is not None:
+                done.append(id_)
+                ledger.done(id_)
     return done
 
 
@@ -222,7 +230,6 @@ def test_disk_that_refuses_is_one_sentence(
 ) -> None:
     ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())
-    ledger.claim(id_)
 
     def refuse(*_: object) -> None:
         raise OSError(error, os.strerror(error))
@@ -236,7 +243,7 @@ def test_disk_that_refuses_is_one_sentence(
         ):
             with pytest.raises(EnvironmentFaultError, match=f"cannot be used: {words}$"):
                 act()
-    assert ledger.claim(id_) == failed()
+    assert claimed(ledger, id_) == failed()
     assert ledger.pending() == (failed(),)
 
 

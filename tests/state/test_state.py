@@ -3,13 +3,15 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import write
 
 from mdmem.store.git.process import Repository
-from mdmem.store.state.files import places, read_json, write_json, write_new, write_whole
+from mdmem.store.state.files import places, write_new, write_whole
+from mdmem.store.state.local_records import Times, read_times, record_hygiene
 
 OLD, NEW = b"old bytes", b"new bytes"
 
@@ -48,7 +50,8 @@ def test_places_lie_in_the_users_cache_when_there_is_no_repository(environment: 
 def test_places_are_where_nothing_can_be_written_when_there_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     found = places(Path("/w"), None, {})
-    assert not write_json(found.shared / "entries.json", "1", {"a": 1})
+    with pytest.raises(OSError, match="Not a directory"):
+        record_hygiene(found.shared, None, date(2026, 11, 21))
 
 
 @pytest.mark.parametrize(
@@ -60,20 +63,16 @@ def test_places_are_where_nothing_can_be_written_when_there_is_no_home(monkeypat
         b"[" * 100_000,
         b"[1]",
         b"null",
-        b'{"version":"2","content":{"a":1}}',
+        b'{"version":"2","content":{"everything":"2026-01-01"}}',
         b'{"version":"1"}',
         b'{"version":"1","content":[1]}',
         b"\x80\x04\x95",
     ],
     ids=["empty", "torn", "no-text", "deep", "list", "null", "version", "no-content", "wrong-content", "pickle"],
 )
-def test_json_is_not_read_when_the_file_is_torn_or_not_ours(tmp_path: Path, content: bytes) -> None:
-    assert read_json(write(tmp_path, "a.json", content), "1", dict) is None
-
-
-def test_json_is_not_written_and_nothing_raised_when_the_folder_is_a_file(tmp_path: Path) -> None:
-    write(tmp_path, "cache", "")
-    assert not write_json(tmp_path / "cache" / "a.json", "1", {})
+def test_record_is_not_read_when_the_file_is_torn_or_not_ours(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, "times.json", content)
+    assert read_times(tmp_path) == Times()
 
 
 @contextmanager

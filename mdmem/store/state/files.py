@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from msgspec import Meta, Struct, convert, to_builtins
 
@@ -99,28 +99,6 @@ def list_names(folder: Path) -> list[str]:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  # names alone
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def read_json(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
-    """Return the content that `write_json` stored; None for a file that is missing, torn or of another version."""
-    try:
-        stored = json.loads(read_regular(path))
-        is_ours = isinstance(stored, dict) and stored.get("version") == version
-        return convert(stored.get("content"), kind) if is_ours else None
-    except (OSError, ValueError, RecursionError):
-        return None
-
-
-def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
-    """Replace a file of the cache and return whether that worked."""
-    text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
-    try:
-        make_folder(path.parent)
-        # A cache that a crash tore is ignored, so it need not wait for the disk.
-        write_whole(path, text.encode("utf-8", "surrogatepass"), durable=False)
-    except OSError:
-        return False
-    return True
 
 
 def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
@@ -223,18 +201,16 @@ def canonical(content: Any) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
+class Stored(Struct, Generic[_Kind], frozen=True):
+    """A record with the version of its form, so that a later form can be told from it."""
+
+    content: _Kind
+    version: Literal["1"] = "1"
+
+
 def written_time(moment: datetime) -> str:
     """Return a point in time as ISO 8601 in UTC; one without offset counts as UTC."""
     return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
-
-
-def read_time(value: object) -> datetime | None:
-    """Return the point in time that `written_time` wrote, or None for anything else."""
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    return moment if moment is not None and moment.tzinfo else None
 
 
 class BusyError(EnvironmentFaultError):

@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from mdmem.disk import make_folder, read_regular
@@ -23,18 +23,16 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state.files import (
     BusyError,
     Moment,
+    Stored,
     list_names,
-    read_json,
     read_record,
-    read_time,
     refusal_named,
-    write_json,
     write_lock,
     write_record,
     written_time,
 )
 
-_FILE, _VERSION = "times.json", "1"
+_FILE = "times.json"
 
 
 class Times(Struct, frozen=True):
@@ -51,32 +49,29 @@ class Times(Struct, frozen=True):
 
 def read_times(folder: Path) -> Times:
     """Return the times of a state folder; none if the file is missing or cannot be read."""
-    return read_json(folder / _FILE, _VERSION, Times) or Times()
+    stored = read_record(folder / _FILE, Stored[Times])
+    return stored.content if stored is not None else Times()
 
 
-def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
-    """Record a run of hygiene over some wings or over everything (None), and return whether it could be written.
+def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> None:
+    """Record a run of hygiene over some wings or over everything (None).
 
-    Raises BusyError if others write for too long, and OSError if the folder refuses a lock.
+    Raises BusyError if others write for too long, and OSError.
     """
     with write_lock(folder):
         times = read_times(folder)
         times = replace(times, wings={**times.wings, **dict.fromkeys(wings or (), today)})
-        return _write(folder, replace(times, everything=today) if wings is None else times)
+        write_record(folder / _FILE, Stored(replace(times, everything=today) if wings is None else times))
 
 
-def record_made(folder: Path, wings: Collection[str], today: date) -> bool:
+def record_made(folder: Path, wings: Collection[str], today: date) -> None:
     """Record the day on which wings were made, if it is not known: older entries in them make nothing due.
 
     Raises the errors of `record_hygiene`.
     """
     with write_lock(folder):
         times = read_times(folder)
-        return _write(folder, replace(times, made={**dict.fromkeys(wings, today), **times.made}))
-
-
-def _write(folder: Path, times: Times) -> bool:
-    return write_json(folder / _FILE, _VERSION, to_builtins(times, order="sorted"))
+        write_record(folder / _FILE, Stored(replace(times, made={**dict.fromkeys(wings, today), **times.made})))
 
 
 _FOLDER, _SUFFIX = "sessions", ".json"
@@ -153,12 +148,14 @@ def store_of(cache: Path, url: str) -> Path:
 
 def find_pin(cache: Path, url: str, commit: str) -> Pin | None:
     """Return the record of a fetched commit, or None."""
-    return read_json(_folder(cache, url) / f"{commit}.json", _VERSION, Pin)
+    stored = read_record(_folder(cache, url) / f"{commit}.json", Stored[Pin])
+    return stored.content if stored is not None else None
 
 
 def keep_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:
-    """Record a fetched commit."""
-    write_json(_folder(cache, url) / f"{commit}.json", _VERSION, to_builtins(pin))
+    """Record a fetched commit; failures do not matter."""
+    with suppress(OSError):
+        write_record(_folder(cache, url) / f"{commit}.json", Stored(pin))
 
 
 def _folder(cache: Path, url: str) -> Path:
@@ -269,17 +266,22 @@ def record_shown(state: Path, way: str, addresses: Iterable[str], when: datetime
         _shown_log(state).append({"when": written_time(when), "way": way, "told": list(addresses)})
 
 
+class _Shown(Struct, frozen=True):
+    when: Moment
+    way: str
+    told: tuple[str, ...]
+
+
 def tally_shown(state: Path, now: datetime) -> Tally:
     """Count the entries that agents got in the last thirty days."""
     times: Counter[str] = Counter()
     ways: Counter[str] = Counter()
     last: datetime | None = None
     for line in _shown_log(state).lines():
-        match line:
-            case {"when": when, "way": str(way), "told": list(listed)} if (moment := read_time(when)) is not None:
-                if now - moment <= _LATELY:
-                    addresses = [one for one in listed if isinstance(one, str)]
-                    times.update(addresses)
-                    ways[way] += len(addresses)
-                    last = moment if last is None else max(last, moment)
+        with suppress(ValidationError):
+            shown = convert(line, _Shown)
+            if now - shown.when <= _LATELY:
+                times.update(shown.told)
+                ways[shown.way] += len(shown.told)
+                last = max(last or shown.when, shown.when)
     return Tally(times, ways, last)

@@ -130,7 +130,6 @@ class PendingWrites:
     def __init__(self, state: Path) -> None:
         """Take the state folder, which need not exist."""
         self.state = state
-        self._held: dict[str, int] = {}
 
     def keep(self, record: PendingWrite) -> str:
         """Keep a write that failed and return its id.
@@ -142,9 +141,10 @@ class PendingWrites:
             known = _read(self._path(_PENDING, record.id), PendingWrite)
             if known is None:
                 self._write(record)
-            elif (claim := try_lock(self._claim_path(record.id))) is not None:
-                self._write(replace(record, created=known.created, attempts=known.attempts + record.attempts))
-                self._release(record.id, claim)
+            else:
+                with self.claim(record.id) as claimed:
+                    if claimed is not None:
+                        self._write(replace(record, created=known.created, attempts=known.attempts + record.attempts))
         return record.id
 
     def pending(self) -> tuple[PendingWrite, ...]:
@@ -157,22 +157,20 @@ class PendingWrites:
         pending, blocked = self._records(_PENDING, PendingWrite), self._records(_BLOCKED, Blocked)
         return tuple(path for path, record in (*pending, *blocked) if record is None)
 
-    def claim(self, id_: str) -> PendingWrite | None:
-        """Claim a pending write, until `done` or `give_back`; None where another process has it, or it is done."""
+    @contextlib.contextmanager
+    def claim(self, id_: str) -> Iterator[PendingWrite | None]:
+        """Claim a pending write for a block; it gets None where another process has the write, or it is done."""
+        path, lock = self._path(_PENDING, id_), self.state / _CLAIMED / id_
         with refusal_named(self.state):
-            path = self._path(_PENDING, id_)
-            if id_ in self._held or not path.is_file():
-                return None
-            handle = try_lock(self._claim_path(id_))
-            if handle is None:
-                return None
+            handle = try_lock(lock) if path.is_file() else None
+        try:
             # It may have been done before we got the lock.
-            record = _read(path, PendingWrite)
-            if record is None:
-                self._release(id_, handle)
-            else:
-                self._held[id_] = handle
-        return record
+            yield _read(path, PendingWrite) if handle is not None else None
+        finally:
+            if handle is not None:
+                with contextlib.suppress(OSError):
+                    lock.unlink()
+                os.close(handle)
 
     def note(self, id_: str, notes: Mapping[str, Any]) -> None:
         """Record results of a request with the arguments of its pending write, if it is not done by now."""
@@ -180,18 +178,12 @@ class PendingWrites:
 
     def done(self, id_: str) -> None:
         """Remove a claimed write that succeeded."""
-        try:
-            with self._changing():
-                self._path(_PENDING, id_).unlink(missing_ok=True)
-        finally:
-            self._release(id_, self._held.pop(id_, None))
+        with self._changing():
+            self._path(_PENDING, id_).unlink(missing_ok=True)
 
     def give_back(self, id_: str, error: str, *, refused: bool = False) -> None:
-        """Count one more failed attempt at a claimed write, and release it."""
-        try:
-            self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
-        finally:
-            self._release(id_, self._held.pop(id_, None))
+        """Count one more failed attempt at a claimed write."""
+        self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
 
     def remember_blocked(self, stopped: Blocked) -> Blocked:
         """Record a write that was stopped, with the lowest confidence that ever was."""
@@ -249,15 +241,6 @@ class PendingWrites:
 
     def _path(self, folder: str, name: str) -> Path:
         return self.state / folder / f"{name}{_SUFFIX}"
-
-    def _claim_path(self, id_: str) -> Path:
-        return self.state / _CLAIMED / id_
-
-    def _release(self, id_: str, handle: int | None) -> None:
-        if handle is not None:
-            with contextlib.suppress(OSError):
-                self._claim_path(id_).unlink()
-            os.close(handle)
 
     def _records(self, folder: str, kind: type[_Record]) -> list[tuple[str, _Record | None]]:
         with refusal_named(self.state):
