@@ -1,6 +1,6 @@
 """The settings of one root: parse `mdmem.toml`, with a fault for each mistake, and change single keys in it.
 
-A new setting is one field of `Settings`, one row of `_KEYS`, and one row of the guide's table.
+A new setting is one field of `Settings`, one row of `KEYS`, and one row of the guide's table.
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def _repository(key: str, value: Any) -> str:
 
 
 _Keys = Mapping[str, _Reader]
-_KEYS: _Keys = {
+KEYS: _Keys = {
     "default_wing": _any_text,
     "default_shared_wing": _wing,
     "rooms": _over(ROOMS, _room),
@@ -344,7 +344,7 @@ _KEYS: _Keys = {
 """The keys of the file; the last part of each is the name of the field that it sets."""
 
 _WINGS = "wings"
-_WING_KEYS: _Keys = {
+WING_KEYS: _Keys = {
     "check.select": _texts,
     "check.ignore": _texts,
     "check.severity": _table(_choice(Severity)),
@@ -374,7 +374,7 @@ def parse_settings(content: bytes) -> Settings:
         raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
     faults: _Faults = []
     wings = _wing_tables(stated.pop(_WINGS, {}), faults)
-    settings = Settings(**_values(stated, _KEYS, "", faults), wings=wings, source=content)
+    settings = Settings(**_values(stated, KEYS, "", faults), wings=wings, source=content)
     if faults:
         key, message = faults[0]
         raise SettingsError(message, readable=settings, line=settings.line_of(key))
@@ -430,7 +430,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
         if not isinstance(inner, dict):
             faults.append((table, f"mdmem.toml: `{table}` must be a table, found {inner!r}"))
             continue
-        values = _values(inner, _WING_KEYS, f"{table}.", faults)
+        values = _values(inner, WING_KEYS, f"{table}.", faults)
         about = [key for key in _REMOTE_KEYS if key in values]
         if about and "git" not in values:
             key = f"{table}.{about[0]}"
