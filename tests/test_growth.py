@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from builders import entry_text, make_root, memory, open_root, run_here, write, write_entry
-from review.sides import reviewed, successor, superseded
 
 from mdmem.ask import excerpt
 from mdmem.change.history import why
@@ -40,14 +39,6 @@ def test_file_of_many_findings_is_read_once_to_show_them(tmp_path: Path, monkeyp
     calls = counted(monkeypatch, type(workspace), "bytes_of")
     shown = [workspace.line_of(Place("a/b/c.md", line)) for line in range(1, 50)]
     assert (shown[0], len(calls)) == ("---", 1)
-
-
-def test_chain_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = counted(monkeypatch, lineage, "_reach")
-    chain = {f"e{number}": superseded(f"e{number + 1}") for number in range(30)}
-    found = reviewed({}, {**chain, "e30": successor("e29")})
-    assert len(found.graph.nodes) == 31
-    assert len(calls) == 1
 
 
 def test_who_claims_an_entry_of_a_chain_is_asked_once_for_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

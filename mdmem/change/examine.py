@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from math import ceil
 
 from msgspec import Struct, field
 
-from mdmem.change.near_duplicates import NearPair, are_linked, near_groups, near_pairs, without_template
-from mdmem.markdown.similarity import jaccard, words_of
+from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
 from mdmem.model.entry import Entry, EntryType, Status, label_of
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place
 from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog.model import Catalog
@@ -23,6 +25,8 @@ DUPLICATE_ABOVE = 0.9
 COPY_FROM = 0.86
 DECISION_DAYS = 180
 PATTERN_DAYS = 90
+# Lines that a twentieth of the texts have, and ten of them at least, come from a template.
+_TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
 Groups = tuple[tuple[str, ...], ...]
 Changes = Callable[[Sequence[str], date], Mapping[str, date]]
@@ -84,14 +88,13 @@ def examine(
     wings: Collection[str],
     text: Mapping[str, str],
     changes: Changes,
-    rooms: Sequence[str] = (),
     found: Sequence[Finding] = (),
     is_focused: bool = False,
 ) -> HygieneReport:
     """Return the current entries of some wings that need maintenance, by address; nothing is changed.
 
-    Drafts are compared with the others, since two agents may write the same. `text` has what each entry says, `rooms`
-    the folders of rooms and `found` the findings of checks. `is_focused` leaves out entries without a focus.
+    Drafts are compared with the others, since two agents may write the same. `text` has what each entry says, and
+    `found` the findings of checks. `is_focused` leaves out entries without a focus.
     """
 
     def is_meant(entry: Entry) -> bool:
@@ -119,7 +122,6 @@ def examine(
         *(one for one in checked if one.code != "review-overdue" or one.address not in stale),
         *_find_changed_code(catalog, current, changes),
         *_find_copies(catalog, all_current, text, addresses),
-        *(one for one in _find_empty_rooms(catalog, rooms) if one.place.path.split("/")[0] in wings),
     )
     return HygieneReport(
         checked_at=today,
@@ -161,13 +163,27 @@ def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Gr
     for rules in _grouped(rules_only, lambda one: (one.wing, one.type)):
         by_address = {one.address: one for one in rules}
         subjects = {address: subject_of(one, text.get(address, "")) for address, one in by_address.items()}
-        own = without_template({address: one.text for address, one in subjects.items()})
+        own = _without_template({address: one.text for address, one in subjects.items()})
         for pair in near_pairs(((address, words_of(one)) for address, one in own.items()), share=REVIEW_FROM):
             share = jaccard(subjects[pair.a].words, subjects[pair.b].words)
             is_duplicate = pair.a in group_of and group_of[pair.a] is group_of.get(pair.b)
-            if share >= REVIEW_FROM and not is_duplicate and not are_linked(by_address[pair.a], by_address[pair.b]):
+            if share >= REVIEW_FROM and not is_duplicate and not _are_linked(by_address[pair.a], by_address[pair.b]):
                 found.append(NearPair(pair.a, pair.b, share))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
+
+
+def _are_linked(one: Entry, other: Entry) -> bool:
+    return any(other.address in one.links(name) or one.address in other.links(name) for name in LINK_FIELDS)
+
+
+def _without_template(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return texts, by name, without the lines of their common template: headings and prompts."""
+    times = Counter(line for text in texts.values() for line in {line.strip() for line in text.splitlines()})
+    least = max(_TEMPLATE_LEAST, ceil(_TEMPLATE_SHARE * len(texts)))
+    return {
+        name: "\n".join(line for line in text.splitlines() if times[line.strip()] < least)
+        for name, text in texts.items()
+    }
 
 
 def _find_copies(
@@ -181,8 +197,6 @@ def _find_copies(
         by_address = {one.address: one for one in entries}
         shared = {one.address for one in entries if catalog.wings[one.wing].is_shared}
         compared = [address for address in by_address if address in shared or address in addresses]
-        if not shared or len(shared) == len(compared):
-            continue
         texts = ((address, words_of(text.get(address, ""))) for address in compared)
         copied: set[str] = set()
         for pair in near_pairs(texts, share=COPY_FROM, among=shared):
@@ -190,26 +204,12 @@ def _find_copies(
             entry, other = by_address[copy], by_address[original]
             read = catalog.wings[entry.wing].shared_wings
             is_read = read is None or other.wing in read
-            if copy not in shared and copy not in copied and is_read and original not in entry.overrides:
+            if copy not in copied and is_read and original not in entry.overrides:
                 copied.add(copy)
                 message = f"repeats the shared `{original}`: they have {pair.share:.0%} of their words in common"
                 reason = f"repeats {original}"
                 help_ = f"type `mdmem deprecate {copy} --reason '{reason}'`, or add `overrides: {original}`"
                 yield Finding("copy-of-shared", message, Place(entry.path), help_, copy, other=Place(other.path))
-
-
-def _find_empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
-    """Yield a finding for each folder of a room that contains nothing but a README, by path."""
-    listed = [file.path for file in (*catalog.files, *catalog.others) if file.path.count("/") >= 2]
-    used = {_room_of(path) for path in listed if path.count("/") > 2 or not path.endswith("/README.md")}
-    for room in sorted({*rooms, *map(_room_of, listed)} - used):
-        help_ = f"write an entry with `mdmem new TYPE {room}`, or remove the folder"
-        yield Finding("empty-room", "contains no entry", Place(room), help_)
-
-
-def _room_of(path: str) -> str:
-    wing, room, _ = path.split("/", 2)
-    return f"{wing}/{room}"
 
 
 def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:

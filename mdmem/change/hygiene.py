@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
@@ -129,7 +127,6 @@ def _examine(
         wings=wings,
         text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
         changes=lambda places, since: _last_changes(workspace, places, since, remarks),
-        rooms=tuple(_rooms_on_disk(workspace, catalog)),
         found=visible_findings(catalog, found),
         is_focused=scope == "focus",
     )
@@ -152,21 +149,6 @@ def _last_changes(workspace: Workspace, places: Sequence[str], since: date, rema
     return activity.days
 
 
-def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
-    """Yield every folder in a wing. Git and the tree list only files, so they do not show an empty one."""
-    if not workspace.snapshot.is_working_tree:
-        return
-    for wing in catalog.wings:
-        try:
-            with os.scandir(workspace.location.root / wing) as items:
-                names = sorted(item.name for item in items if item.is_dir(follow_symlinks=False))
-        except OSError:
-            continue
-        for name in names:
-            if name[0] != "." and not os.path.lexists(Path(workspace.location.root, wing, name, ".git")):
-                yield f"{wing}/{name}"
-
-
 def _with_pending(
     report: HygieneReport, workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str]
 ) -> HygieneReport:
@@ -186,14 +168,7 @@ def _with_pending(
         remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
-    return replace(
-        report,
-        project_id=wing,
-        scope=scope,
-        unresolved=unresolved,
-        blocked=blocked,
-        remarks=tuple(remarks),
-    )
+    return replace(report, project_id=wing, scope=scope, unresolved=unresolved, blocked=blocked, remarks=tuple(remarks))
 
 
 def _record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
@@ -218,12 +193,8 @@ def _record_in_manifests(
                 changes.append(patched(catalog, path, {"last_hygiene_at": workspace.today.isoformat()}))
             except UnpatchableError as error:
                 remarks.append(str(error))
-        elif any(file.path == path for file in (*catalog.files, *catalog.others)):
-            remarks.append(
-                f"{path} is not a manifest; `mdmem check` says what is wrong, or write `kind: project` in it"
-            )
         else:
-            remarks.append(f"`{name}` has no manifest to record in; write {path} with `kind: project`")
+            remarks.append(f"`{name}` has no manifest to record in; write `kind: project` in {path}")
     named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
     change_set = ChangeSet(tuple(changes), actions=(WriteAction(Verb.TEND, named),))
     return write(workspace, lambda _: change_set, WriteOptions(commit=commit))
@@ -262,14 +233,8 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
             for one in hygiene.unresolved
         ],
         "findings": [
-            {
-                "code": one.code,
-                "address": one.address,
-                "path": one.place.path,
-                "line": one.place.line,
-                "message": one.message,
-                "help": one.help,
-            }
+            {"code": one.code, "address": one.address, "path": one.place.path, "line": one.place.line}
+            | {"message": one.message, "help": one.help}
             for one in hygiene.findings
         ],
     }
@@ -286,11 +251,11 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
 def _decisions_left(hygiene: HygieneReport) -> dict[str, str]:
     """Return the decisions left to a person, with the commands for them; hygiene itself changes no entry."""
     kinds = (
-        (len(hygiene.blocked), "save that a similar entry stopped", "saves that a similar entry stopped"),
-        (len(hygiene.duplicates), "group of near-duplicates", "groups of near-duplicates"),
-        (len(hygiene.drifted), "group of entities with one name", "groups of entities with one name"),
+        ("saves that a similar entry stopped", hygiene.blocked),
+        ("groups of near-duplicates", hygiene.duplicates),
+        ("groups of entities with one name", hygiene.drifted),
     )
-    named = [f"{number} {one if number == 1 else several}" for number, one, several in kinds if number]
+    named = [f"{kind} ({len(found)})" for kind, found in kinds if found]
     if not named:
         return {}
     ways = []

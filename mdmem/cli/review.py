@@ -175,7 +175,7 @@ def hygiene_command(
     """Show what needs maintenance, and what to type next; no entry is changed.
 
     Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name, copies
-    of shared rules, references to superseded entries, decisions and patterns not verified for long, empty rooms.
+    of shared rules, references to superseded entries, decisions and patterns not verified for long.
     """
     report = run(open_workspace(given), wing, scope, pending_only=pending_only, record=record, commit=commit)
     if form == "json":

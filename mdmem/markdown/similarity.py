@@ -1,13 +1,13 @@
-"""Measure how similar two texts are: a signal for people, never a verdict."""
+"""Measure how similar texts are, without comparing each with each: a signal for people, never a verdict."""
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +15,10 @@ from msgspec.structs import replace
 from mdmem.model.entry import Entry, Wing
 
 _WORD = re.compile(r"[^\W_]+")
+# Guards against a share that no float represents exactly.
+_NEARLY = 1e-9
+# In a memory of copies all texts are similar: each is compared with so many, and so many pairs are kept for it.
+_COMPARED, _ENOUGH = 500, 50
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -28,11 +32,69 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / union if union else 0.0
 
 
+class NearPair(Struct, frozen=True):
+    """Two texts, by name, and the share of their words that they have in common."""
+
+    a: str
+    b: str
+    share: float
+
+
+def near_pairs(
+    texts: Iterable[tuple[str, frozenset[str]]], *, share: float, among: Collection[str] | None = None
+) -> list[NearPair]:
+    """Return the pairs of texts with at least that share of common words, the nearest first, then by name.
+
+    With `among`, exactly one of the two has one of these names. Of very many texts like one, only some are returned.
+
+    Two texts that share so much have one of their rarest words in common (prefix filtering, Chaudhuri et al.,
+    ICDE 2006), so only texts with a common rare word are compared.
+    """
+    words_of = {name: words for name, words in texts if words}
+    frequency = Counter(word for words in words_of.values() for word in words)
+    indexed: defaultdict[str, list[str]] = defaultdict(list)
+    found: list[NearPair] = []
+    # Each text is compared with the indexed texts before it, so those to be indexed come first.
+    for name in sorted(words_of, key=lambda one: among is not None and one not in among):
+        words = words_of[name]
+        rarest = sorted(words, key=lambda word: (frequency[word], word))
+        rare = rarest[: len(words) - ceil(share * len(words) - _NEARLY) + 1]
+        if among is None or name not in among:
+            others = islice(_with_any(rare, indexed), _COMPARED)
+            pairs = (NearPair(min(name, one), max(name, one), jaccard(words, words_of[one])) for one in others)
+            found += islice((pair for pair in pairs if pair.share >= share - _NEARLY), _ENOUGH)
+        if among is None or name in among:
+            for word in rare:
+                indexed[word].append(name)
+    return sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b))
+
+
+def _with_any(words: Iterable[str], indexed: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield each indexed text that has one of some words, once."""
+    seen: set[str] = set()
+    for word in words:
+        for name in indexed.get(word, ()):
+            if name not in seen:
+                seen.add(name)
+                yield name
+
+
+def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) -> list[tuple[str, ...]]:
+    """Return the groups of texts that chains of pairs connect, each pair with more than that share of common words."""
+    groups: dict[str, set[str]] = {}
+    for pair in near_pairs(texts, share=above):
+        if pair.share > above + _NEARLY:
+            small, large = sorted((groups.setdefault(name, {name}) for name in (pair.a, pair.b)), key=len)
+            if small is not large:
+                large |= small
+                groups.update(dict.fromkeys(small, large))
+    distinct = {id(group): group for group in groups.values()}.values()
+    return sorted(tuple(sorted(group)) for group in distinct)
+
+
 # The contract of the entry model: from .55 two entries of one type may overlap.
 MAY_OVERLAP = 0.55
-
 # Hundreds of entries about one subject are a series; the first of them are enough to see it.
-_COMPARED = 500
 _REPORTED = 20
 
 
@@ -44,65 +106,37 @@ class Overlap(Struct, frozen=True):
     why: str
 
 
-class _Title(Struct, frozen=True):
-    entry: Entry
-    entry_id: str
-    words: frozenset[str]
-
-
 def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[Overlap]:
     """Yield the pairs of one type, project and shared, about one subject without `overrides`, by address.
 
     Two entries are about one subject when they have the same entry-id, or their titles share at least .55 of their
-    words. Only shared wings that the project reads count. Each entry is compared with at most 500 shared ones, and
-    20 pairs are yielded for it; the last then says that there may be more.
+    words. Only shared wings that the project reads count. At most 20 pairs are yielded for an entry; the last then
+    says that there may be more.
     """
-    titles = [
-        _Title(entry, entry.address.rsplit("/", 1)[-1], words_of(entry.title))
-        for entry in sorted(entries, key=lambda entry: entry.address)
-    ]
-    shared = [title for title in titles if wings[title.entry.wing].is_shared]
-    if not shared:
-        return
-    frequency = Counter(word for title in shared for word in title.words)
-    by_key: dict[tuple[str, str], list[_Title]] = defaultdict(list)
-    for title in shared:
-        for key in _keys(title, frequency):
-            by_key[key].append(title)
-    for title in titles:
-        if not wings[title.entry.wing].is_shared:
-            candidates = (other for key in _keys(title, frequency) for other in by_key.get(key, ()))
-            yield from _overlaps_of(title, candidates, wings[title.entry.wing].shared_wings)
-
-
-def _keys(title: _Title, frequency: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield the entry-id and the rarest words: titles that share .55 of their words have one of these in common.
-
-    This is prefix filtering (Chaudhuri et al., ICDE 2006); by all words, titles with «use» would all be compared.
-    """
-    ordered = sorted(title.words, key=lambda word: (frequency.get(word, 0), word))
-    # The words that may differ, and one more; the small difference guards against .55 having no exact float.
-    prefix = len(ordered) - math.ceil(MAY_OVERLAP * len(ordered) - 1e-9) + 1
-    yield title.entry.type, f"/{title.entry_id}"
-    yield from ((title.entry.type, word) for word in ordered[:prefix])
-
-
-def _overlaps_of(title: _Title, candidates: Iterator[_Title], wings: Sequence[str] | None) -> Iterator[Overlap]:
-    entry = title.entry
-    declared = {*entry.overrides, *entry.amends, *entry.see, *entry.contradicts}
-    found = []
-    # An entry that shares several keys comes several times.
-    for address, other in {one.entry.address: one for one in islice(candidates, _COMPARED)}.items():
-        if address in declared or (wings is not None and other.entry.wing not in wings):
-            continue
-        share = jaccard(title.words, other.words)
-        if title.entry_id == other.entry_id:
-            found.append(Overlap(entry, other.entry, "both have the same entry-id"))
-        elif share >= MAY_OVERLAP:
-            found.append(Overlap(entry, other.entry, f"their titles share {share:.0%} of their words"))
-    found.sort(key=lambda overlap: overlap.shared.address)
-    is_cut = len(found) > _REPORTED or next(candidates, None) is not None
-    found = found[:_REPORTED]
-    if is_cut and len(found) == _REPORTED:
-        found[-1] = replace(found[-1], why=f"{found[-1].why}; more are not listed")
-    yield from found
+    by_address = {one.address: one for one in entries}
+    shared = {address for address, one in by_address.items() if wings[one.wing].is_shared}
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for type_ in {by_address[address].type for address in shared}:
+        titles = {address: words_of(one.title) for address, one in by_address.items() if one.type is type_}
+        for pair in near_pairs(titles.items(), share=MAY_OVERLAP, among=shared):
+            project, other = (pair.b, pair.a) if pair.a in shared else (pair.a, pair.b)
+            found[project][other] = f"their titles share {pair.share:.0%} of their words"
+    same_id: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for address in shared:
+        same_id[by_address[address].type, address.rsplit("/", 1)[-1]].append(address)
+    for address in by_address.keys() - shared if shared else ():
+        for other in same_id.get((by_address[address].type, address.rsplit("/", 1)[-1]), ()):
+            found[address][other] = "both have the same entry-id"
+    for address in sorted(found):
+        entry = by_address[address]
+        declared = {*entry.overrides, *entry.amends, *entry.see, *entry.contradicts}
+        read = wings[entry.wing].shared_wings
+        overlaps = [
+            Overlap(entry, by_address[other], why)
+            for other, why in sorted(found[address].items())
+            if other not in declared and (read is None or by_address[other].wing in read)
+        ]
+        if len(overlaps) > _REPORTED:
+            last = overlaps[_REPORTED - 1]
+            overlaps[_REPORTED - 1 :] = [replace(last, why=f"{last.why}; more are not listed")]
+        yield from overlaps

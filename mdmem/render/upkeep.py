@@ -252,7 +252,6 @@ def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]],
     waiting = [(one.id[:ID_LENGTH], _waiting(one)) for one in hygiene.unresolved]
     stopped = [(one.id[:ID_LENGTH], visible(stopped_save(one))) for one in hygiene.blocked]
     near = [(one.a, f"has {one.share:.0%} of its words in common with {one.b}") for one in hygiene.near]
-    empty_room = "type `mdmem new TYPE ROOM`, or remove the folder"
     kinds = (
         ("writes that did not complete", waiting, "type `mdmem save --retry`"),
         ("saves that a similar entry stopped", stopped, RESOLVING),
@@ -266,7 +265,6 @@ def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]],
         ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _STILL_TRUE),
         ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _STILL_TRUE),
         ("not verified for longer than `review_after_days`", by_code.get("review-overdue"), _STILL_TRUE),
-        ("rooms without an entry", by_code.get("empty-room"), empty_room),
     )
     yield from ((heading, items, advice) for heading, items, advice in kinds if items)
 

@@ -47,7 +47,6 @@ def worn_out(folder: Path) -> Path:
     write_entry(root, "nav/how/note", "See [see: nav/architecture/first].\n", type="note", title="A note")
     code = {"type": "invariant", "title": "Sockets close", "created_at": "2026-03-05", "applies_to": "src/**"}
     write_entry(root, "nav/rules/sockets", "A socket must be closed.\n", **code)
-    write(root, "nav/ideas/README.md", "# Ideas\n")
     write(folder, "src/net.py", "pass\n")
     commit_all(folder)
     return folder
@@ -118,10 +117,6 @@ patterns not validated for 90 days (1)
   nav/how/release  Release (112 days, recent)
   next: type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE \
 --reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
-
-rooms without an entry (1)
-  nav/ideas  contains no entry
-  next: type `mdmem new TYPE ROOM`, or remove the folder
 """
     )
 
@@ -133,7 +128,6 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
     assert isinstance(findings, list)
     assert [(one["code"], one["address"], one["path"], one["line"]) for one in findings] == [
         ("link-to-superseded", "nav/how/note", "nav/how/note.md", 8),
-        ("empty-room", None, "nav/ideas", 1),
         ("unverified-since-change", "nav/rules/sockets", "nav/rules/sockets.md", 6),
         ("copy-of-shared", "nav/rules/waiting", "nav/rules/waiting.md", 1),
     ]
@@ -160,8 +154,8 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
             "unresolved_saves": [pending],
         },
         "checked_at": "2026-11-21",
-        "message": "nothing was merged or changed: a person decides on 1 group of near-duplicates "
-        "and 1 group of entities with one name",
+        "message": "nothing was merged or changed: a person decides on groups of near-duplicates (1) "
+        "and groups of entities with one name (1)",
         "next_step": "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one "
         "to keep",
         "duplicate_groups": [[old, new]],
@@ -238,7 +232,7 @@ def test_record_patches_the_manifests_and_names_wings_without(worn: Path, capsys
     before = snapshot(worn)
     ran = run_here(capsys, "hygiene", "--record", cwd=worn)
     assert ran.out.endswith("\n\nrecorded in base/README.md, nav/README.md\n")
-    assert ran.err == "`web` has no manifest to record in; write web/README.md with `kind: project`\n"
+    assert ran.err == "`web` has no manifest to record in; write `kind: project` in web/README.md\n"
     assert manifest.read_bytes() == (
         b"---\r\nkind:  project # ours\r\nowners: [Ada]\r\nlast_hygiene_at: 2026-11-21\r\n---\r\n# nav"
     )
@@ -300,7 +294,7 @@ def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -
     write(worn, ".git/mdmem/state", "a file in the way\n")
     ran = run_here(capsys, "hygiene", cwd=worn)
     assert ran.code == 0
-    assert "rooms without an entry (1)" in ran.out
+    assert "copies of a shared rule (1)" in ran.out
     assert re.search(r"^this run could not be recorded in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
 
 

@@ -11,7 +11,7 @@ from builders import make_root, open_root, write, write_entry
 
 from mdmem.change.examine import HygieneReport, StaleItem, examine
 from mdmem.change.hygiene import hygiene_fields
-from mdmem.change.near_duplicates import NearPair
+from mdmem.markdown.similarity import NearPair
 from mdmem.markdown.text import content_of
 from mdmem.model.finding import Finding, Place
 from mdmem.store.workspace.remarks import Freshness
@@ -25,7 +25,6 @@ def examined(
     *wings: str,
     changes: Mapping[str, date] | None = None,
     found: Sequence[Finding] = (),
-    rooms: Sequence[str] = (),
     is_focused: bool = False,
 ) -> HygieneReport:
     catalog = open_root(root).whole_catalog
@@ -35,7 +34,6 @@ def examined(
         wings=wings or list(catalog.wings),
         text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
         changes=lambda _places, _since: changes or {},
-        rooms=rooms,
         found=found,
         is_focused=is_focused,
     )
@@ -211,18 +209,6 @@ def test_copy_of_a_shared_wing_that_is_not_read_is_left_alone(root: Path) -> Non
     write(root, "app/README.md", "---\nkind: project\nshared_wings: [other]\n---\n")
     write_entry(root, "app/rules/timeouts", LONG)
     assert examined(root).findings == ()
-
-
-def test_room_with_a_readme_alone_is_empty(root: Path) -> None:
-    write_entry(root, "app/rules/retry")
-    write(root, "app/ideas/README.md", "# Ideas\n")
-    write(root, "app/pictures/plan.png", b"\x89PNG")
-    write(root, "app/broken/entry.md", "no front matter\n")
-    found = examined(root, rooms=["app/rules", "app/nothing"]).findings
-    assert [(one.code, one.place.path) for one in found] == [
-        ("empty-room", "app/ideas"),
-        ("empty-room", "app/nothing"),
-    ]
 
 
 def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
