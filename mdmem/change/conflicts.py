@@ -144,12 +144,12 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
 
 def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
     """Return the unmerged files in git's index with their stages, by path from the root."""
-    repository, under = workspace.location.repository, workspace.location.under
+    repository, location = workspace.location.repository, workspace.location
     if repository is None:
         return {}
     found: dict[str, set[int]] = {}
-    for blob in list_staged(repository, under):
-        path = blob.path.removeprefix(f"{under}/") if under else blob.path
+    for blob in list_staged(repository, location.under):
+        path = blob.path.removeprefix(location.prefix)
         if blob.stage and path.endswith(".md") and workspace.access.sees(path):
             found.setdefault(path, set()).add(blob.stage)
     return {path: frozenset(stages) for path, stages in found.items()}
@@ -157,10 +157,9 @@ def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
 
 def _list_unstaged(workspace: Workspace) -> Iterator[str]:
     """Yield the unstaged files of chains; resolving may also have written files that git had merged by itself."""
-    repository, under = workspace.location.repository, workspace.location.under
+    repository, prefix = workspace.location.repository, workspace.location.prefix
     if repository is None:
         return
-    prefix = f"{under}/" if under else ""
     linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
     for one in list_file_status(repository, [f"{prefix}{entry.path}" for entry in linked]):
         if not one.is_untracked and one.code[-1] != ".":

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
 from mdmem.model.entry import Entry, EntryType, Status, label_of
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Finding
 from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
@@ -22,7 +22,6 @@ from mdmem.write.similar import REVIEW_FROM, subject_of
 
 # The contract fixes these numbers; a decision may have its 180 days in full.
 DUPLICATE_ABOVE = 0.9
-COPY_FROM = 0.86
 DECISION_DAYS = 180
 PATTERN_DAYS = 90
 # Lines that a twentieth of the texts have, and ten of them at least, come from a template.
@@ -100,8 +99,8 @@ def examine(
     def is_meant(entry: Entry) -> bool:
         return entry.wing in wings and (not is_focused or entry.focus is not None)
 
-    all_current = [entry for entry in catalog.entries.values() if catalog.lineage.is_current(entry.address)]
-    current = [entry for entry in all_current if is_meant(entry)]
+    lineage = catalog.lineage
+    current = [entry for entry in catalog.entries.values() if is_meant(entry) and lineage.is_current(entry.address)]
     # A draft that is to replace an entry may say nearly the same.
     drafts = [
         entry
@@ -121,7 +120,6 @@ def examine(
     findings = (
         *(one for one in checked if one.code != "review-overdue" or one.address not in stale),
         *_find_changed_code(catalog, current, changes),
-        *_find_copies(catalog, all_current, text, addresses),
     )
     return HygieneReport(
         checked_at=today,
@@ -184,32 +182,6 @@ def _without_template(texts: Mapping[str, str]) -> dict[str, str]:
         name: "\n".join(line for line in text.splitlines() if times[line.strip()] < least)
         for name, text in texts.items()
     }
-
-
-def _find_copies(
-    catalog: Catalog, current: Iterable[Entry], text: Mapping[str, str], addresses: Collection[str]
-) -> Iterator[Finding]:
-    """Yield a finding for each project entry that repeats one of its type from a shared wing that its wing reads.
-
-    Titles do not count. An entry that overrides the shared one is not a copy.
-    """
-    for entries in _grouped(current, lambda one: one.type):
-        by_address = {one.address: one for one in entries}
-        shared = {one.address for one in entries if catalog.wings[one.wing].is_shared}
-        compared = [address for address in by_address if address in shared or address in addresses]
-        texts = ((address, words_of(text.get(address, ""))) for address in compared)
-        copied: set[str] = set()
-        for pair in near_pairs(texts, share=COPY_FROM, among=shared):
-            copy, original = (pair.b, pair.a) if pair.a in shared else (pair.a, pair.b)
-            entry, other = by_address[copy], by_address[original]
-            read = catalog.wings[entry.wing].shared_wings
-            is_read = read is None or other.wing in read
-            if copy not in copied and is_read and original not in entry.overrides:
-                copied.add(copy)
-                message = f"repeats the shared `{original}`: they have {pair.share:.0%} of their words in common"
-                reason = f"repeats {original}"
-                help_ = f"type `mdmem deprecate {copy} --reason '{reason}'`, or add `overrides: {original}`"
-                yield Finding("copy-of-shared", message, Place(entry.path), help_, copy, other=Place(other.path))
 
 
 def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:

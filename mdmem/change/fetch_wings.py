@@ -180,6 +180,5 @@ def _commit(workspace: Workspace, repository: Repository, found: Sequence[Fetche
     subject = f"Update the wing {moved[0].name}" if len(moved) == 1 else f"Update {len(moved)} wings"
     steps = ((one, f"from {one.before[:10]} " if one.before else "") for one in moved)
     reason = "\n".join(f"{one.name} {step}to {(one.commit or '')[:10]} of {one.git}" for one, step in steps)
-    under = f"{workspace.location.under}/" if workspace.location.under else ""
-    path = f"{under}{SETTINGS_NAME}"
+    path = f"{workspace.location.prefix}{SETTINGS_NAME}"
     return commit_paths(repository, [path], commit_message(subject, reason=reason), before={path: before})

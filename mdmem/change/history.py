@@ -100,8 +100,9 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
     """
     found: list[Commit] = []
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
+    prefix = workspace.location.prefix
     for commit in history(repository, [under], until=workspace.snapshot.revision):
-        paths = (_from_root(workspace, path) for path in commit.paths)
+        paths = (path.removeprefix(prefix) for path in commit.paths)
         entries = sorted(path.removesuffix(".md") for path in paths if _is_entry(path) and workspace.access.sees(path))
         if entries:
             found.append(replace(commit, paths=tuple(entries)))
@@ -150,8 +151,7 @@ def _value(document: Document, name: str) -> Any:
 
 
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
-    under = workspace.location.under
-    path = f"{under}/{address}.md" if under else f"{address}.md"
+    path = f"{workspace.location.prefix}{address}.md"
     changes = _visible(workspace, file_changes(repository, path, until=workspace.snapshot.revision))
     changes += _before_import(workspace, repository, changes)
     blobs = dict.fromkeys(blob for one in changes for blob in (one.before, one.after) if blob is not None)
@@ -185,24 +185,16 @@ def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[File
     if not workspace.access.is_narrow:
         return list(changes)
     seen: list[FileRevision] = []
+    prefix = workspace.location.prefix
     for one in changes:
-        if one.moved_to is not None and not workspace.access.sees(_from_root(workspace, one.moved_to)):
+        if one.moved_to is not None and not workspace.access.sees(one.moved_to.removeprefix(prefix)):
             one = replace(one, moved_to=None)
-        if one.moved_from is not None and not workspace.access.sees(_from_root(workspace, one.moved_from)):
+        if one.moved_from is not None and not workspace.access.sees(one.moved_from.removeprefix(prefix)):
             seen.append(replace(one, before=None, moved_from=None))
             break
         seen.append(one)
     commits = visible_commits(workspace, [Commit(one.commit, one.author, one.when, one.subject) for one in seen])
     return [replace(one, subject=commit.subject) for one, commit in zip(seen, commits, strict=True)]
-
-
-def _from_root(workspace: Workspace, path: str) -> str:
-    """Return a path from the top of the repository as one from the root of the memory."""
-    return path.removeprefix(f"{workspace.location.under}/") if workspace.location.under else path
-
-
-def _is_in_root(workspace: Workspace, path: str) -> bool:
-    return not workspace.location.under or path.startswith(f"{workspace.location.under}/")
 
 
 def _is_cut(repository: Repository, versions: Sequence[_Version]) -> bool:
@@ -211,19 +203,19 @@ def _is_cut(repository: Repository, versions: Sequence[_Version]) -> bool:
 
 def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
     """Yield a line for each thing that a commit changed in the entry."""
-    change, before, after = version.change, version.before, version.after
-    if not _is_in_root(workspace, change.path):
+    change, before, after, prefix = version.change, version.before, version.after, workspace.location.prefix
+    if not change.path.startswith(prefix):
         yield f"{'written as' if change.before is None else 'changed in'} {change.path}"
         return
-    if change.moved_from is not None and not _is_in_root(workspace, change.moved_from):
+    if change.moved_from is not None and change.moved_from.startswith(prefix):
+        yield f"moved from {change.moved_from.removeprefix(prefix).removesuffix('.md')}"
+    elif change.moved_from is not None:
         # The file was no entry before.
-        change, before = replace(change, before=None, moved_from=None), None
-    if change.moved_from is not None:
-        yield f"moved from {_from_root(workspace, change.moved_from).removesuffix('.md')}"
+        change, before = replace(change, before=None), None
     if after is None and change.after is not None:
         yield "cannot be read"
     elif after is None:
-        to = _from_root(workspace, change.moved_to or "")
+        to = (change.moved_to or "").removeprefix(prefix)
         yield f"moved to {to.removesuffix('.md')}" if to and workspace.access.sees(to) else "deleted"
     elif before is not None:
         yield from _changed(workspace.catalog.shown_fields(before), workspace.catalog.shown_fields(after))
@@ -342,10 +334,10 @@ def why(workspace: Workspace, name: str) -> WhyReport:
 
 
 def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
-    repository, under = workspace.location.repository, workspace.location.under
+    repository, prefix = workspace.location.repository, workspace.location.prefix
     if repository is None:
         return {}
-    paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
+    paths = {f"{prefix}{address}.md": address for address in addresses}
     found: dict[str, list[Commit]] = {}
     revision = workspace.snapshot.revision
     until = resolve(repository, revision) if revision is not None else None

@@ -99,6 +99,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     unread += [Unread("after", one.place.path, one.code, one.message) for one in after.faults]
     return replace(
         report,
+        page_url=before.tree.settings.diff_url,
         remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks, *uncommitted))),
         unread=(*unread, *report.unread),
         merging=_check_merge(span, after) if request.with_check else None,
@@ -143,15 +144,6 @@ def compare_trees(
         no_ops=comparison.no_ops,
         contradictions=find_contradictions(comparison),
     )
-
-
-def page_url(workspace: Workspace, request: ReviewRequest) -> str | None:
-    """Return the URL of the change's page from the settings before the change, so that the change cannot set it.
-
-    Raises the errors of `review_change`.
-    """
-    span = _parse_span(workspace, request)
-    return _load_side(workspace, span.before, span.before_name).tree.settings.diff_url
 
 
 def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:

@@ -199,7 +199,10 @@ class AnswerPair(Struct, frozen=True):
 
 
 class ReviewReport(Struct, frozen=True, kw_only=True):
-    """What changed in meaning from one tree to another."""
+    """What changed in meaning from one tree to another.
+
+    `page_url` is from the settings before the change, so that the change cannot set it.
+    """
 
     before: str
     after: str
@@ -219,6 +222,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     contradictions: tuple[ContradictionChange, ...] = ()
     merging: Merging | None = None
     answers: tuple[AnswerPair, ...] = ()
+    page_url: str | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -12,7 +12,7 @@ from mdmem.change.conflicts import find_conflicts
 from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
-from mdmem.change.review import ReviewRequest, page_url, review_change
+from mdmem.change.review import ReviewRequest, review_change
 from mdmem.cli.common import (
     Globals,
     at_option,
@@ -101,7 +101,7 @@ def diff_command(
         print_text(review_json(report))
     elif form == "markdown":
         links = file_links(os.environ, workspace.location.under)
-        print_text(review_markdown(report, links, page=diff_page(page_url(workspace, request), os.environ)))
+        print_text(review_markdown(report, links, page=diff_page(report.page_url, os.environ)))
     else:
         print_text(review_text(report, given.ink()))
     return int(exit_code and not report.is_empty)
@@ -174,8 +174,8 @@ def hygiene_command(
 ) -> int:
     """Show what needs maintenance, and what to type next; no entry is changed.
 
-    Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name, copies
-    of shared rules, references to superseded entries, decisions and patterns not verified for long.
+    Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name,
+    references to superseded entries, decisions and patterns not verified for long.
     """
     report = run(open_workspace(given), wing, scope, pending_only=pending_only, record=record, commit=commit)
     if form == "json":

@@ -203,7 +203,6 @@ def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
 _STILL_TRUE = f"type `mdmem verify ADDRESS` if it is still true, else {_REPLACING}, or {_ENDING}"
-_COPIED = f"type {_ENDING}, or write `overrides: SHARED` if it differs on purpose"
 _LATER = f"type {_ENDING}, or write a later `expires_at`"
 _READING = f"read it against the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
@@ -259,7 +258,6 @@ def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]],
         ("near-duplicates", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
         ("rules that may say the same, or contradict each other", near, _LINKING),
         ("entities with one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
-        ("copies of a shared rule", by_code.get("copy-of-shared"), _COPIED),
         ("references to superseded entries", by_code.get("link-to-superseded"), _RELINKING),
         ("past their `expires_at`", by_code.get("expired"), _LATER),
         ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _STILL_TRUE),

@@ -228,7 +228,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
     @cached_property
     def commits(self) -> Mapping[str, Sequence[Commit]]:
         """Return the commits of each entry's file, newest first, from one `git log`."""
-        location = self.workspace.location
+        location, prefix = self.workspace.location, self.workspace.location.prefix
         if location.repository is None:
             return {}
         until = next(iter(self.workspace.commits), None)
@@ -240,7 +240,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         found: dict[str, list[Commit]] = defaultdict(list)
         for commit in listed:
             for path in commit.paths:
-                address = path.removeprefix(self.under).removesuffix(".md")
+                address = path.removeprefix(prefix).removesuffix(".md")
                 if address in self.catalog.entries:
                     found[address].append(shown[commit.digest])
         return found
@@ -267,16 +267,10 @@ class SiteFacts(Struct, frozen=True, dict=True):
         found = [(age, one) for age, one in aged if age is None or age > longest]
         return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0] is not None, -(pair[0] or 0))))
 
-    @property
-    def under(self) -> str:
-        """Return the path from the repository to the memory, with a slash at its end."""
-        under = self.workspace.location.under
-        return f"{under}/" if under else ""
-
     @cached_property
     def tracked(self) -> tuple[str, ...]:
         """Return the tracked files outside the memory."""
-        under, tree = self.under, self.workspace.tree
+        under, tree = self.workspace.location.prefix, self.workspace.tree
         hidden = tuple(f"{under}{name}/" for name in tree.hidden())
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
         return tuple(path for path in files if not (under and path.startswith(under)))

@@ -189,7 +189,7 @@ class SitePages(Struct, frozen=True, dict=True):
             "chain": [*self._chain(entry)],
             "commits": [(one.when[:10], one.subject, one.author, one.digest) for one in commits],
             "most_commits": _MOST_COMMITS,
-            "file": f"{facts.under}{entry.path}",
+            "file": f"{facts.workspace.location.prefix}{entry.path}",
             "file_links": [*self._file_links(entry)],
             "picture": self._entry_picture(entry, page),
         }
@@ -205,10 +205,10 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _file_links(self, entry: Entry) -> Iterator[tuple[str, str]]:
         """Yield the pages of the host that show an entry's file, where `site.files_url` names the host."""
-        url = self.facts.workspace.settings.files_url
+        url, path = self.facts.workspace.settings.files_url, f"{self.facts.workspace.location.prefix}{entry.path}"
         if url is not None:
             for label, view in (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")):
-                yield label, f"{url.replace('{view}', view)}/{quote(f'{self.facts.under}{entry.path}')}"
+                yield label, f"{url.replace('{view}', view)}/{quote(path)}"
 
     def _entry_picture(self, entry: Entry, page: str) -> Markup | None:
         facts = self.facts

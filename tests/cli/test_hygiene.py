@@ -100,10 +100,6 @@ entities with one name (2)
   nav/entities/queue-2  Queue
   next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
 
-copies of a shared rule (1)
-  nav/rules/waiting  repeats the shared `base/rules/deadline`: they have 100% of their words in common
-  next: type `mdmem deprecate ADDRESS --reason WHY`, or write `overrides: SHARED` if it differs on purpose
-
 references to superseded entries (1)
   nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`
   next: type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries
@@ -129,7 +125,6 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
     assert [(one["code"], one["address"], one["path"], one["line"]) for one in findings] == [
         ("link-to-superseded", "nav/how/note", "nav/how/note.md", 8),
         ("unverified-since-change", "nav/rules/sockets", "nav/rules/sockets.md", 6),
-        ("copy-of-shared", "nav/rules/waiting", "nav/rules/waiting.md", 1),
     ]
     old, new = "nav/architecture/old", "nav/architecture/old-2"
     queues = ["nav/entities/queue", "nav/entities/queue-2"]
@@ -294,7 +289,7 @@ def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -
     write(worn, ".git/mdmem/state", "a file in the way\n")
     ran = run_here(capsys, "hygiene", cwd=worn)
     assert ran.code == 0
-    assert "copies of a shared rule (1)" in ran.out
+    assert "entities with one name (2)" in ran.out
     assert re.search(r"^this run could not be recorded in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import make_root, open_root, write, write_entry
+from builders import make_root, open_root, write_entry
 
 from mdmem.change.examine import HygieneReport, StaleItem, examine
 from mdmem.change.hygiene import hygiene_fields
@@ -176,39 +176,6 @@ def test_rule_whose_code_changed_later_is_told_with_the_newest_path(root: Path) 
 def test_rule_whose_code_changed_no_later_is_left_alone(root: Path, day: date) -> None:
     write_entry(root, "app/rules/retry", applies_to=["src/net/**"], created_at="2026-10-01")
     assert examined(root, changes={"src/net/a.py": day}).findings == ()
-
-
-def shared(root: Path) -> None:
-    write(root, "base/README.md", "---\nkind: shared\n---\n")
-    write_entry(root, "base/rules/deadline", LONG, title="Deadlines")
-
-
-def test_project_copy_of_a_shared_rule_is_told(root: Path) -> None:
-    shared(root)
-    write_entry(root, "app/rules/timeouts", LONG, title="How we wait")
-    (found,) = examined(root).findings
-    assert (found.code, found.address, found.other) == (
-        "copy-of-shared",
-        "app/rules/timeouts",
-        Place("base/rules/deadline.md"),
-    )
-    assert found.message == "repeats the shared `base/rules/deadline`: they have 100% of their words in common"
-
-
-@pytest.mark.parametrize(
-    "fields", [{"overrides": "base/rules/deadline"}, {"type": "note"}, {"status": "draft"}, {"status": "deprecated"}]
-)
-def test_what_overrides_or_is_of_another_kind_is_no_copy(root: Path, fields: dict[str, str]) -> None:
-    shared(root)
-    write_entry(root, "app/rules/timeouts", LONG, **fields)
-    assert examined(root).findings == ()
-
-
-def test_copy_of_a_shared_wing_that_is_not_read_is_left_alone(root: Path) -> None:
-    shared(root)
-    write(root, "app/README.md", "---\nkind: project\nshared_wings: [other]\n---\n")
-    write_entry(root, "app/rules/timeouts", LONG)
-    assert examined(root).findings == ()
 
 
 def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:

@@ -126,7 +126,7 @@ def test_json_has_every_part() -> None:
         *("schema", "changed", "before", "after", "remarks", "unread", "counts", "transitions"),
         *("bearings", "beliefs", "wordings"),
         *("rewordings", "edits", "dependents", "covered", "moves", "no_ops", "contradictions"),
-        *("merging", "answers"),
+        *("merging", "answers", "page_url"),
     ]
     assert (told["schema"], told["changed"], told["counts"]["added"]) == (1, True, 1)
     assert told["beliefs"][0]["reason"] == "it was slow"

@@ -102,6 +102,11 @@ class Location(Struct, frozen=True):
         relative = self.root.relative_to(self.repository.top).as_posix()
         return "" if relative == "." else relative
 
+    @property
+    def prefix(self) -> str:
+        """Return `under` with a slash at its end, empty for the top: the start of each path in the repository."""
+        return f"{self.under}/" if self.under else ""
+
     def get_repository(self) -> Repository:
         """Return the repository; raises GitError if there is none."""
         if self.repository is None:
