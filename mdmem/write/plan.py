@@ -36,7 +36,9 @@ from mdmem.write.records import (
     PRODUCED_BY,
     PROPERTIES,
     ComposedEntry,
-    MemoryScope,
+    Decision,
+    Entity,
+    Pattern,
     RelatedEntity,
     SaveRequest,
     compose_record,
@@ -67,7 +69,7 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
         creates = "call `save_session` with this `project_id`: it creates the project; then repeat this call"
         advice = "give a `project_id`" if is_unresolved else creates
         return SaveResult(status=SaveStatus.BLOCKED_SCOPE, message=answer.message, next_step=advice)
-    if record.scope is MemoryScope.FOCUS and not focus:
+    if record.reach == "focus" and not focus:
         raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
     shared, wing, manifests = workspace.settings.default_shared_wing, answer.wing, list[Change]()
     if wing is None:
@@ -75,13 +77,13 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
         if wing == shared:
             raise UsageError(f"`{wing}` is the name of the shared wing; the project `{project_id}` needs another id")
         manifests.append(_manifest(workspace, wing, WingKind.PROJECT, project_id=project_id))
-    if record.scope is MemoryScope.GLOBAL:
+    if record.reach == "global":
         wing = shared
         manifests += _shared_manifest(workspace, wing)
     return Target(
         wing=wing,
         manifests=tuple(manifests),
-        needs_token=record.scope is MemoryScope.GLOBAL or needs_token(catalog, wing),
+        needs_token=record.reach == "global" or needs_token(catalog, wing),
     )
 
 
@@ -154,12 +156,12 @@ def plan_save(saving: Saving) -> PlannedSave:
 
     Raises UsageError, NotFoundError and UnpatchableError for a request that cannot be met.
     """
-    match saving.request.record.kind:
-        case "decision":
-            return _plan_decision(saving)
-        case "pattern":
+    match saving.request.record:
+        case Decision() as decision:
+            return _plan_decision(saving, decision)
+        case Pattern():
             return _plan_pattern(saving)
-        case "entity":
+        case Entity():
             return _plan_entity(saving)
         case _:
             return _new(saving, _composed(saving), None)
@@ -168,11 +170,11 @@ def plan_save(saving: Saving) -> PlannedSave:
 def _composed(saving: Saving, **given: object) -> ComposedEntry:
     """Return the new entry at a free address; `given` are more fields, which those of the request may replace."""
     request, record = saving.request, saving.request.record
-    address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.title)
+    address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.heading)
     fields = {
         "status": saving.status.value,
         "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
-        "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
+        "focus": request.text("focus") if record.reach != "global" else None,
         "agent": request.text("agent") or (UNNAMED_AGENT if record.type.is_rule else None),
     }
     return compose_record(record, address, given | {name: value for name, value in fields.items() if value})
@@ -240,11 +242,10 @@ def _duplicate(saving: Saving, address: str, share: float) -> PlannedSave:
     return PlannedSave(result, ChangeSet(links, actions=(action,), agent=saving.request.text("agent")))
 
 
-def _plan_decision(saving: Saving) -> PlannedSave:
-    workspace, values = saving.workspace, saving.request.record.values
-    named = values["supersedes"]
+def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
+    workspace, named = saving.workspace, record.supersedes
     supersedes = resolve_full(workspace, named, field="supersedes") if named is not None else None
-    distinct = frozenset(resolve_full(workspace, one, field="distinct_from") for one in values["distinct_from"])
+    distinct = frozenset(resolve_full(workspace, one, field="distinct_from") for one in record.distinct_from)
     # Both decisions stay current: people and hygiene see that by the link.
     new = _composed(saving, see=tuple(sorted(distinct)))
     subject = subject_of(new.entry, new.body)
@@ -262,7 +263,7 @@ def _plan_decision(saving: Saving) -> PlannedSave:
         verdict = Verdict(DedupOutcome.SUPERSEDE, supersedes)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
         blocked = PendingWrites(workspace.state_folder).blocked(f"{saving.target.wing} {subject.fingerprint}")
-        if blocked is None or not blocked.lets_pass(values["confidence"]):
+        if blocked is None or not blocked.lets_pass(record.confidence):
             return PlannedSave(_for_a_person(saving, verdict), fingerprint=subject.fingerprint)
         verdict = Verdict(DedupOutcome.NEW)
     if verdict.outcome is DedupOutcome.SUPERSEDE:
@@ -309,7 +310,7 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
     known = _equal_pattern(saving.catalog, new.entry)
     if known is None:
         return _new(saving, new, Verdict(DedupOutcome.NEW))
-    skipped, validated = _duplicate(saving, known.address, 1.0), saving.request.record.date
+    skipped, validated = _duplicate(saving, known.address, 1.0), saving.request.record.day
     stated = [instant_of(moment) for moment in (known.verified_at, known.created_at) if moment is not None]
     if validated is None or "verified_at" in known.unread or instant_of(validated) <= max(stated, default=_NEVER):
         return skipped
@@ -340,9 +341,9 @@ def _plan_entity(saving: Saving) -> PlannedSave:
     Raises NotFoundError, with the nearest name, for a relation to a missing entity.
     """
     known = _entity_of_name(saving)
-    related = [(one, _related_address(saving, one)) for one in saving.request.record.related]
+    related = [(one, _related_address(saving, one)) for one in saving.request.related]
     properties = {f"{one.relationship_type} {to}": one.properties for one, to in related}
-    relations = tuple(dict.fromkeys(Relation(one.relationship_type.value, to) for one, to in related))
+    relations = tuple(dict.fromkeys(Relation(one.relationship_type, to) for one, to in related))
     if known is None:
         more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
         return _new(saving, _composed(saving, **more), Verdict(DedupOutcome.NEW))
@@ -360,13 +361,13 @@ def _plan_entity(saving: Saving) -> PlannedSave:
 def _entity_of_name(saving: Saving) -> Entry | None:
     """Return the entity of a name in a wing and focus; of several the current one, then the first by address."""
     record = saving.request.record
-    focus = saving.request.text("focus") if record.scope is not MemoryScope.GLOBAL else None
+    focus = saving.request.text("focus") if record.reach != "global" else None
     found = [
         entry
         for entry in _entities(saving.catalog)
         if entry.wing == saving.target.wing
         and entry.focus == focus
-        and _folded(_entity_name(entry)) == _folded(record.title)
+        and _folded(_entity_name(entry)) == _folded(record.heading)
     ]
     return min(found, key=lambda entry: (not entry.is_in_force, entry.address), default=None)
 

@@ -3,52 +3,212 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert, field
+from msgspec.structs import asdict
 
 from mdmem.errors import UsageError
 from mdmem.markdown.layout import is_typed, rank_of
 from mdmem.markdown.parse import parse_document, rationale_of, with_rationale
 from mdmem.markdown.patch import relation_item
 from mdmem.markdown.scalars import restyled, scalar
-from mdmem.model.entry import (
-    Entry,
-    EntryType,
-    NoSuchDayError,
-    NotIsoError,
-    day_of,
-    instant_of,
-    parse_moment,
-)
+from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.state.pending_writes import PendingWrite, id_of
 
-# Reads one value by its full name, such as `decision.title`; raises UsageError that mentions the name.
-Reader = Callable[[str, object], Any]
+Scope = Literal["global", "project", "focus"]
+_StatedScope = Annotated[
+    Scope, Meta(description="for whom it is meant; `global` goes to the shared wing and needs a token")
+]
+_Share = Annotated[float, Meta(ge=0, le=1)]
+# Fields under another key in the front matter, and fields that are the entry's title, body or place, or its links.
+_KEYS = {"date": "created_at", "last_validated_at": "verified_at", "entity_name": "entity"}
+_NO_KEYS = frozenset({"title", "rationale", "content", "fact", "scope", "save_scope", "supersedes", "distinct_from"})
+# Texts that keep their line breaks.
+_PROSE = frozenset({"rationale", "content", "objective", "fact"})
 
 
-def read_object(name: str, given: object, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """Return the values of an object's fields; raises UsageError for no object, an unknown field or a wrong value."""
-    if not isinstance(given, dict):
-        raise UsageError(f"`{name}` must be an object with {_quoted(readers)}, found {shown(given)}")
-    for key in given:
-        if key not in readers:
-            close = difflib.get_close_matches(key if isinstance(key, str) else "", readers, n=1, cutoff=0.5)
-            hint = f"did you mean `{close[0]}`?" if close else f"it has {_quoted(readers)}"
-            raise UsageError(f"`{name}` has no field {shown(key)}; {hint}")
-    return {field: read(f"{name}.{field}", given.get(field)) for field, read in readers.items()}
+class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A record as an agent states it.
+
+    `titled` and `bodied` are the fields with the title and the body of the entry. `verb` is its name in the ledger,
+    which outlives versions.
+    """
+
+    kind: ClassVar[str]
+    verb: ClassVar[str]
+    type: ClassVar[EntryType] = EntryType.NOTE
+    titled: ClassVar[str]
+    bodied: ClassVar[str] = ""
+
+    @property
+    def heading(self) -> str:
+        """Return the title of the entry."""
+        return str(getattr(self, self.titled))
+
+    @property
+    def reach(self) -> Scope:
+        """Return the scope in which the record is to be read: its focus, its project, or everywhere."""
+        found: Scope = getattr(self, "save_scope" if self.kind == "session" else "scope")
+        return found
+
+    @property
+    def day(self) -> dt.date | None:
+        """Return the date that the record states, None for none."""
+        stated = getattr(self, "date", None) or getattr(self, "last_validated_at", None)
+        return parse_moment(stated) if stated else None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Return the front matter of the record, without its title."""
+        values = {_KEYS.get(name, name): value for name, value in asdict(self).items() if name not in _NO_KEYS}
+        label = {"label": self.kind} if self.type is EntryType.NOTE else {}
+        return label | {key: _plain(key, value) for key, value in values.items() if value not in (None, ())}
+
+    @property
+    def body(self) -> str:
+        """Return the body of the entry; a rationale gets its mark unless a heading of its own would end it."""
+        text: str = getattr(self, self.bodied, "")
+        marked = with_rationale("", text)
+        return marked if self.kind == "decision" and rationale_of(marked) == text else text
+
+
+def _plain(key: str, value: Any) -> Any:
+    """Return a value as the front matter states it."""
+    if key.endswith("_at"):
+        return parse_moment(value).isoformat()
+    return repr(value) if isinstance(value, float) else value
+
+
+class Decision(Record, frozen=True, kw_only=True):
+    """A decision, with its reasons."""
+
+    kind, verb, titled, bodied = "decision", "save_decision", "title", "rationale"
+    type = EntryType.DECISION
+
+    title: Annotated[str, Meta(description="short decision title")]
+    rationale: Annotated[str, Meta(description="why this decision was made")]
+    owner: Annotated[str | None, Meta(description="who made or owns the decision")] = None
+    date: Annotated[str | None, Meta(description="when it was made, as YYYY-MM-DD")] = None
+    scope: _StatedScope = "project"
+    supersedes: Annotated[str | None, Meta(description="the id of an older decision that this one replaces")] = None
+    distinct_from: Annotated[tuple[str, ...], Meta(description="ids of similar decisions that stay current")] = ()
+    confidence: Annotated[_Share | None, Meta(description="0.0 to 1.0")] = None
+
+
+class Pattern(Record, frozen=True, kw_only=True):
+    """A way to work that proved itself."""
+
+    kind, verb, titled = "pattern", "save_pattern", "trigger"
+    type = EntryType.PATTERN
+
+    trigger: Annotated[str, Meta(description="when the pattern applies")]
+    repeatable_steps: Annotated[tuple[str, ...], Meta(min_length=1)]
+    exclusions: Annotated[tuple[str, ...], Meta(description="when it does not apply")] = ()
+    scope: _StatedScope = "project"
+    last_validated_at: Annotated[str | None, Meta(description="ISO 8601")] = None
+
+
+class Background(Record, frozen=True, kw_only=True):
+    """A piece of context."""
+
+    kind, verb, titled, bodied = "context", "save_context", "topic", "content"
+
+    content: str
+    topic: Annotated[str, Meta(description="a short tag")]
+    scope: _StatedScope = "project"
+    relevance_score: Annotated[_Share | None, Meta(description="0.0 to 1.0; a higher one is found sooner")] = None
+
+
+class Session(Record, frozen=True, kw_only=True):
+    """A session of work."""
+
+    kind, verb, titled = "session", "save_session", "objective"
+
+    objective: str
+    actions_taken: tuple[str, ...] = ()
+    decisions_made: tuple[str, ...] = ()
+    open_items: tuple[str, ...] = ()
+    next_actions: tuple[str, ...] = ()
+    save_scope: _StatedScope = "project"
+
+
+class Entity(Record, frozen=True, kw_only=True):
+    """A fact about a named thing."""
+
+    kind, verb, titled, bodied = "entity", "upsert_entity_with_deps", "entity_name", "fact"
+
+    entity_name: str
+    fact: str
+    scope: _StatedScope = "project"
+
+
+class RelatedEntity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A relation; `entity_id` is a name or an address as it was typed."""
+
+    entity_id: Annotated[str, Meta(description="the id or the name of an entity that exists")]
+    relationship_type: Literal[
+        "BELONGS_TO",
+        "CONFLICTS_WITH",
+        "PRODUCED",
+        "MERGES_INTO",
+        "PRODUCES",
+        "CONSUMES",
+        "READS",
+        "WRITES",
+        "INVOLVES",
+    ]
+    properties: dict[str, Any] = field(default_factory=dict)
+
+
+RECORDS: Mapping[str, type[Record]] = {one.kind: one for one in (Decision, Pattern, Background, Session, Entity)}
+VERBS = {one.verb: kind for kind, one in RECORDS.items()}
+_Kind = TypeVar("_Kind", bound=Struct)
+
+
+def read_object(name: str, given: object, kind: type[_Kind]) -> _Kind:
+    """Return the record that a JSON object states; raises UsageError that mentions the field at fault.
+
+    A null or a blank text counts as absent, and a single text as a list of one.
+    """
+    if isinstance(given, dict):
+        types = get_type_hints(kind)
+        tidied = {key: _tidied(f"{name}.{key}", types.get(key), value) for key, value in given.items()}
+        given = {key: value for key, value in tidied.items() if value is not None and value != ""}
+    try:
+        return convert(given, kind)
+    except ValidationError as error:
+        message, _, place = visible(str(error)).partition(" - at `$")
+        raise UsageError(f"`{name}{place.removesuffix('`')}`: {message[:1].lower()}{message[1:200]}") from error
+
+
+def _tidied(name: str, kind: Any, value: object) -> object:
+    """Return a value as its field takes it: a text without blank ends, a list, a choice in its own letters."""
+    is_list = get_origin(kind) is tuple
+    if is_list and isinstance(value, (str, list, tuple)):
+        items = [value] if isinstance(value, str) else value
+        texts = [_tidied(f"{name}[{number}]", None, item) for number, item in enumerate(items)]
+        return tuple(one for one in texts if one != "")
+    if not isinstance(value, str):
+        return value
+    text = plain_text(name, value)
+    if get_origin(kind) is Literal:
+        allowed = {one.casefold(): one for one in get_args(kind)}
+        if text.casefold() not in allowed:
+            listed = ", ".join(f"`{one}`" for one in allowed.values())
+            raise UsageError(f"`{name}` must be one of {listed}, found `{visible(text)[:40]}`")
+        return allowed[text.casefold()]
+    return text if kind is None or name.rpartition(".")[2] in _PROSE else " ".join(text.split())
 
 
 def plain_text(name: str, value: object) -> str:
     """Return a text without blank ends, with `\\n` as line ends; raises UsageError for characters that do not show."""
     if not isinstance(value, str):
-        raise UsageError(f"`{name}` must be a text, found {shown(value)}")
+        raise UsageError(f"`{name}` must be a text")
     text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     for one in text:
         code = ord(one)
@@ -57,268 +217,17 @@ def plain_text(name: str, value: object) -> str:
     return text
 
 
-def needed_text(name: str, value: object) -> str:
-    """Return a text that must be there, with its line breaks."""
-    text = plain_text(name, value) if value is not None else ""
-    if not text:
-        raise UsageError(f"`{name}` is missing; write a text")
-    return text
-
-
-def needed_line(name: str, value: object) -> str:
-    """Return a text that must be there, as one line."""
-    return " ".join(needed_text(name, value).split())
-
-
-def optional_line(name: str, value: object) -> str | None:
-    """Return a text as one line, None for no text."""
-    return " ".join(plain_text(name, value).split()) or None if value is not None else None
-
-
-def texts(name: str, value: object) -> tuple[str, ...]:
-    """Return a list of texts without the empty ones; one text is a list of one."""
-    items = [value] if isinstance(value, str) else value if value is not None else []
-    if not isinstance(items, (list, tuple)):
-        raise UsageError(f"`{name}` must be a list of texts, found {shown(value)}")
-    return tuple(filter(None, (plain_text(f"{name}[{number}]", item) for number, item in enumerate(items))))
-
-
-def _needed_texts(name: str, value: object) -> tuple[str, ...]:
-    found = texts(name, value)
-    if not found:
-        raise UsageError(f"`{name}` is missing; write a list of texts")
-    return found
-
-
-def _share(name: str, value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UsageError(f"`{name}` must be a number from 0 to 1, found {shown(value)}")
-    return float(value)
-
-
-def _moment(name: str, value: object) -> dt.date | None:
-    text = plain_text(name, value) if value is not None else ""
-    try:
-        return parse_moment(text) if text else None
-    except NotIsoError as error:
-        raise UsageError(f"`{name}` must be a date such as 2026-04-08, found {shown(text)}") from error
-    except NoSuchDayError as error:
-        raise UsageError(f"`{name}` is {shown(text)}, which is not a day of the calendar") from error
-
-
-def choice(members: type[StrEnum], *, default: StrEnum | None = None) -> Reader:
-    """Return a reader for a member of a closed set, in small or capital letters."""
-    allowed = {member.value.casefold(): member for member in members}
-
-    def read(name: str, value: object) -> StrEnum:
-        if value is None and default is not None:
-            return default
-        text = value.strip().casefold() if isinstance(value, str) else ""
-        if text in allowed:
-            return allowed[text]
-        close = difflib.get_close_matches(text, allowed, n=1, cutoff=0.4)
-        hint = f"; did you mean `{allowed[close[0]]}`?" if close else ""
-        raise UsageError(f"`{name}` must be one of {_quoted(members)}, found {shown(value)}{hint}")
-
-    return read
-
-
-def json_object(name: str, value: object) -> Mapping[str, Any]:
-    """Return a JSON object that can be written as JSON and read back; empty for none."""
-    if value is None:
-        return {}
+def require_json(name: str, value: Mapping[str, Any]) -> None:
+    """Raise UsageError for an object that cannot be written as JSON and read back."""
     try:
         written = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-        is_plain = isinstance(value, dict) and json.loads(written) == value
+        is_plain = json.loads(written) == value
     except (TypeError, ValueError, RecursionError):
         is_plain = False
-    if not is_plain or not isinstance(value, dict):
-        raise UsageError(f"`{name}` must be a JSON object of plain values, found {shown(value)}")
-    return value
+    if not is_plain:
+        raise UsageError(f"`{name}` must be a JSON object of plain values")
 
 
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: short, on one line, in the words of JSON."""
-    if value is None or isinstance(value, (list, tuple, dict)):
-        return "nothing" if value is None else "an object" if isinstance(value, dict) else "a list"
-    try:
-        text = visible(value if isinstance(value, str) else json.dumps(value))
-    except (TypeError, ValueError):
-        # No value of JSON, or a number with more digits than Python writes.
-        return f"a value of the kind `{type(value).__name__}`"
-    return f"`{text[:40]}…`" if len(text) > 41 else f"`{text}`"
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-class MemoryScope(StrEnum):
-    """The readers of a record: everybody, one project, or one focus area of it."""
-
-    GLOBAL = "global"
-    PROJECT = "project"
-    FOCUS = "focus"
-
-
-class RelationType(StrEnum):
-    """The relations between entities."""
-
-    BELONGS_TO = "BELONGS_TO"
-    CONFLICTS_WITH = "CONFLICTS_WITH"
-    PRODUCED = "PRODUCED"
-    MERGES_INTO = "MERGES_INTO"
-    PRODUCES = "PRODUCES"
-    CONSUMES = "CONSUMES"
-    READS = "READS"
-    WRITES = "WRITES"
-    INVOLVES = "INVOLVES"
-
-
-_SCOPE = choice(MemoryScope, default=MemoryScope.PROJECT)
-
-
-class RecordKind(Struct, frozen=True, kw_only=True):
-    """A kind of record; each field has a reader and the front matter key that it is written to, None for none.
-
-    `title` and `body` are the fields that hold the title and the body of the entry.
-    """
-
-    type: EntryType = EntryType.NOTE
-    title: str
-    body: str = ""
-    fields: Mapping[str, tuple[Reader, str | None]]
-
-
-KINDS: Mapping[str, RecordKind] = {
-    "decision": RecordKind(
-        type=EntryType.DECISION,
-        title="title",
-        body="rationale",
-        fields={
-            "title": (needed_line, None),
-            "rationale": (needed_text, None),
-            "owner": (optional_line, "owner"),
-            "date": (_moment, "created_at"),
-            "scope": (_SCOPE, None),
-            "supersedes": (optional_line, None),
-            "distinct_from": (texts, None),
-            "confidence": (_share, "confidence"),
-        },
-    ),
-    "pattern": RecordKind(
-        type=EntryType.PATTERN,
-        title="trigger",
-        fields={
-            "trigger": (needed_line, "trigger"),
-            "repeatable_steps": (_needed_texts, "repeatable_steps"),
-            "exclusions": (texts, "exclusions"),
-            "scope": (_SCOPE, None),
-            "last_validated_at": (_moment, "verified_at"),
-        },
-    ),
-    "context": RecordKind(
-        title="topic",
-        body="content",
-        fields={
-            "content": (needed_text, None),
-            "topic": (needed_line, "topic"),
-            "scope": (_SCOPE, None),
-            "relevance_score": (_share, "relevance_score"),
-        },
-    ),
-    "session": RecordKind(
-        title="objective",
-        fields={
-            "objective": (needed_text, "objective"),
-            "actions_taken": (texts, "actions_taken"),
-            "decisions_made": (texts, "decisions_made"),
-            "open_items": (texts, "open_items"),
-            "next_actions": (texts, "next_actions"),
-            "save_scope": (_SCOPE, None),
-        },
-    ),
-    "entity": RecordKind(
-        title="entity_name",
-        body="fact",
-        fields={
-            "entity_name": (needed_line, "entity"),
-            "fact": (needed_text, None),
-            "scope": (_SCOPE, None),
-        },
-    ),
-}
-
-
-class RelatedEntity(Struct, frozen=True, kw_only=True):
-    """A relation; `entity_id` is a name or an address as it was typed."""
-
-    entity_id: str
-    relationship_type: RelationType
-    properties: Mapping[str, Any]
-
-
-class Record(Struct, frozen=True):
-    """A record as an agent states it: its kind and the values of its fields."""
-
-    kind: str
-    values: Mapping[str, Any]
-    related: tuple[RelatedEntity, ...] = ()
-
-    @property
-    def type(self) -> EntryType:
-        """Return the type of the entry."""
-        return KINDS[self.kind].type
-
-    @property
-    def title(self) -> str:
-        """Return the title of the entry."""
-        title: str = self.values[KINDS[self.kind].title]
-        return title
-
-    @property
-    def scope(self) -> MemoryScope:
-        """Return the scope in which the record is to be read: its focus, its project, or everywhere."""
-        scope: MemoryScope = self.values["save_scope" if self.kind == "session" else "scope"]
-        return scope
-
-    @property
-    def date(self) -> dt.date | None:
-        """Return the date that the record states."""
-        return self.values.get("date") or self.values.get("last_validated_at")
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Return the front matter of the record, without its title."""
-        keys = ((key, self.values[name]) for name, (_, key) in KINDS[self.kind].fields.items() if key is not None)
-        label = {"label": self.kind} if self.type is EntryType.NOTE else {}
-        return label | {key: _plain(value) for key, value in keys if value not in (None, ())}
-
-    @property
-    def body(self) -> str:
-        """Return the body of the entry; a rationale gets its mark unless a heading of its own would end it."""
-        text: str = self.values.get(KINDS[self.kind].body, "")
-        marked = with_rationale("", text)
-        return marked if self.kind == "decision" and rationale_of(marked) == text else text
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as the front matter states it."""
-    return repr(value) if isinstance(value, float) else value.isoformat() if isinstance(value, dt.date) else value
-
-
-_RELATED = {"entity_id": needed_line, "relationship_type": choice(RelationType), "properties": json_object}
-# The verb of each kind in the ledger, which outlives versions.
-VERBS = {
-    "save_decision": "decision",
-    "save_pattern": "pattern",
-    "save_context": "context",
-    "save_session": "session",
-    "upsert_entity_with_deps": "entity",
-}
-_VERB_OF = {kind: verb for verb, kind in VERBS.items()}
 # Arguments that mdmem adds: a token was used for the request, and its session, by address or by id in the ledger.
 GRANTED, PRODUCED_BY = "granted", "produced_by"
 
@@ -328,13 +237,9 @@ class SaveRequest(Struct):
 
     record: Record
     arguments: dict[str, Any]
+    related: tuple[RelatedEntity, ...] = ()
     token: str | None = None
     id: str | None = None
-
-    @property
-    def verb(self) -> str:
-        """Return the name of the verb in the ledger."""
-        return _VERB_OF[self.record.kind]
 
     @property
     def is_granted(self) -> bool:
@@ -344,7 +249,7 @@ class SaveRequest(Struct):
     @property
     def ledger_id(self) -> str:
         """Return the id of this request in the ledger."""
-        return id_of(self.verb, self.arguments)
+        return id_of(self.record.verb, self.arguments)
 
     def text(self, name: str) -> str | None:
         """Return a text among the arguments, None for none."""
@@ -365,18 +270,23 @@ def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
             stated[name] = " ".join(plain_text(name, stated[name]).split())
     if token is not None and not isinstance(token, str):
         raise UsageError("`governance_token` must be a text, as `request_global_write_approval` returned it")
-    values = read_object(kind, stated.get(kind), {name: read for name, (read, _) in KINDS[kind].fields.items()})
+    record = read_object(kind, stated.get(kind), RECORDS[kind])
+    try:
+        _ = record.day
+    except (NotIsoError, NoSuchDayError) as error:
+        raise UsageError(f"`{kind}` has a date that is not a day such as 2026-04-08") from error
     related = _read_related(stated.get("related_entities")) if kind == "entity" else ()
-    return SaveRequest(Record(kind, values, related), stated, token or None)
+    return SaveRequest(record, stated, related, token or None)
 
 
 def _read_related(given: object) -> tuple[RelatedEntity, ...]:
     if given is not None and not isinstance(given, (list, tuple)):
         raise UsageError("`related_entities` must be a list of objects with `entity_id` and `relationship_type`")
-    return tuple(
-        RelatedEntity(**read_object(f"related_entities[{number}]", item, _RELATED))
-        for number, item in enumerate(given or ())
-    )
+    named = [(f"related_entities[{number}]", item) for number, item in enumerate(given or ())]
+    related = [(name, read_object(name, item, RelatedEntity)) for name, item in named]
+    for name, one in related:
+        require_json(f"{name}.properties", one.properties)
+    return tuple(one for _, one in related)
 
 
 def request_again(pending: PendingWrite) -> SaveRequest:
@@ -406,9 +316,9 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
     Raises UsageError for a text that would not be read as an entry.
     """
     # A decision has its title nowhere else; the others have theirs in a field or the body, too.
-    title = record.title if record.kind == "decision" else _cut(record.title)
+    title = record.heading if record.kind == "decision" else _cut(record.heading)
     stated = record.fields
-    if record.kind == "pattern" and _is_older(record.date, given["created_at"]):
+    if record.kind == "pattern" and _is_older(record.day, given["created_at"]):
         # A pattern is no younger than its validation.
         stated["created_at"] = stated["verified_at"]
     fields = {"type": record.type.value, "title": title, **given, **stated}

@@ -6,10 +6,9 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.candidates import PRIVATE, id_of
@@ -22,21 +21,9 @@ from mdmem.store.workspace.scope import Filters, find_wing, resolve_scope, scope
 from mdmem.store.workspace.visibility import make_own_memory, may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
-from mdmem.write.create import free_address, room_for
+from mdmem.write.create import ROOM_KINDS, free_address, room_for
 from mdmem.write.plan import needs_token
-from mdmem.write.records import (
-    ComposedEntry,
-    choice,
-    entry_text,
-    json_object,
-    needed_line,
-    needed_text,
-    optional_line,
-    plain_text,
-    read_back,
-    read_object,
-    texts,
-)
+from mdmem.write.records import ComposedEntry, entry_text, plain_text, read_back, read_object, require_json
 from mdmem.write.save import SAME_REQUEST, SAVING, keeping_receipt, repeated_message, request_key, written_before
 from mdmem.write.similar import find_near
 from mdmem.write.write import new_fault, write_new_entry
@@ -50,77 +37,50 @@ _NEGATIONS = words_of(
 )
 
 
-class MemoryKind(StrEnum):
-    """The kinds of memories, in the words of the contract."""
-
-    EPISODE = "episode"
-    DECISION = "decision"
-    PLAN = "plan"
-    IDEA = "idea"
-    CLAIM = "claim"
-    ARTIFACT = "artifact"
-    PROCEDURE = "procedure"
-    DOMAIN = "domain"
-    SESSION = "session"
-    PATTERN = "pattern"
-    RULE = "rule"
-
-    @property
-    def type(self) -> EntryType:
-        """Return the type of the entry."""
-        return _TYPES.get(self, (EntryType.NOTE, ""))[0]
-
-    @property
-    def room_kind(self) -> str:
-        """Return the kind whose room the settings give."""
-        return "session" if self is MemoryKind.SESSION else _TYPES.get(self, (EntryType.NOTE, "context"))[1]
-
-
+Kind = Literal[
+    "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
+]
+# Every other kind is a note.
 _TYPES = {
-    MemoryKind.DECISION: (EntryType.DECISION, "decision"),
-    MemoryKind.RULE: (EntryType.INVARIANT, "decision"),
-    MemoryKind.PATTERN: (EntryType.PATTERN, "pattern"),
-    MemoryKind.PROCEDURE: (EntryType.PATTERN, "pattern"),
+    "decision": EntryType.DECISION,
+    "rule": EntryType.INVARIANT,
+    "pattern": EntryType.PATTERN,
+    "procedure": EntryType.PATTERN,
 }
 
 
-class Memo(Struct, frozen=True, kw_only=True):
+class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory to save, with the caller's arguments; `related_to` are names as typed."""
 
     title: str
     content: str
-    kind: MemoryKind
-    domain: str | None
-    project: str | None
-    tags: tuple[str, ...]
-    related_to: tuple[str, ...]
-    metadata: Mapping[str, Any]
-    agent: str | None
-    room: str | None
+    kind: Kind = "episode"
+    domain: str | None = None
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    related_to: tuple[str, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    agent: str | None = None
+    room: str | None = None
+
+    @property
+    def type(self) -> EntryType:
+        """Return the type of the entry."""
+        return _TYPES.get(self.kind, EntryType.NOTE)
+
+    @property
+    def room_kind(self) -> str:
+        """Return the kind whose room the settings give."""
+        return "session" if self.kind == "session" else ROOM_KINDS[self.type]
 
 
-def _verbatim(name: str, value: object) -> str:
-    # It is kept as it came; a character that no file may hold is refused.
-    needed_text(name, value)
-    return str(value)
-
-
-def _unique(name: str, value: object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(" ".join(one.split()) for one in texts(name, value)))
-
-
-_READERS = {
-    "title": needed_line,
-    "content": _verbatim,
-    "kind": choice(MemoryKind, default=MemoryKind.EPISODE),
-    "domain": optional_line,
-    "project": optional_line,
-    "tags": _unique,
-    "related_to": _unique,
-    "metadata": json_object,
-    "agent": optional_line,
-    "room": optional_line,
-}
+def _read(given: Mapping[str, object]) -> Memo:
+    """Return the memory that a caller states, its content word for word; raises UsageError."""
+    memo = read_object("remember", dict(given), Memo)
+    require_json("remember.metadata", memo.metadata)
+    lists = {name: [" ".join(one.split()) for one in getattr(memo, name)] for name in ("tags", "related_to")}
+    unique = {name: tuple(dict.fromkeys(some)) for name, some in lists.items()}
+    return replace(memo, content=str(given["content"]), **unique)
 
 
 class SimilarMemory(Struct, frozen=True, kw_only=True):
@@ -158,7 +118,7 @@ def remember(
     """Save a memory; if it could not be saved, the message says why."""
     moment = now() if now is not None else datetime.now(UTC)
     try:
-        return _remember(workspace, Memo(**read_object("remember", dict(given), _READERS)), moment)
+        return _remember(workspace, _read(given), moment)
     except MdmemError as error:
         why = str(error)
     except OSError as error:
@@ -189,11 +149,11 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     if known is not None:
         name = id_of(known, is_private=is_private)
         return RememberResult(success=True, id=name, message=repeated_message(name), timestamp=now)
-    room = room_for(home.settings, memo.kind.room_kind, memo.room)
-    address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
+    room = room_for(home.settings, memo.room_kind, memo.room)
+    address = free_address(home, wing, room, kind=memo.kind, title=memo.title)
     name = id_of(address, is_private=is_private)
     see, unlinked = _links(home, memo.related_to, address)
-    status = home.settings.agent_status[memo.kind.type]
+    status = home.settings.agent_status[memo.type]
     fields = {"status": status.value, "created_at": moment_on(home.today, now).isoformat(), "see": see}
     content = compose_memo(memo, address, {**fields, RELATED: unlinked}).content
     change = Change(f"{address}.md", f"{address}.md", None, content)
@@ -215,11 +175,11 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
     """
     metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
     fields: dict[str, Any] = {
-        "type": memo.kind.type.value,
+        "type": memo.type.value,
         "title": memo.title,
-        "label": memo.kind.value if memo.kind.type is EntryType.NOTE else None,
+        "label": memo.kind if memo.type is EntryType.NOTE else None,
         "topic": memo.domain,
-        "agent": memo.agent or (UNNAMED_AGENT if memo.kind.type.is_rule else None),
+        "agent": memo.agent or (UNNAMED_AGENT if memo.type.is_rule else None),
         "tags": memo.tags,
         METADATA: plain_text("remember.metadata", metadata),
         **given,

@@ -30,7 +30,7 @@ from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change
 from mdmem.write.plan import PlannedSave, Saving, Target, find_target, plan_save
-from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, MemoryScope, SaveRequest, read_request, request_again
+from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, SaveRequest, read_request, request_again
 from mdmem.write.results import NOT_YET, BatchSaveResult, PendingStatus, SaveResult, SaveStatus, failed
 from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
@@ -241,7 +241,9 @@ class Saver:
                 if request.token is not None and not request.is_granted:
                     self._spend_token(request)
                 arguments = dict(request.arguments)
-                self.ledger.keep(PendingWrite(verb=request.verb, arguments=arguments, created=self._now(), error=why))
+                self.ledger.keep(
+                    PendingWrite(verb=request.record.verb, arguments=arguments, created=self._now(), error=why)
+                )
         except ApprovalTokenError as refusal:
             return failed(str(refusal))
         except MdmemError as refusal:
@@ -256,7 +258,7 @@ class Saver:
         self.workspace.location.require_root()
         with write_lock(self.workspace.state_folder / SAVING, wait=self._wait):
             workspace, record = self.workspace.reread(), request.record
-            is_global = record.scope is MemoryScope.GLOBAL
+            is_global = record.reach == "global"
             require_writable(workspace, request.text("project_id"), is_global=is_global)
             _refuse_busy_repository(workspace)
             self._find_session(request)
@@ -264,7 +266,7 @@ class Saver:
             if isinstance(target, SaveResult):
                 return target
             asked = {name: value for name, value in request.arguments.items() if name != "project_id"}
-            key = request.id or request_key(workspace, request.verb, asked, wing=target.wing)
+            key = request.id or request_key(workspace, request.record.verb, asked, wing=target.wing)
             if request.id is None and record.kind in _NEVER_COMPARED:
                 # A save that waited has its receipt under its id in the ledger.
                 since = self._now() - SAME_REQUEST
@@ -298,13 +300,13 @@ class Saver:
         result = planned.result
         if planned.fingerprint is None or not result.is_for_a_person:
             return result
-        key, confidence = f"{target.wing} {planned.fingerprint}", request.record.values.get("confidence")
+        key, confidence = f"{target.wing} {planned.fingerprint}", getattr(request.record, "confidence", None)
         blocked = Blocked(
             key=key,
             confidence=stated_confidence(confidence),
             candidate=result.candidate_id or "",
             at=self._now(),
-            title=request.record.title,
+            title=request.record.heading,
             project=request.text("project_id") or "",
             request=request.id or "",
         )
@@ -351,7 +353,7 @@ class Saver:
 
     def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
         """Record the age of a wing before saving an entry with an older date, which would make hygiene due at once."""
-        dated = request.record.date
+        dated = request.record.day
         first = oldest_entry(workspace.catalog, target.wing) or workspace.today
         if dated is not None and day_of(dated) < first:
             # If the record fails, hygiene is due a little early.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mdmem.change.hygiene import run_hygiene
 from mdmem.checks.run import CheckRequest, check
 from mdmem.model.entry import EntryType, Status
-from mdmem.write.records import ComposedEntry, Record, compose_record, read_request
+from mdmem.write.records import ComposedEntry, Decision, compose_record, read_request
 from mdmem.write.similar import Subject, subject_of
 from saving.agents import agent, context, decision, entries, later, outcome, pattern, project, save, session
 
@@ -119,8 +119,9 @@ def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(tmp_path: Path)
     assert f"title: {('word ' * 20).strip()}…\n" in text
 
 
-def composed(title: str, rationale: str) -> tuple[Record, ComposedEntry]:
+def composed(title: str, rationale: str) -> tuple[Decision, ComposedEntry]:
     record = read_request("decision", {"decision": decision(title, rationale)}).record
+    assert isinstance(record, Decision)
     return record, compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
 
 
@@ -129,9 +130,7 @@ def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title
     record, made = composed(title, rationale)
     assert made.entry.type is EntryType.DECISION
     assert made.entry.title == record.title
-    assert (
-        subject_of(made.entry, made.body).fingerprint == Subject(record.title, record.values["rationale"]).fingerprint
-    )
+    assert subject_of(made.entry, made.body).fingerprint == Subject(record.title, record.rationale).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -150,4 +149,4 @@ def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title
 def test_reasons_are_read_back_whole_whatever_markdown_they_hold(rationale: str) -> None:
     record, made = composed("Use it", rationale)
     assert made.entry.status is Status.DRAFT
-    assert subject_of(made.entry, made.body) == Subject("Use it", record.values["rationale"])
+    assert subject_of(made.entry, made.body) == Subject("Use it", record.rationale)

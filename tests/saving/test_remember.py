@@ -189,17 +189,14 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("stated", "sentence"),
     [
-        ({"content": "x"}, "`remember.title` is missing; write a text"),
-        ({"title": "x"}, "`remember.content` is missing; write a text"),
+        ({"content": "x"}, "`remember`: object missing required field `title`"),
+        ({"title": "x"}, "`remember`: object missing required field `content`"),
         ({"title": "x", "content": "a\x1bb"}, "`remember.content` contains the character U+001B"),
         ({"title": "x", "content": "y", "kind": "decison"}, "`remember.kind` must be one of"),
-        (
-            {"title": "x", "content": "y", "metadata": [1]},
-            "`remember.metadata` must be a JSON object of plain",
-        ),
+        ({"title": "x", "content": "y", "metadata": [1]}, "`remember.metadata`: expected `object`"),
         ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo` yet"),
         ({"title": "x", "content": "y", "project": "lib"}, "`lib` is a shared wing"),
-        ({"title": "x", "content": "y", "wing": "app"}, "`remember` has no field `wing`"),
+        ({"title": "x", "content": "y", "wing": "app"}, "`remember`: object contains unknown field `wing`"),
         (
             {"title": "x", "content": "y", "project": "app", "room": "A B"},
             "`room`: `A B` is not a valid name for a room",

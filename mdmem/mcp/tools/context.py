@@ -17,14 +17,11 @@ from mdmem.mcp.answers import mark_line
 from mdmem.mcp.tools.tool import Agent, AsText, Choice, Facts, Name, Project, Record, Room, Text, Texts, tool
 from mdmem.render.context import pack_markdown, plan_json
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.remember import remember
+from mdmem.write.remember import Kind, remember
 
 _Intent = Literal["build", "plan", "ideate", "research", "debug", "decide", "learn", "general"]
 _Layer = Literal["wake", "recall", "deep_search"]
 _Output = Literal["documentation", "report", "briefing", "roadmap", "release_notes", "audit_packet", "custom"]
-_Kind = Literal[
-    "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
-]
 _Domain = Annotated[Name | None, Field(default=None, description="Only this tag, topic, label, room or focus.")]
 _QUALITY = ("origin", "source", "url", "created_at", "updated_at", "valid_at", "project_id")
 _ITEM = ("id", "type", "name", "content", "score", "facet", "title", "reason", "source", "metadata", "related")
@@ -90,7 +87,7 @@ def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annot
 class _RememberArguments(TypedDict):
     title: Annotated[str, Field(max_length=300, description="Short."), AsText]
     content: Annotated[str, Field(max_length=100_000, description="Markdown."), AsText]
-    kind: Annotated[_Kind, Choice, Field(default="episode", description="What kind of memory it is.")]
+    kind: Annotated[Kind, Choice, Field(default="episode", description="What kind of memory it is.")]
     domain: Annotated[Name | None, Field(default=None, description="The subject area.")]
     project: Project
     tags: Annotated[Texts | None, Field(default=None, description="Tags.")]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack, get_origin, get_type_hints
 
+from msgspec import Struct
+from msgspec.structs import fields
 from pydantic import Field, TypeAdapter, WithJsonSchema
 
 from mdmem.ask.bundle import retrieve_context
@@ -29,9 +31,9 @@ from mdmem.mcp.tools.tool import (
     tool,
 )
 from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.records import Background, Decision, Entity, Pattern, RelatedEntity, Scope, Session
 from mdmem.write.save import get_save_status, request_approval, save, save_with_learnings
 
-Scope = Literal["global", "project", "focus"]
 _Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]
 # The tool itself answers a call that names no project.
 NeededProject = Annotated[Name | None, Field(description="Its id, or the name of its wing.")]
@@ -199,82 +201,25 @@ SESSIONS = (
 )
 
 
-_ScopeField = Annotated[
-    Scope | None, Field(description="for whom it is meant; `global` goes to the shared wing and needs a token")
-]
+def _record(kind: type[Struct]) -> WithJsonSchema:
+    """Return the schema of a record; saving itself reports which of its fields are wrong."""
+    properties = {}
+    for name, stated in get_type_hints(kind, include_extras=True).items():
+        if get_origin(stated) is ClassVar:
+            continue
+        about = stated.__metadata__[0].description if get_origin(stated) is Annotated else None
+        schema = TypeAdapter(stated).json_schema(schema_generator=FlatSchema)
+        properties[name] = schema | ({"description": about} if about else {})
+    required = [one.name for one in fields(kind) if one.required]
+    return WithJsonSchema({"type": "object", "properties": properties, "required": required})
 
 
-class _DecisionFields(TypedDict):
-    title: Annotated[str, Field(description="short decision title")]
-    rationale: Annotated[str, Field(description="why this decision was made")]
-    owner: Annotated[str | None, Field(description="who made or owns the decision")]
-    date: Annotated[str | None, Field(description="when it was made, as YYYY-MM-DD")]
-    scope: _ScopeField
-    supersedes: Annotated[str | None, Field(description="the id of an older decision that this one replaces")]
-    distinct_from: Annotated[list[str] | None, Field(description="ids of similar decisions that stay current")]
-    confidence: Annotated[float | None, Field(description="0.0 to 1.0")]
-
-
-class _PatternFields(TypedDict):
-    trigger: Annotated[str, Field(description="when the pattern applies")]
-    repeatable_steps: list[str]
-    exclusions: Annotated[list[str] | None, Field(description="when it does not apply")]
-    scope: _ScopeField
-    last_validated_at: Annotated[str | None, Field(description="ISO 8601")]
-
-
-class _ContextFields(TypedDict):
-    content: str
-    topic: Annotated[str, Field(description="a short tag")]
-    scope: _ScopeField
-    relevance_score: Annotated[float | None, Field(description="0.0 to 1.0; a higher one is found sooner")]
-
-
-class _SessionFields(TypedDict):
-    objective: str
-    actions_taken: list[str] | None
-    decisions_made: list[str] | None
-    open_items: list[str] | None
-    next_actions: list[str] | None
-    save_scope: _ScopeField
-
-
-class _EntityFields(TypedDict):
-    entity_name: str
-    fact: str
-    scope: _ScopeField
-
-
-class _RelatedFields(TypedDict):
-    entity_id: Annotated[str, Field(description="the id or the name of an entity that exists")]
-    relationship_type: Literal[
-        "BELONGS_TO",
-        "CONFLICTS_WITH",
-        "PRODUCED",
-        "MERGES_INTO",
-        "PRODUCES",
-        "CONSUMES",
-        "READS",
-        "WRITES",
-        "INVOLVES",
-    ]
-    properties: dict[str, Any] | None
-
-
-def _record(fields: type) -> WithJsonSchema:
-    """Return the schema of an object; the feature itself reports which of its fields are wrong."""
-    types = get_type_hints(fields, include_extras=True)
-    schemas = {name: TypeAdapter(one).json_schema(schema_generator=FlatSchema) for name, one in types.items()}
-    required = [name for name, one in get_type_hints(fields).items() if type(None) not in get_args(one)]
-    return WithJsonSchema({"type": "object", "properties": schemas, "required": required})
-
-
-_Decision = Annotated[Record, _record(_DecisionFields)]
-_Pattern = Annotated[Record, _record(_PatternFields)]
-_Context = Annotated[Record, _record(_ContextFields)]
-_Session = Annotated[Record, _record(_SessionFields)]
-_Entity = Annotated[Record, _record(_EntityFields)]
-_Related = Annotated[Record, _record(_RelatedFields)]
+_Decision = Annotated[Record, _record(Decision)]
+_Pattern = Annotated[Record, _record(Pattern)]
+_Context = Annotated[Record, _record(Background)]
+_Session = Annotated[Record, _record(Session)]
+_Entity = Annotated[Record, _record(Entity)]
+_Related = Annotated[Record, _record(RelatedEntity)]
 
 
 class _SaveResult(TypedDict):
