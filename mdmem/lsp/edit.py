@@ -18,7 +18,7 @@ from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.state.files import leads_away
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.move import plan_named_moves
-from mdmem.write.write import catalog_after, permitted, refuse_faults
+from mdmem.write.write import permitted, refuse_faults
 
 
 def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool = True) -> types.WorkspaceEdit | None:
@@ -28,7 +28,7 @@ def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool
     cannot do it, and LostRaceError if a file is not as the plan assumes.
     """
     changes = permitted(memory.workspace, change_set)
-    refuse_faults(memory.catalog, catalog_after(memory.workspace, changes), changes)
+    refuse_faults(memory.workspace, changes)
     return edit_of(memory, changes, with_renames=with_renames)
 
 

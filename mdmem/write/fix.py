@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.checks.engine import CheckReport, sameness
+from mdmem.checks.engine import CheckReport
 from mdmem.checks.run import CheckRequest, check_all, limited
 from mdmem.errors import UsageError
 from mdmem.markdown.layout import apply_edits
@@ -306,58 +305,33 @@ def find_new(
 
     A finding with another text or line in its file counts as the same, unless the round was meant to fix it.
     """
-    follow, to_end = _following(renames), frozenset(ended)
-    new = [one for one in after if one.code != _UNTIL_ADDED]
-    # The findings as they read after the renames.
-    is_ended = {follow(one): one in to_end for one in before}
-    left = [follow(one) for one in before]
+    origins: dict[str, str] = {}
+    for old, new in renames:
+        origins[new] = origins.pop(old, old)
+
+    def place(one: Finding) -> Hashable:
+        return one.code, origins.get(one.place.path, one.place.path)
+
+    def text(one: Finding) -> Hashable:
+        return place(one), one.message
+
+    ours = _surplus((one for one in after if one.code != _UNTIL_ADDED), text, before)
+    theirs = _surplus((one for one in before if one not in ended), text, after)
+    found = _surplus(ours, place, theirs)
     # A finding about a folder is at one of its files, which may be another one after a rename.
-    for key in (sameness, _in_words, _in_place) if renames else (sameness, _in_place):
-        had, has = Counter(map(key, left)), Counter(map(key, new))
-        left, new = _surplus(left, key, has), _surplus(new, key, had)
-        # A finding that the round was to fix and that has the same text was not fixed; one with another text is new.
-        left = [one for one in left if not is_ended[one]]
-    return new
+    return _surplus(found, lambda one: one.code, _surplus(theirs, place, ours)) if renames else found
 
 
 def _surplus(
-    findings: Iterable[Finding], key: Callable[[Finding], Hashable], others: Counter[Hashable]
+    findings: Iterable[Finding], key: Callable[[Finding], Hashable], others: Iterable[Finding]
 ) -> list[Finding]:
     """Return the findings that have no partner of the same key among others."""
-    rest, left = Counter(others), []
+    rest, left = Counter(map(key, others)), []
     for finding in findings:
         rest[key(finding)] -= 1
         if rest[key(finding)] < 0:
             left.append(finding)
     return left
-
-
-def _in_words(finding: Finding) -> Hashable:
-    return finding.code, finding.message
-
-
-def _in_place(finding: Finding) -> Hashable:
-    return finding.code, finding.place.path
-
-
-def _following(renames: _Renames) -> Callable[[Finding], Finding]:
-    """Return a function that rewrites a finding as it reads after some files were renamed."""
-    if not renames:
-        return lambda finding: finding
-    names: dict[str, str] = {}
-    for old, new in ((old.removesuffix(".md"), new.removesuffix(".md")) for old, new in renames):
-        names = {first: new if last == old else last for first, last in names.items()}
-        names.setdefault(old, new)
-    named = re.compile("|".join(rf"(?<![\w/-]){re.escape(old)}(?![\w/-])" for old in sorted(names, reverse=True)))
-
-    def moved(text: str) -> str:
-        return named.sub(lambda found: names[found.group()], text)
-
-    def follow(finding: Finding) -> Finding:
-        place, address = replace(finding.place, path=moved(finding.place.path)), finding.address
-        return replace(finding, place=place, address=address and moved(address), message=moved(finding.message))
-
-    return follow
 
 
 def _is_about(finding: Finding, names: Collection[str]) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_check
 from mdmem.checks.codes import chosen_codes
-from mdmem.checks.engine import run_checks
+from mdmem.checks.engine import mark_new, run_checks
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.model.finding import Finding, Severity
-from mdmem.store.catalog.links import EdgeKind, classify
+from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
@@ -113,7 +114,7 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
     changes = permitted(workspace, change_set)
     if not change_set.is_proved:
         try:
-            refuse_faults(workspace.catalog, catalog_after(workspace, change_set.changes), change_set.changes)
+            refuse_faults(workspace, change_set.changes)
         except BrokenMemoryError as error:
             # Somebody else may have written the fault since the files were read.
             if workspace.reread().catalog.digests != workspace.catalog.digests:
@@ -141,63 +142,43 @@ def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
     return load(overlaid, workspace.entry_cache)
 
 
-def refuse_faults(before: Catalog, after: Catalog, changes: Sequence[Change]) -> None:
-    """Raise UsageError where changes give the entries faults that they did not have before."""
-    touched = {path.removesuffix(".md") for change in changes for path in (change.path, change.to)}
-    moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in changes}
-    faults = sorted(_new_faults(before, after, touched, moved))
+# The rules on the two ends of a supersession.
+_PROVED = (
+    "successor-not-current",
+    "superseded-but-active",
+    "supersession-across-wings",
+    "supersession-cycle",
+    "supersession-one-sided",
+    "two-successors",
+)
+
+
+def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
+    """Raise UsageError where changes give the entries errors that they did not have before."""
+    moves = {one.path.removesuffix(".md"): one.to.removesuffix(".md") for one in changes}
+    before = _faults(workspace, workspace.catalog, moves)
+    after = _faults(workspace, catalog_after(workspace, changes), moves.values())
+    faults = [one for one in mark_new(after, before, moves=moves) if one.new]
     if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise BrokenMemoryError(f"nothing is written: {faults[0]}{more}")
+        first, more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        where = f"{first.place.path}:{first.place.line}"
+        raise BrokenMemoryError(f"nothing is written: {where}: {first.message}; {first.help}{more}")
 
 
-def _new_faults(before: Catalog, after: Catalog, touched: Collection[str], moved: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each fault that the touched addresses have afterwards and did not have before."""
-
-    def now(address: str) -> str:
-        return moved.get(address, address)
-
-    def is_known(finding: Finding) -> bool:
-        return (finding.code, finding.place.path.removesuffix(".md"), finding.message) in known_findings
-
-    was_broken = {now(path.removesuffix(".md")) for path in before.broken}
-    broken = [one for path, one in after.broken.items() if path.removesuffix(".md") in {*touched} - was_broken]
-    known_findings = {(one.code, now(one.place.path.removesuffix(".md")), one.message) for one in before.findings}
-    found = (
-        one
-        for one in after.findings
-        if one.place.path.removesuffix(".md") in touched
-        and one.place.path not in after.broken
-        and one.severity is not Severity.WARNING
-        and not is_known(one)
-    )
-    for finding in (*(one.findings[0] for one in broken), *found):
-        yield f"{finding.place.path}:{finding.place.line}: {finding.message}; {finding.help}"
-    was = {now(address): entry for address, entry in before.entries.items()}
-    for address in after.entries.keys() & touched:
-        known_links = {link for name in LINK_FIELDS if address in was for link in was[address].links(name)}
+def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> Iterator[Finding]:
+    """Yield the errors of all entries that need no file to be read, and the links of some that lead nowhere."""
+    case = Case(catalog, workspace.settings, workspace.today)
+    for finding in chain(catalog.findings, *(get_check(code).find(case) for code in _PROVED)):
+        if finding.severity in (None, Severity.ERROR):
+            yield finding
+    for entry in (catalog.entries[one] for one in sorted(touched) if one in catalog.entries):
         for name in LINK_FIELDS:
-            for link in after.entries[address].links(name):
-                if link not in after.addresses and link not in known_links:
-                    yield f"`{name}` of `{address}` would name `{link}`, which does not exist"
-    about = {*touched, *moved}
-    known_edges = {(now(edge.old), now(edge.new), edge.kind) for edge in classify(before, about=about)}
-    for edge in classify(after, about=about):
-        is_new = (edge.old, edge.new, edge.kind) not in known_edges
-        if is_new and edge.kind not in _HARMLESS and not {edge.old, edge.new}.isdisjoint(touched):
-            yield f"`{edge.new}` supersedes `{edge.old}`: {_FAULTS.get(edge.kind, edge.kind.value)}"
-
-
-_HARMLESS = (EdgeKind.SOUND, EdgeKind.PENDING)
-_FAULTS = {
-    EdgeKind.ACROSS_WINGS: "a project entry overrides one of another wing, it does not supersede it",
-    EdgeKind.CYCLE: "the two would supersede each other",
-    EdgeKind.DANGLING: "one of them does not exist",
-    EdgeKind.MISMATCH: "the older one names another successor",
-    EdgeKind.SELF: "an entry cannot supersede itself",
-    EdgeKind.TWO_SUCCESSORS: "another entry supersedes it already",
-    EdgeKind.UNKNOWN: "one of them cannot be read",
-}
+            for link in entry.links(name):
+                if link not in catalog.addresses or link == entry.address:
+                    message = (
+                        f"`{name}` names `{link}`, which {'does not exist' if link != entry.address else 'is itself'}"
+                    )
+                    yield Finding("dangling-link", message, Place(entry.path), "name another entry", entry.address)
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
