@@ -40,8 +40,7 @@ from mdmem.render.history import (
 )
 from mdmem.render.json import dump, why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
-from mdmem.render.review import review_json, review_text
-from mdmem.render.review_markdown import diff_page, file_links, review_markdown
+from mdmem.render.review import diff_page, review_json, review_markdown, review_text
 from mdmem.render.upkeep import hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
 from mdmem.store.workspace.addresses import resolve_names
@@ -100,8 +99,7 @@ def diff_command(
     if form == "json":
         print_text(review_json(report))
     elif form == "markdown":
-        links = file_links(os.environ, workspace.location.under)
-        print_text(review_markdown(report, links, page=diff_page(report.page_url, os.environ)))
+        print_text(review_markdown(report, page=diff_page(report.page_url, os.environ)))
     else:
         print_text(review_text(report, given.ink()))
     return int(exit_code and not report.is_empty)

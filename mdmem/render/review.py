@@ -1,8 +1,9 @@
-"""Render a review: its sections as marked lines, as text for a terminal, and as JSON."""
+"""Render a review: its sections as marked lines, as text for a terminal, as Markdown for CI, and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -18,17 +19,18 @@ from mdmem.change.review_model import (
     Covered,
     Dependent,
     FieldChange,
+    FieldEdit,
     Ref,
     RelationChange,
     ReviewReport,
     Rewording,
     Span,
-    Wording,
+    Transition,
 )
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
-from mdmem.render.text import count, entries, first_of
+from mdmem.render.text import code, count, entries, first_of, fit_lines, prose
 
 # `code`: an address, a path or a value. `quoted`: words of a file. `strong` and `dim`: words of ours.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
@@ -51,13 +53,21 @@ _MOST_IN_LINE = 10
 # Entries of an answer that are shown although both sides have them.
 _FIRST = 5
 
+MARKER = "<!-- mdmem diff -->"
+"""The first line of a comment, by which CI finds the comment to update it."""
+
+# A comment on GitHub may have 65,536 characters.
+LIMIT = 65_000
+# Some readers show deeper lists as code.
+_DEEPEST = 8
+_CUT = "- {} more lines omitted; `mdmem diff` shows all."
+
 
 class ReviewSection(Struct, frozen=True):
-    """A section of a review, with whole texts for formats that can show them."""
+    """A section of a review."""
 
     title: str
     lines: tuple[Line, ...]
-    wordings: tuple[Wording, ...] = ()
 
 
 def review_text(review: ReviewReport, ink: Ink) -> str:
@@ -75,10 +85,61 @@ def review_text(review: ReviewReport, ink: Ink) -> str:
         return paint(text) if paint is not None and text else text
 
     for section in sections(review, mark):
-        if section.lines:
-            lines = ["  " * (level + 1) + text for level, text in section.lines]
-            parts.append("\n".join([ink.bold(section.title), *lines]))
+        lines = ["  " * (level + 1) + text for level, text in section.lines]
+        parts.append("\n".join([ink.bold(section.title), *lines]))
     return "\n\n".join(parts)
+
+
+def review_markdown(review: ReviewReport, *, page: str | None = None) -> str:
+    """Return the review in at most 65,000 characters; a section with omitted lines says so.
+
+    No text from a file is interpreted as markup, a link, a mention or a reference.
+    """
+    head = [
+        MARKER,
+        f"## mdmem diff: {headline(review)}",
+        f"{code(clipped(review.before))} → {code(clipped(review.after))}",
+    ]
+    head += [f"**{prose(clipped(remark))}**" for remark in review.remarks]
+    head += [f"[The page of this change]({page})"] if page is not None else []
+    blocks = [
+        [f"### {one.title}\n", *(f"{'  ' * min(level, _DEEPEST)}- {text}" for level, text in one.lines)]
+        for one in sections(review, _mark_markdown)
+    ]
+    room = LIMIT - sum(len(one) + 2 for one in head)
+    # If they do not all fit, each section has an equal share.
+    share = room if sum(len(line) + 1 for block in blocks for line in block) <= room else room // len(blocks)
+    return "\n\n".join([*head, *(fit_lines(block, share - 2, _CUT) for block in blocks)])
+
+
+def _mark_markdown(kind: Kind, text: str) -> str:
+    if not text.strip():
+        return text
+    if kind == "code":
+        return code(text)
+    shown = prose(text)
+    if kind == "added":
+        return f"<ins>{shown}</ins>"
+    if kind == "removed":
+        return f"<del>{shown}</del>"
+    # Stars next to a blank mark nothing.
+    return shown.replace(shown.strip(), f"**{shown.strip()}**", 1) if kind == "strong" else shown
+
+
+def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
+    """Return the URL of the change's page, with the numbers of the CI job in place of `{change}` and `{run}`.
+
+    None without a URL, or outside a job that has the number.
+    """
+    asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
+    numbers = {
+        "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),
+        "{run}": environment.get("GITHUB_RUN_ID") or environment.get("CI_JOB_ID", ""),
+    }
+    needed = [name for name in numbers if url is not None and name in url]
+    if url is None or not all(re.fullmatch("[0-9]+", numbers[name]) for name in needed):
+        return None
+    return re.sub(r"\{\w+\}", lambda found: numbers[found[0]], url)
 
 
 def review_json(review: ReviewReport) -> str:
@@ -121,34 +182,33 @@ def clipped(text: str) -> str:
 def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
     """Return the sections of a review that are not empty, what cannot be read first."""
     writer = _Writer(review, mark)
-    frozen = [one for one in review.rewordings if one.is_frozen]
-    others = [one for one in review.rewordings if not one.is_frozen]
     is_merge = review.merging is None or review.merging.is_merge
-    beliefs = ReviewSection("Rules before → after", _flat(map(writer.belief, review.beliefs)), review.wordings)
-    if not review.beliefs and review.wordings:
-        beliefs = replace(beliefs, title="Proposed, without effect yet")
-    found = [
-        ReviewSection("Cannot be read", tuple(writer.unread())),
-        beliefs,
-        ReviewSection("Findings after the merge" if is_merge else "New findings", tuple(writer.merging())),
-        ReviewSection("Changed text of current rules and decisions", _flat(map(writer.rewording, frozen))),
-        writer.listed("Status and relations", (*writer.transitions(), *map(writer.relation_change, review.bearings))),
-        ReviewSection("Other changed texts", _flat(map(writer.rewording, others))),
-        writer.listed("References to entries that are no longer current", map(writer.dependent, review.dependents)),
-        ReviewSection("Contradictions", tuple((0, writer.contradiction(one)) for one in review.contradictions)),
-        ReviewSection("Code that these entries apply to", tuple((0, writer.covered(one)) for one in review.covered)),
-        writer.listed(
-            "Other changed fields",
-            (f"{writer.code(one.entry.address)}: {writer.fields(one.fields)}" for one in review.edits),
+    found: tuple[tuple[str, Iterable[Line]], ...] = (
+        ("Cannot be read", writer.unread()),
+        ("Rules before → after", _flat(map(writer.belief, review.beliefs))),
+        ("Findings after the merge" if is_merge else "New findings", writer.merging()),
+        (
+            "Changed text of current rules and decisions",
+            _flat(writer.rewording(one) for one in review.rewordings if one.is_frozen),
         ),
-        ReviewSection("Moved and reformatted files", tuple(writer.moves())),
-        ReviewSection("Answers", _flat(map(writer.answer, review.answers))),
-    ]
-    return [section for section in found if section.lines or section.wordings]
+        (
+            "Status and relations",
+            writer.listed((*map(writer.transition, review.transitions), *map(writer.relation, review.bearings))),
+        ),
+        ("Other changed texts", _flat(writer.rewording(one) for one in review.rewordings if not one.is_frozen)),
+        ("References to entries that are no longer current", writer.listed(map(writer.dependent, review.dependents))),
+        ("Contradictions", writer.listed(map(writer.contradiction, review.contradictions))),
+        ("Code that these entries apply to", writer.listed(map(writer.covered, review.covered))),
+        ("Other changed fields", writer.listed(map(writer.edit, review.edits))),
+        ("Moved and reformatted files", writer.listed(writer.moves())),
+        ("Answers", _flat(map(writer.answer, review.answers))),
+    )
+    listed = (ReviewSection(title, tuple(lines)) for title, lines in found)
+    return [section for section in listed if section.lines]
 
 
-def _flat(parts: Iterable[Iterator[Line]]) -> tuple[Line, ...]:
-    return tuple(line for part in parts for line in part)
+def _flat(parts: Iterable[Iterator[Line]]) -> Iterator[Line]:
+    return (line for part in parts for line in part)
 
 
 class _Writer(Struct, frozen=True):
@@ -169,13 +229,12 @@ class _Writer(Struct, frozen=True):
     def entry(self, ref: Ref) -> str:
         return f"{ref.type} {self.code(ref.address)} “{self.quoted(ref.title)}”"
 
-    def listed(self, title: str, lines: Iterable[str]) -> ReviewSection:
-        """Return a section of single lines, cut where it is very long."""
-        found = [(0, text) for text in lines]
+    def listed(self, lines: Iterable[str]) -> Iterator[Line]:
+        """Yield single lines, cut where there are very many."""
+        found = list(lines)
+        yield from ((0, text) for text in found[:_MOST_LINES])
         if len(found) > _MOST_LINES:
-            more = self.mark("dim", f"{len(found) - _MOST_LINES} more; --format json has all")
-            found = [*found[:_MOST_LINES], (0, more)]
-        return ReviewSection(title, tuple(found))
+            yield 0, self.mark("dim", f"{len(found) - _MOST_LINES} more; --format json has all")
 
     def unread(self) -> Iterator[Line]:
         """Yield the files that only one side cannot read, and how many files neither side can."""
@@ -261,17 +320,12 @@ class _Writer(Struct, frozen=True):
             for one in fields
         )
 
-    def transitions(self) -> Iterator[str]:
-        """Yield the changes of status, without the faults that are among the new findings."""
-        found = self.review.merging.findings if self.review.merging is not None else ()
-        shown = {(one.address, one.message) for one in found}
-        for one in self.review.transitions:
-            faults = [fault for fault in one.faults if (one.entry.address, fault) not in shown]
-            illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
-            reasons = "".join(f" — {self.quoted(fault)}" for fault in faults)
-            yield f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
+    def transition(self, one: Transition) -> str:
+        illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
+        reasons = "".join(f" — {self.quoted(fault)}" for fault in one.faults)
+        return f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
 
-    def relation_change(self, one: RelationChange) -> str:
+    def relation(self, one: RelationChange) -> str:
         says = one.says if one.is_new else f"no longer {one.says}"
         both = "; both are current" if one.says == CLAIMS and one.is_new else ""
         return f"{self.entry(one.entry)} {says} {self.entry(one.on)}{both}"
@@ -299,22 +353,14 @@ class _Writer(Struct, frozen=True):
         files = f": {self.codes(one.files)}{more}" if one.files else ""
         return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}, {count(one.count, 'file')}{files}"
 
-    def moves(self) -> Iterator[Line]:
-        """Yield the moves, those between two folders as one, and the reformatted files."""
-        groups: dict[tuple[str, str], list[str]] = {}
-        for one in self.review.moves:
-            folders = one.before.rpartition("/")[0], one.after.rpartition("/")[0]
-            groups.setdefault(folders, []).append(f"{self.code(one.before)} → {self.code(one.after)}")
-        shown = [
-            moved[0]
-            if len(moved) == 1
-            else f"{self.code(f'{old}/*')} → {self.code(f'{new}/*')} ({entries(len(moved))})"
-            for (old, new), moved in sorted(groups.items())
-        ]
-        if shown:
-            yield 0, f"moved {first_of(shown, _MOST_IN_LINE)}"
+    def edit(self, one: FieldEdit) -> str:
+        return f"{self.code(one.entry.address)}: {self.fields(one.fields)}"
+
+    def moves(self) -> Iterator[str]:
+        if moved := [f"{self.code(one.before)} → {self.code(one.after)}" for one in self.review.moves]:
+            yield f"moved {first_of(moved, _MOST_IN_LINE)}"
         if same := self.review.no_ops:
-            yield 0, f"{entries(len(same))} reformatted: {first_of([*map(self.code, same)], _MOST_IN_LINE)}"
+            yield f"{entries(len(same))} reformatted: {first_of([*map(self.code, same)], _MOST_IN_LINE)}"
 
     def answer(self, one: AnswerPair) -> Iterator[Line]:
         before, after = ([ref.address for ref in side.items] for side in (one.before, one.after))

@@ -149,13 +149,6 @@ def fit_lines(lines: Sequence[str], room: int, cut: str) -> str:
     return "\n".join([*lines[:shown], cut.format(len(lines) - shown)])
 
 
-def fenced(text: str, language: str) -> str:
-    """Return a text of several lines as a block of code with a fence that is longer than any in the text."""
-    shown = "\n".join(visible(line) for line in text.split("\n"))
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=0))
-    return f"{fence}{language}\n{shown}\n{fence}"
-
-
 def _plain(text: str) -> str:
     return "".join(
         code(part) if number % 2 else _escape_markdown(part) for number, part in enumerate(_COMMIT.split(text))

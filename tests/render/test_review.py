@@ -9,14 +9,12 @@ import pytest
 from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
-from mdmem.render.review import review_json, review_text
-from mdmem.render.review_markdown import LIMIT, MARKER, FileLinks, diff_page, file_links, review_markdown
+from mdmem.render.review import LIMIT, MARKER, diff_page, review_json, review_markdown, review_text
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
@@ -74,15 +72,6 @@ def test_what_could_not_be_read_before_either_is_one_line() -> None:
     (section,) = (one for one in shown.split("\n\n") if one.startswith("Cannot be read"))
     assert [one.split(":")[0] for one in section.splitlines()[1:-1]] == ["  app/rules/c.md in new"]
     assert section.splitlines()[-1] == "  2 files on both sides; `mdmem check` shows why"
-
-
-def test_fault_of_a_step_is_told_once() -> None:
-    found = reviewed(OLD, NEW)
-    step = replace(found.transitions[0], faults=("became active alone",))
-    fault = Finding("approved-by-nobody", "became active alone", Place("app/rules/a.md"), address=step.entry.address)
-    more = replace(found, transitions=(step,), merging=Merging("the tree", False, (fault,), older=1))
-    assert text(more).count("became active alone") == 1
-    assert "brings 1 new finding; 1 was there before\n" in text(more)
 
 
 def test_merging_and_answers_are_told() -> None:
@@ -197,8 +186,7 @@ HOSTILE = st.lists(
     min_size=1,
     max_size=12,
 ).map(" ".join)
-_OURS = re.compile(r"</?(?:code|ins|del|details|summary|br/)>|\*\*")
-_FENCE = re.compile(r"^(`{3,})diff\n.*?\n\1$", re.DOTALL | re.MULTILINE)
+_OURS = re.compile(r"</?(?:code|ins|del)>|\*\*")
 # A marked character, then code: a mark stands in no code.
 _SHOWN = re.compile(r"<code>.*?</code>|\\[!-/:-@\[-`{-~]|`[^`\n]*`")
 
@@ -223,51 +211,15 @@ def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -
     }
     shown = review_markdown(reviewed(before, after))
     assert (shown.count(MARKER), len(shown) <= LIMIT) == (1, True)
-    rest = _OURS.sub("", _SHOWN.sub("", _FENCE.sub("", shown.removeprefix(MARKER))))
+    rest = _OURS.sub("", _SHOWN.sub("", shown.removeprefix(MARKER)))
     assert not set("<>`|*[]~\\\x1b\u202e") & set(rest)
     # In code no mention and no reference counts.
     apart = shown.replace("&#8203;", "\u200b")
-    unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", _SHOWN.sub("", _FENCE.sub("", apart))))
+    unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", _SHOWN.sub("", apart)))
     assert not re.search(r"@\w|#\w|GH-\d|www\.|://|!\d|\$\d|%\d", re.sub(r"^#+ ", "", unlinked, flags=re.MULTILINE))
-    ours = re.compile(r"( {2})*- |#{2,3} |$|The text of ( → )?$")
+    ours = re.compile(r"( {2})*- |#{2,3} |$")
     started = [line for line in unlinked.splitlines()[1:] if not ours.match(line)]
     assert set(started) == {" → "}
-
-
-def test_words_of_old_and_new_are_folded_below_what_is_believed() -> None:
-    shown = review_markdown(reviewed(OLD, NEW), FileLinks("https://host/blob/1/", "memory"))
-    words = shown.partition("  - because it was slow\n\n")[2].partition("\n\n###")[0]
-    old, new = (
-        f"[`memory/app/rules/{name}.md`](https://host/blob/1/memory/app/rules/{name}.md)" for name in ("a", "b")
-    )
-    assert words == (
-        "<details><summary>The text of <code>app/rules/a</code> → <code>app/rules/b</code></summary>\n\n"
-        f"{old} → {new}\n\n"
-        "```diff\n- The old words.\n+ The new words.\n```\n\n</details>"
-    )
-
-
-def test_words_of_a_new_draft_are_shown_to_who_approves_it() -> None:
-    draft = {"d": entry_text("Do it so.\n```\ncode\n```\n", status="draft")}
-    shown = review_markdown(reviewed({}, draft))
-    assert "### Proposed, without effect yet\n" in shown
-    assert "\n````diff\n+ Do it so.\n+ ```\n+ code\n+ ```\n````\n" in shown
-    assert "Proposed" not in text(reviewed({}, draft))
-
-
-@pytest.mark.parametrize(
-    ("environment", "base"),
-    [
-        (
-            {"GITHUB_SERVER_URL": "https://g.org", "GITHUB_REPOSITORY": "o/r", "GITHUB_SHA": "1"},
-            "https://g.org/o/r/blob/1/",
-        ),
-        ({"CI_PROJECT_URL": "https://l.org/o/r", "CI_COMMIT_SHA": "2"}, "https://l.org/o/r/-/blob/2/"),
-        ({}, ""),
-    ],
-)
-def test_files_are_linked_where_a_host_shows_them(environment: dict[str, str], base: str) -> None:
-    assert file_links(environment, "memory") == FileLinks(base, "memory")
 
 
 @pytest.mark.parametrize(
