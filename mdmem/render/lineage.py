@@ -75,13 +75,6 @@ class Box(Struct, frozen=True):
             return begin
         return f"{begin or '?'} – {end or '?'}"
 
-    @property
-    def reasons(self) -> str:
-        """Return the stated reasons of the entry and of its deprecation."""
-        entry = self.entry
-        deprecated = f"deprecated: {entry.deprecated_reason}" if entry.deprecated_reason else None
-        return "; ".join(filter(None, (entry.reason, deprecated)))
-
 
 class LineageGraph(Struct, frozen=True):
     """The entries to draw, the oldest of a chain first, and the number of hidden ones."""
@@ -298,7 +291,6 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
 _BOX, _TALL, _GAP, _ROW = 272, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
-_REASON, _REASON_LINES, _REASON_TALL = 38, 4, 14
 # For a single picture; a page has the same in its style sheet.
 STYLE = """
 .lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
@@ -312,7 +304,7 @@ STYLE = """
 .lineage .draft .title{font-style:italic}
 .lineage .reviewed rect{stroke:#c05b1c}.lineage g rect.bar{stroke:none}.lineage .asked rect{stroke-width:3}
 .lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
-.lineage .clash{stroke:#b3261e}.lineage .why{font-style:italic}
+.lineage .clash{stroke:#b3261e}
 .lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
 @media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#76828e}
 .lineage .invariant .bar{fill:#f29aa3}.lineage .decision .bar{fill:#8cbdea}
@@ -335,20 +327,13 @@ def lineage_svg(
 ) -> str:
     """Return a graph as SVG; `href` gives the page of an address, and `alone` includes the style sheet.
 
-    `name` is unique in a page. A picture of some entries has their reasons, too; one of all has no room for them.
+    `name` is unique in a page.
     """
-    has_reasons = any(node.is_asked for node in graph.nodes)
-    reasons = {
-        node.entry.address: _wrapped(node.reasons, _REASON, _REASON_LINES)
-        for node in graph.nodes
-        if has_reasons and node.reasons
-    }
-    deep = _REASON_TALL * max(map(len, reasons.values()), default=0)
     places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
-    corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * (_ROW + deep)) for one, (x, y) in places.items()}
+    corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * _ROW) for one, (x, y) in places.items()}
     width = max((x for x, _ in corners.values()), default=0) + _BOX + _EDGE
     # Below the last row there is room for an arrow that passes other boxes.
-    height = max((y for _, y in corners.values()), default=0) + _ROW + deep + (24 if graph.hidden else 0)
+    height = max((y for _, y in corners.values()), default=0) + _ROW + (24 if graph.hidden else 0)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     # A screen reader skips the parts of an image, so a picture with links is a group.
     role = "img" if href is None else "group"
@@ -356,20 +341,18 @@ def lineage_svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {described}>',
         f'<title id="{name}-title">{_text(_title(graph))}</title>',
-        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph, has_reasons=has_reasons)))}</desc>',
+        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph)))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
-        *(line for edge in graph.edges for line in _arrow(edge, corners, places, deep)),
-        *(line for node in graph.nodes for line in _box(node, corners, href, reasons.get(node.entry.address, ()))),
+        *(line for edge in graph.edges for line in _arrow(edge, corners, places)),
+        *(line for node in graph.nodes for line in _box(node, *corners[node.entry.address], href)),
     ]
     if graph.hidden:
         parts.append(f'<text class="way" x="{_EDGE}" y="{height - 10}">+{graph.hidden} more are not drawn</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _arrow(
-    edge: Arrow, corners: Mapping[str, tuple[int, int]], places: Mapping[str, tuple[int, int]], deep: int
-) -> Iterator[str]:
+def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]], places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     start, end = edge.forward
     if edge.kind is Relation.CONFLICTS:
         # Neither side comes first.
@@ -379,7 +362,7 @@ def _arrow(
     points = [(left + _BOX, top + _TALL // 2)]
     if places[end][0] > places[start][0] + 1:
         # The arrow passes other boxes in the gap below their row.
-        below = top + deep + (_TALL + _ROW) // 2
+        below = top + (_TALL + _ROW) // 2
         points += [(left + _BOX + _GAP, below), (right - _GAP, below)]
     points.append((right if not is_back else right + _BOX, low + _TALL // 2))
     path = _curve(points if edge.kind in _FORWARD else [*reversed(points)], is_back=is_back)
@@ -401,35 +384,25 @@ def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:
     return " ".join(path)
 
 
-def _box(
-    node: Box,
-    corners: Mapping[str, tuple[int, int]],
-    href: Callable[[str], str] | None,
-    reasons: Sequence[str],
-) -> Iterator[str]:
+def _box(node: Box, x: int, y: int, href: Callable[[str], str] | None) -> Iterator[str]:
     entry = node.entry
-    x, y = corners[entry.address]
-    tall = _TALL + _REASON_TALL * len(reasons)
     asked = " asked" if node.is_asked else ""
     link = f'<a href="{escape(href(entry.address))}">' if href is not None else ""
     yield f'<g class="{_CLASS[node.state]} {entry.type}{asked}">{link}<title>{_text(entry.title)}</title>'
-    yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{tall}" rx="6"/>'
-    yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{tall}" rx="2"/>'
-    for number, line in enumerate(_wrapped(entry.title, _TITLE, _LINES)):
+    yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_TALL}" rx="6"/>'
+    yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{_TALL}" rx="2"/>'
+    for number, line in enumerate(_wrapped(entry.title)):
         yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
     address = visible(entry.address)
     shown = address if len(address) <= _ADDRESS else f"…{address[1 - _ADDRESS :]}"
     yield f'<text class="about" x="{x + 14}" y="{y + 53}">{_text(shown)}</text>'
     about = ", ".join(filter(None, (entry.type.value, node.state.value, node.days)))
     yield f'<text class="about" x="{x + 14}" y="{y + 68}">{_text(about)}</text>'
-    for number, line in enumerate(reasons, 1):
-        yield f'<text class="about why" x="{x + 14}" y="{y + 68 + _REASON_TALL * number}">{_text(line)}</text>'
     yield "</a></g>" if link else "</g>"
 
 
-def _wrapped(text: str, width: int, most: int) -> list[str]:
-    lines = wrap(" ".join(visible(text).split()), width, break_on_hyphens=False) or [""]
-    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][: width - 1]}…"]
+def _wrapped(title: str) -> list[str]:
+    return wrap(" ".join(visible(title).split()), _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
 
 
 def _title(graph: LineageGraph) -> str:
@@ -439,13 +412,12 @@ def _title(graph: LineageGraph) -> str:
     return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
 
 
-def _sentences(graph: LineageGraph, *, has_reasons: bool) -> Iterator[str]:
+def _sentences(graph: LineageGraph) -> Iterator[str]:
     """Yield a description of the boxes and arrows for those who cannot see them."""
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
     for node in graph.nodes:
         days = f", {node.days}" if node.days else ""
-        why = f": {node.reasons}" if has_reasons and node.reasons else ""
-        yield f"{node.entry.title} is {node.state}{days}{why}."
+        yield f"{node.entry.title} is {node.state}{days}."
     for edge in graph.edges:
         verb = "is " if edge.kind in (Relation.SUPERSEDED, Relation.CLAIMED) else ""
         yield f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}."
