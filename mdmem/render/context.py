@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mdmem.ask.context import stance_marks
@@ -11,13 +12,14 @@ from mdmem.ask.synthesis import is_doubtful
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
+from mdmem.render.answers import Style
 from mdmem.render.ink import Ink
 from mdmem.render.text import count, indent
 
 Facts = Mapping[str, Any]
 _TITLE = 160
 _ACTIVE = "active"
-_UNREADABLE = "These files cannot be read in full, and may contain rules:"
+_UNREADABLE = "These files cannot be read in full, and may contain rules"
 _CONTRADICTIONS = "Contradictions, for a person to resolve"
 
 
@@ -27,60 +29,50 @@ def pack_json(pack: Facts) -> dict[str, Any]:
 
 
 def pack_markdown(pack: Facts) -> str:
-    """Return a pack, or one page of it, as Markdown: unreadable files first, then the facets, then the drafts."""
-    write = _markdown_line if pack.get("layer") == Layer.WAKE else _markdown_item
-    blocks = [f"# Context: {_cut(pack['goal'])}"]
-    if pack.get("problems"):
-        blocks.append("\n".join([f"**{_UNREADABLE}**", *(f"- {line}" for line in _problems(pack))]))
-    blocks.append(pack["usage_hint"])
-    for section in pack.get("sections", ()):
-        blocks += [f"## {section['title']}", *map(write, section["items"])]
-    if pack.get("proposed"):
-        blocks += ["## Proposed (not binding)", *map(write, pack["proposed"])]
-    if pack.get("conflicts"):
-        lines = [f"- `{one['a']}` against `{one['b']}`: {one['why']}" for one in pack["conflicts"]]
-        blocks.append("\n".join([f"## {_CONTRADICTIONS}", "", *lines]))
-    if pack.get("fallback"):
-        lines = [f"> {line}" for line in _outside(pack)]
-        blocks.append("\n".join(["## Outside the memory, not binding", "", *lines]))
-    if omitted := _omitted(pack):
-        named = ", ".join(f"`{one['id']}`" for one in pack.get("omitted", ()))
-        blocks.append(f"_{omitted}_" + (f" The best of these: {named}." if named else ""))
+    """Return a pack, or one page of it, as Markdown that quotes the entries."""
+    blocks = [f"# Context: {_cut(pack['goal'])}", *_pack(pack, Style(is_markdown=True))]
+    if named := ", ".join(f"`{one['id']}`" for one in pack.get("omitted", ()) if _omitted(pack)):
+        blocks[-1] += f" The best of these: {named}."
     return "\n\n".join([*blocks, *pack.get("remarks", ()), *pack.get("at", ())])
 
 
 def pack_text(pack: Facts, *, ink: Ink) -> str:
-    """Return a pack as blocks of text: unreadable files first, then the facets, then the drafts."""
-    write = _text_line if pack["layer"] == Layer.WAKE else _text_item
-    blocks = [_listed(_UNREADABLE, _problems(pack))] if pack["problems"] else []
-    blocks.append(pack["usage_hint"])
-    for section in pack["sections"]:
-        blocks.append(ink.bold(f"{section['title']} ({len(section['items'])})"))
-        blocks += (write(item, ink) for item in section["items"])
-    if pack["proposed"]:
-        blocks += [ink.bold("Proposed (not binding):"), *(write(item, ink) for item in pack["proposed"])]
-    if pack["conflicts"]:
-        lines = (f"{one['a']} against {one['b']}: {one['why']}" for one in pack["conflicts"])
-        blocks.append(ink.warn(_listed(f"{_CONTRADICTIONS}:", lines)))
-    if pack["fallback"]:
-        blocks.append(_listed("Outside the memory, not binding:", _outside(pack)))
+    """Return a pack as blocks of text."""
+    return "\n\n".join(_pack(pack, Style(ink=ink)))
+
+
+def _pack(pack: Facts, style: Style) -> Iterator[str]:
+    """Yield the blocks of a pack: unreadable files first, then the facets, then the drafts."""
+    write = partial(_line if pack.get("layer") == Layer.WAKE else _item, style=style)
+    if pack.get("problems"):
+        yield _listed(f"**{_UNREADABLE}**" if style.is_markdown else _UNREADABLE, _problems(pack), style)
+    yield pack["usage_hint"]
+    for section in pack.get("sections", ()):
+        yield style.heading(section["title"] + ("" if style.is_markdown else f" ({len(section['items'])})"))
+        yield from map(write, section["items"])
+    if pack.get("proposed"):
+        yield style.heading("Proposed (not binding)")
+        yield from map(write, pack["proposed"])
+    if pack.get("conflicts"):
+        lines = (f"`{one['a']}` against `{one['b']}`: {one['why']}" for one in pack["conflicts"])
+        yield _listed(style.heading(_CONTRADICTIONS), lines, style)
+    if pack.get("fallback"):
+        outside = (f"{visible(one['path'])}:{one['line']}: {visible(one['text'])}" for one in pack["fallback"])
+        yield _listed(style.heading("Outside the memory, not binding"), outside, style)
     if omitted := _omitted(pack):
-        blocks.append(ink.dim(omitted))
-    return "\n\n".join(blocks)
+        yield style.foot(omitted)
 
 
-def _listed(head: str, lines: Iterable[str]) -> str:
-    return "\n".join([head, *(f"  {line}" for line in lines)])
+def _listed(head: str, lines: Iterable[str], style: Style) -> str:
+    if style.is_markdown:
+        return "\n".join([head, "", *(f"- {line}" for line in lines)])
+    return "\n".join([f"{head}:", *(f"  {line}" for line in lines)])
 
 
 def _problems(facts: Facts) -> list[str]:
     return [
         f"{visible(one['path'])}:{one['line']}: {visible(one['message'])} ({one['code']})" for one in facts["problems"]
     ]
-
-
-def _outside(pack: Facts) -> list[str]:
-    return [f"{visible(one['path'])}:{one['line']}: {visible(one['text'])}" for one in pack["fallback"]]
 
 
 def _omitted(pack: Facts) -> str:
@@ -91,50 +83,40 @@ def _omitted(pack: Facts) -> str:
     return f"Omitted: {'; '.join(counts)}."
 
 
-def _markdown_item(item: Facts) -> str:
-    standing = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item)}", visible(item.get("reason", "")))))
+def _item(item: Facts, style: Style) -> str:
+    content, reason = item.get("content", ""), visible(item.get("reason", ""))
     related = [
-        f"- {one['relationship']} ({one['direction']}): `{one['id']}`, {one['type']}: {_cut(one['name'])}"
+        f"{one['relationship']} ({one['direction']}): `{one['id']}`, {one['type']}: {_cut(one['name'])}"
         + ("" if one.get("status", _ACTIVE) == _ACTIVE else f" ({one['status']})")
         for one in _related(item)
     ]
-    beneath = "\n".join([*(f"- {line}" for line in _bearings(item)), *related])
-    head = f"### {item.get('type')}: {_cut(item.get('name', ''))}"
-    return "\n\n".join(filter(None, (head, standing, quoted(item.get("content", "")), beneath)))
+    below = [*_bearings(item), *related]
+    if style.is_markdown:
+        standing = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item)}", reason)))
+        blocks = (f"### {item.get('type')}: {_title(item)}", standing, quoted(content), _bullets(below, style))
+        return "\n\n".join(filter(None, blocks))
+    lines = [f"{_name(item, style)}{_marks(item)}", f"  {_title(item)}", *([indent(content, 4)] if content else [])]
+    return "\n".join([*lines, style.ink.dim(f"  why: {reason}"), *([_bullets(below, style)] if below else [])])
 
 
-def _markdown_line(item: Facts) -> str:
+def _line(item: Facts, style: Style) -> str:
     """Return an item as one line: an invariant by its rule, others by their title with their open work below."""
-    head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, is_short=True)}: {_rule(item) or _title(item)}"
-    below = [] if _rule(item) else [quoted(item.get("content", ""))]
-    return "\n".join(filter(None, (head, *below, *(f"  - {line}" for line in _bearings(item)))))
+    rule, marks = _rule(item), _marks(item, is_short=True)
+    content = "" if rule else item.get("content", "")
+    below = indent(_bullets([*_bearings(item)], style), 2 if style.is_markdown else 0)
+    if style.is_markdown:
+        head, content = f"- {item.get('type')} `{item.get('id')}`{marks}: {rule or _title(item)}", quoted(content)
+    else:
+        head, content = f"{_name(item, style)}: {rule or _title(item)}{marks}", indent(content)
+    return "\n".join(filter(None, (head, content, below)))
 
 
-def _text_item(item: Facts, ink: Ink) -> str:
-    lines = [f"{_name(item, ink)}{_marks(item)}", f"  {_title(item)}"]
-    lines += [indent(item["content"], 4)] if item["content"] else []
-    lines += [ink.dim(f"  why: {item['reason']}"), *(ink.warn(f"  {line}") for line in _bearings(item))]
-    # A draft's statements about other entries have no effect yet.
-    others = [
-        (one, f"{one['id']}" + ("" if one["status"] == _ACTIVE else f" ({one['status'].replace('_', ' ')})"))
-        for one in _related(item)
-    ]
-    near = [
-        f"{one['relationship']} {name}" if one["direction"] == "outgoing" else f"{name} {one['relationship']} this"
-        for one, name in others
-    ]
-    return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
+def _bullets(lines: Iterable[str], style: Style) -> str:
+    return "\n".join(f"- {line}" if style.is_markdown else style.ink.dim(f"  {line}") for line in lines)
 
 
-def _text_line(item: Facts, ink: Ink) -> str:
-    """Return an item as one line, as `_markdown_line` does."""
-    head = f"{_name(item, ink)}: {_rule(item) or _title(item)}{_marks(item, is_short=True)}"
-    below = [] if _rule(item) or not item["content"] else [indent(item["content"])]
-    return "\n".join([head, *below, *(ink.warn(f"  {line}") for line in _bearings(item))])
-
-
-def _name(item: Facts, ink: Ink) -> str:
-    return ink.bold(f"[{item['type']}] {item['id']}")
+def _name(item: Facts, style: Style) -> str:
+    return style.ink.bold(f"[{item['type']}] {item['id']}")
 
 
 def _title(item: Facts) -> str:
@@ -185,7 +167,7 @@ def plan_markdown(plan: Facts) -> str:
     grounded = f"{verdict['grounded_sections']} of {verdict['sections']} sections are grounded"
     kind = plan["output_type"].replace("_", " ")
     blocks = [f"# Plan: {visible(plan['goal'])}"]
-    blocks += _bold_list(_UNREADABLE[:-1], (line.rpartition(" (")[0] for line in _problems(plan)))
+    blocks += _bold_list(_UNREADABLE, (line.rpartition(" (")[0] for line in _problems(plan)))
     blocks.append(f"{kind}, {plan['depth']}{audience}; {verdict['status']}: {grounded}")
     blocks += _bold_list("Constraints", plan["constraints"])
     for section in plan["sections"]:

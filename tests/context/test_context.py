@@ -258,7 +258,7 @@ def test_what_a_draft_says_of_an_entry_in_force_is_marked(tmp_path: Path) -> Non
     put(root, "app/architecture/kept", "The pool of walruses")
     put(root, "app/architecture/hoped", "Seals", status="draft", supersedes=["app/architecture/kept"], reason="room")
     said = pack_text(context(root, "the pool of walruses"), ink=Ink())
-    assert "  linked: app/architecture/hoped (draft) supersedes this\n" in f"{said}\n"
+    assert "  supersedes (incoming): `app/architecture/hoped`, decision: Seals (draft)\n" in f"{said}\n"
 
 
 def test_narrow_caller_sees_nothing_of_other_wings(tmp_path: Path) -> None:
