@@ -24,7 +24,6 @@ from mdmem.change.review_parts import (
     find_rewordings,
     find_transitions,
     find_unread,
-    find_wordings,
 )
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
@@ -135,7 +134,6 @@ def compare_trees(
         transitions=steps,
         bearings=find_relation_changes(comparison),
         beliefs=beliefs,
-        wordings=find_wordings(comparison, beliefs, steps),
         rewordings=rewordings,
         edits=find_field_edits(comparison, rewordings),
         dependents=find_dependents(comparison),

@@ -80,20 +80,6 @@ class Belief(Struct, frozen=True):
     reason: str | None
 
 
-class RuleText(Struct, frozen=True):
-    """An entry with its body."""
-
-    entry: Ref
-    body: str
-
-
-class Wording(Struct, frozen=True):
-    """The text of an entry that is no longer current, and the texts that replace it."""
-
-    before: RuleText | None
-    after: tuple[RuleText, ...]
-
-
 class Rewording(Struct, frozen=True, kw_only=True):
     """An entry with a new title, body or binding field; `is_frozen` for an invariant or decision that stays current.
 
@@ -212,7 +198,6 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     transitions: tuple[Transition, ...] = ()
     bearings: tuple[RelationChange, ...] = ()
     beliefs: tuple[Belief, ...] = ()
-    wordings: tuple[Wording, ...] = ()
     rewordings: tuple[Rewording, ...] = ()
     edits: tuple[FieldEdit, ...] = ()
     dependents: tuple[Dependent, ...] = ()

@@ -22,11 +22,9 @@ from mdmem.change.review_model import (
     Ref,
     RelationChange,
     Rewording,
-    RuleText,
     Span,
     Transition,
     Unread,
-    Wording,
 )
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import Entry, EntryType, Relation, Status
@@ -123,24 +121,6 @@ def _reason(comparison: Comparison, address: str) -> str | None:
 def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
-
-
-def find_wordings(
-    comparison: Comparison, beliefs: Sequence[Belief], steps: Sequence[Transition]
-) -> tuple[Wording, ...]:
-    """Return the old and new texts of the beliefs, then the texts of new drafts."""
-    drafts = [one.entry for one in steps if one.before is None and one.after is Status.DRAFT]
-    pairs = [*((one.before, one.after) for one in beliefs), *((None, (draft,)) for draft in drafts)]
-    old = dict(comparison.before.catalog.plain_bodies([before.address for before, _ in pairs if before]))
-    wanted = [ref.address for _, after in pairs for ref in after]
-    new = dict(comparison.after.catalog.plain_bodies(wanted))
-    return tuple(
-        Wording(
-            RuleText(before, old[before.address]) if before is not None and before.address in old else None,
-            tuple(RuleText(ref, new[ref.address]) for ref in after if ref.address in new),
-        )
-        for before, after in pairs
-    )
 
 
 def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Transition, ...]:

@@ -113,7 +113,7 @@ def test_json_has_every_part() -> None:
     told = json.loads(review_json(reviewed(OLD, NEW)))
     assert list(told) == [
         *("schema", "changed", "before", "after", "remarks", "unread", "counts", "transitions"),
-        *("bearings", "beliefs", "wordings"),
+        *("bearings", "beliefs"),
         *("rewordings", "edits", "dependents", "covered", "moves", "no_ops", "contradictions"),
         *("merging", "answers", "page_url"),
     ]
