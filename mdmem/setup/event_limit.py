@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -23,7 +24,10 @@ def limited(command: Sequence[str], *, seconds: float) -> str:
             printed, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as late:
             printed = late.stdout or b""
-            with suppress(ProcessLookupError):
-                # The group includes the git that it started.
-                os.killpg(process.pid, signal.SIGKILL)
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                with suppress(ProcessLookupError):
+                    # The group includes the git that it started.
+                    os.killpg(process.pid, signal.SIGKILL)
     return printed.decode("utf-8", "replace")

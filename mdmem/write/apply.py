@@ -268,14 +268,7 @@ def _remove_left_over(folder: Path) -> None:
 def _link(prepared: Path, target: Path, path: str) -> None:
     """Give a new file its name; raises LostRaceError if the name is taken."""
     try:
-        try:
-            # A hard link fails where the name is taken; a rename would replace what somebody wrote meanwhile.
-            os.link(prepared, target)
-        except FileExistsError:
-            raise
-        except OSError:
-            # Some file systems have no links.
-            rename_new(prepared, target)
+        rename_new(prepared, target)
     except FileExistsError as error:
         raise LostRaceError(taken(path.removesuffix(".md"))) from error
 

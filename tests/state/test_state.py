@@ -113,8 +113,10 @@ def test_write_new_does_not_write_through_a_link(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["a.md"]
 
 
-@pytest.mark.parametrize("call", ["fsync", "link"])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [("fsync", OSError(28, "No space left on device")), ("fsync", KeyboardInterrupt()), ("link", KeyboardInterrupt())],
+)
 def test_write_new_leaves_nothing_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: BaseException
 ) -> None:

@@ -20,6 +20,7 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
 from mdmem.store.git.discovery import may_be_tracked
 from mdmem.store.git.process import Repository
+from mdmem.store.state.swap import rename_new
 
 
 class Places(Struct, frozen=True):
@@ -163,8 +164,7 @@ def write_new(path: Path, content: bytes) -> None:
     """Write a file that must not exist yet, whole or not at all; raises FileExistsError and other OSErrors."""
     with _temporary(path, [content], durable=True) as temporary:
         temporary.chmod(default_mode())
-        # A hard link fails where the name is taken; a rename would replace a file that somebody wrote meanwhile.
-        os.link(temporary, path)
+        rename_new(temporary, path)
         note_written(str(path))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shutil
@@ -66,8 +65,10 @@ def exchange(one: Path, other: Path) -> None:
     spare = one.with_name(f".{one.name}")
     try:
         os.link(other, spare)
-    except PermissionError:
-        # Some file systems have no links.
+    except FileNotFoundError:
+        raise
+    except OSError:
+        # Some file systems have no links, and each says it with an error of its own.
         shutil.copyfile(other, spare, follow_symlinks=False)
     try:
         one.replace(other)
@@ -102,12 +103,18 @@ def rename_new(old: Path, new: Path) -> None:
     """Rename a file or a folder to a free name; raises FileExistsError if it is taken, and OSError."""
     is_taken = os.path.lexists(new)
     # Where case does not count, a file may exist under its new name already.
-    if is_taken and not old.samefile(new):
+    if is_taken and not os.path.samestat(old.lstat(), new.lstat()):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new))
     if not is_taken and not old.is_dir():
-        # Unlike a rename, a hard link fails where the name is taken by now; some file systems have no links.
-        with contextlib.suppress(PermissionError):
+        # Unlike a rename, a hard link fails where the name is taken by now.
+        try:
             os.link(old, new, follow_symlinks=False)
+        except FileExistsError:
+            raise
+        except OSError:
+            # Some file systems have no links, and each says it with an error of its own.
+            old.rename(new)
+        else:
             old.unlink()
-            return
+        return
     old.rename(new)

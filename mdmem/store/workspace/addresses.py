@@ -195,6 +195,8 @@ def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
 def from_root(workspace: Workspace, name: str) -> str:
     """Return a name relative to the root: paths from the working folder and the repository's top are accepted, too."""
     root, under = workspace.location.root, workspace.location.under
+    # Windows separates folders so, and no address contains it.
+    name = name.replace("\\", "/")
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
         path = (workspace.cwd / name).resolve()
         # A deeper path is an address that was typed inside the root.

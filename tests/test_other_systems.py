@@ -1,0 +1,58 @@
+"""Systems that lack what Linux has: the same work gives the same files and answers there."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from builders import environment, make_repository, run_here, snapshot
+from processes import run_text
+
+# Libraries choose their own way by the system when they are imported, so they come first.
+_WITHOUT_UNIX = """
+import asyncio, errno, fcntl, multiprocessing, os, subprocess, sys, sysconfig, tempfile, types
+import click, frontmatter, git, pydantic, whoosh.index, yaml
+sysconfig.get_config_vars()
+
+def locking(handle, mode, count):
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+def refuse(*arguments, **options):
+    raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_DIRECTORY", "killpg", "getuid", "fork", "mkfifo"):
+    delattr(os, name)
+os.link = os.symlink = refuse
+sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=locking)
+sys.modules["fcntl"] = None
+sys.platform = "win32"
+from mdmem.__main__ import main
+main()
+"""
+
+_WORK = (
+    "init --wing shop",
+    "new decision shop/architecture/queue --status active --body 'Jobs wait in a queue. Rationale: it is simple.'",
+    "new invariant shop/contracts/cents --body 'Amounts must be integers. Rationale: a float loses cents.'",
+    "approve shop/contracts/cents",
+    "supersede shop/architecture/queue --title Table --status active --body 'Jobs wait in a table.' --reason Simpler",
+    "mv shop/contracts/cents shop/contracts/minor-units",
+    "deprecate shop/contracts/minor-units --reason 'The ledger has it.'",
+    "check",
+    "retrieve where do jobs wait",
+    r"show 'shop\architecture\table.md'",
+)
+
+
+def test_a_memory_lives_on_a_system_without_what_unix_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [shlex.split(line) for line in _WORK]
+    here, there = (make_repository(tmp_path / name / "shop") for name in ("here", "there"))
+    ours = [run_here(capsys, *line, cwd=here) for line in lines]
+    theirs = [run_text("-c", _WITHOUT_UNIX, *line, cwd=there, env=environment()) for line in lines]
+    assert [one.code for one in ours] == [0] * len(lines)
+    assert [(one.returncode, one.stdout) for one in theirs] == [(one.code, one.out) for one in ours]
+    shutil.rmtree(here / ".git")
+    shutil.rmtree(there / ".git")
+    assert snapshot(there) == snapshot(here)
