@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from mdmem.checks.facts import GitFacts
 from mdmem.checks.prose import FileFacts, Suppression, WrittenLink, read_facts
 from mdmem.markdown.parse import Document, without_code
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import full_address, is_entry_place, is_manifest, is_misnamed, is_usual
 from mdmem.store.catalog.changes import Changes, changes_between
@@ -179,17 +179,6 @@ class Case(Struct, frozen=True, dict=True):
             if link.target != link.entry.address:
                 distinct.setdefault((link.entry.address, link.field, link.target or link.written), link)
         return tuple(distinct.values())
-
-    @cached_property
-    def amendments(self) -> tuple[tuple[Link, Entry], ...]:
-        """Return each link of a draft or current entry to an entry that it amends, with that entry."""
-        entries = self.catalog.entries
-        return tuple(
-            (link, entries[link.target])
-            for link in self.distinct_links
-            if link.field == "amends" and link.target is not None and link.target in entries
-            if link.entry.status is Status.DRAFT or self.is_current(link.entry.address)
-        )
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -94,59 +94,38 @@ _NAME = re.compile(
 )
 
 
-class EntryName(StoredRecord, frozen=True, array_like=True):
-    """A name that may mean an entry, and its offset: a kind and a number, or an address."""
-
-    offset: int
-    kind: str
-    number: int
-    address: str
-
-
 class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
-    """The offset of a verb such as amends, and the names that may be its object.
+    """The offset of a verb such as amends, and the names that may be its object, each with its offset.
 
-    A link between `start` and `end` counts as a name, too.
+    A name is an address, or a kind and a number as in `adr 7`. A link between `start` and `end` counts as one, too.
     """
 
     offset: int
     start: int
     end: int
-    names: tuple[EntryName, ...]
+    names: tuple[tuple[int, str], ...]
 
 
-def may_amend(body: str) -> bool:
-    """Return whether a body, its code included, has a verb such as amends."""
-    return _AMENDS.search(body) is not None
-
-
-def amendment_sentences(body: str, prose: str, references: Sequence[BodyLink]) -> Iterator[AmendmentSentence]:
-    """Yield the sentences that say that the entry itself amends something they name.
-
-    `prose` is the body with code blanked out, `references` are the links in it.
-    """
-    for verb in _AMENDS.finditer(prose):
-        before = prose[max(0, verb.start() - _BEFORE) : verb.start()]
-        if before[-1:].isalnum():
-            continue
+def amendment_sentences(body: str, prose: Callable[[], str]) -> Iterator[AmendmentSentence]:
+    """Yield the sentences that say that the entry itself amends something; `prose` gives the body without code."""
+    for verb in _AMENDS.finditer(prose()) if _AMENDS.search(body) else ():
+        before = prose()[max(0, verb.start() - _BEFORE) : verb.start()]
         begins = verb[1] and verb[0][0].isupper() and _START.search(before)
-        part = _OBJECT.match(prose, verb.end())
-        if part is None or not (begins or _SUBJECT.search(before)):
-            continue
-        names = tuple(_names_in(body, prose, part))
-        if names or any(part.start() <= one.offset < part.end() for one in references):
-            yield AmendmentSentence(verb.start(), part.start(), part.end(), names)
+        if not before[-1:].isalnum() and (begins or _SUBJECT.search(before)):
+            part = _OBJECT.match(prose(), verb.end())
+            start, end = part.span() if part else (verb.end(), verb.end())
+            yield AmendmentSentence(verb.start(), start, end, tuple(_names_in(body, prose(), start, end)))
 
 
-def _names_in(body: str, prose: str, part: re.Match[str]) -> Iterator[EntryName]:
+def _names_in(body: str, prose: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     # A name may end behind the part: a number that is cut off would be another.
-    for found in _NAME.finditer(body, part.start(), part.end() + _LONGEST_NAME):
-        if found.start() >= part.end():
+    for found in _NAME.finditer(body, start, end + _LONGEST_NAME):
+        if found.start() >= end:
             return
         kind, number, address = found.group("kind", "number", "address")
         # In a role such as :pep:`376` the number looks like code.
         if prose.startswith(kind or address, found.start()):
-            yield EntryName(found.start(), (kind or "").casefold(), int(number or 0), address or "")
+            yield found.start(), address or f"{kind.casefold()} {int(number)}"
 
 
 # A comment without an end reaches to the end of the file, as in a browser.
@@ -244,13 +223,12 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
     links, fields, body = tuple(_written_links(document)), document.fields, document.body
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()
     is_in_force = fields is not None and fields.get("status") in _IN_FORCE
-    amendments = amendment_sentences(body, prose(), references) if is_in_force and may_amend(body) else ()
     replaces = any(one.field in ("supersedes", "overrides") for one in links)
     return FileFacts(
         links=links,
         references=references,
         suppressions=tuple(suppressions_in(document, prose)),
-        amendments=tuple(amendments),
+        amendments=tuple(amendment_sentences(body, prose)) if is_in_force else (),
         gives_reason=replaces and gives_reason(body),
         body_size=len(body.encode("utf-8")),
         size=len(document.data),

@@ -151,30 +151,19 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
 
 def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Iterator[Finding]:
     """Yield each check that no longer runs or is less severe: in the whole memory, or else in one wing."""
-    everywhere = dict(_milder(before, after, ""))
-    for code, what in everywhere.items():
-        yield _of_check(after, "", code, what)
-    for wing in sorted({*before.wings, *after.wings}.intersection(wings)):
-        for code, what in _milder(before, after, wing):
-            if everywhere.get(code) != what:
-                yield _of_check(after, wing, code, what)
-
-
-def _milder(before: Settings, after: Settings, wing: str) -> Iterator[tuple[str, str]]:
-    """Yield each code that does not run at a wing's files any more, or at a lower severity, and which of the two."""
-    ran, runs = (codes_of(settings, f"{wing}/") for settings in (before, after))
-    found: dict[str, str] = {}
-    for code in sorted(ran):
-        was, now = (_level(settings, wing, code) for settings in (before, after))
-        if code not in runs:
-            found[code] = _OFF
-        elif now.rank > was.rank:
-            found[code] = f"lowered from {was} to {now}"
-    for code, what in found.items():
+    milder: dict[tuple[str, str], str] = {}
+    for wing in ("", *sorted({*before.wings, *after.wings}.intersection(wings))):
+        runs = codes_of(after, f"{wing}/")
+        for code in sorted(codes_of(before, f"{wing}/")):
+            was, now = (_level(settings, wing, code) for settings in (before, after))
+            if code not in runs or now.rank > was.rank:
+                milder[wing, code] = f"lowered from {was} to {now}" if code in runs else _OFF
+    for (wing, code), what in milder.items():
         present = get_check(code).code
-        # A former code is reported if it alone is milder.
-        if code == present or found.get(present) != what:
-            yield code, what
+        # A wing is reported if it alone is milder, and so is a former code.
+        is_known = what == milder.get(("", code)) if wing else False
+        if not is_known and (code == present or milder.get((wing, present)) != what):
+            yield _of_check(after, wing, code, what)
 
 
 def _level(settings: Settings, wing: str, code: str) -> Severity:

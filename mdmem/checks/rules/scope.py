@@ -12,7 +12,6 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link, at_path
 from mdmem.checks.check import check
 from mdmem.checks.facts import TrackedPaths
-from mdmem.checks.prose import AmendmentSentence
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -39,17 +38,20 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
 
     Fix: add the address to `amends`, or to `supersedes` if the other entry no longer applies at all.
     """
-    links: dict[str, list[tuple[int, str]]] = {}
+    entries, links = case.catalog.entries, dict[str, list[tuple[int, str]]]()
     for one in case.references:
         if one.target is not None:
             links.setdefault(one.address, []).append((one.link.offset, one.target))
-    numbered = cache(lambda: _entries_by_number(case))
-    for entry in case.catalog.entries.values():
+    numbered = _entries_by_number(case)
+    for entry in entries.values():
         amended: dict[str, int] = {}
         for sentence in case.file_facts(entry.path).amendments if case.is_current(entry.address) else ():
-            target = _first_named(case, entry, sentence, links.get(entry.address, ()), numbered())
-            if target is not None:
-                amended.setdefault(target, sentence.offset)
+            named = [one for one in links.get(entry.address, ()) if sentence.start <= one[0] < sentence.end]
+            for offset, name in sentence.names:
+                meant = [name] if name in entries else numbered.get((entry.wing, name), [])
+                named += [(offset, meant[0])] if len(meant) == 1 else []
+            if named:
+                amended.setdefault(min(named)[1], sentence.offset)
         for target, offset in amended.items():
             if _may_amend(case, entry, target):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
@@ -57,32 +59,14 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
                 yield case.in_body(entry.address, message, help_, offset=offset)
 
 
-def _entries_by_number(case: Case) -> Mapping[tuple[str, str, int], list[str]]:
-    """Return the entries by wing, kind and number: `pep-0484` has a kind, and any kind may mean `0007-use-utc`."""
-    found: dict[tuple[str, str, int], list[str]] = {}
+def _entries_by_number(case: Case) -> Mapping[tuple[str, str], list[str]]:
+    """Return the entries by wing and number: `pep-0484` has a kind, and any kind may mean `0007-use-utc`."""
+    found: dict[tuple[str, str], list[str]] = {}
     for address, entry in case.catalog.entries.items():
         if numbered := _ID.match(address.rsplit("/", 1)[-1]):
             for kind in [numbered[1]] if numbered[1] else _KINDS:
-                found.setdefault((entry.wing, kind, int(numbered[2])), []).append(address)
+                found.setdefault((entry.wing, f"{kind} {int(numbered[2])}"), []).append(address)
     return found
-
-
-def _first_named(
-    case: Case,
-    entry: Entry,
-    sentence: AmendmentSentence,
-    links: list[tuple[int, str]] | tuple[()],
-    numbered: Mapping[tuple[str, str, int], list[str]],
-) -> str | None:
-    """Return the entry that a sentence names first behind its verb."""
-    found = [(offset, target) for offset, target in links if sentence.start <= offset < sentence.end]
-    for name in sentence.names:
-        meant = numbered.get((entry.wing, name.kind, name.number), [])
-        if name.address in case.catalog.entries:
-            meant = [name.address]
-        if len(meant) == 1:
-            found.append((name.offset, meant[0]))
-    return min(found)[1] if found else None
 
 
 def _may_amend(case: Case, entry: Entry, target: str) -> bool:
@@ -114,7 +98,11 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
     Fix: give the amending entry the type of the amended one, write the amendment in the other wing, or write `see`
     instead. Amend the successor, which the finding names, or end the amendment with `mdmem deprecate`.
     """
-    for link, old in case.amendments:
+    entries = case.catalog.entries
+    for link in case.distinct_links:
+        old = entries.get(link.target) if link.field == "amends" and link.target is not None else None
+        if old is None or not (link.entry.status is Status.DRAFT or case.is_current(link.entry.address)):
+            continue
         see, entry = f"`see: [{old.address}]` in place of `amends`", link.entry
         if is_lower(entry, old):
             message = f"a {entry.type} amends the {old.type} `{old.address}`"
