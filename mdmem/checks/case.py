@@ -298,11 +298,19 @@ class Case(Struct, frozen=True, dict=True):
         return Finding(former, message, place, help_, link.address, other, severity)
 
     def in_body(
-        self, address: str, message: str, help_: str, *, offset: int, width: int = 0, severity: Severity | None = None
+        self,
+        address: str,
+        message: str,
+        help_: str,
+        *,
+        offset: int,
+        width: int = 0,
+        severity: Severity | None = None,
+        former: str = "",
     ) -> Finding:
         """Return a finding at a character of the body of a document."""
         place = self.catalog.document(f"{address}.md").body_place(offset, width)
-        return Finding("", message, place, help_, address, severity=severity)
+        return Finding(former, message, place, help_, address, severity=severity)
 
     def link_place(self, address: str, field: str, target: str) -> Place:
         """Return the place of a link to an entry in one field of another; the head of its file if it has none."""
@@ -337,7 +345,15 @@ def written_links(document: Document, name: str) -> list[str]:
     return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
 
 
-def at_path(path: str, message: str, help_: str, *, other: Place | None = None) -> Finding:
+def at_path(
+    path: str,
+    message: str,
+    help_: str,
+    *,
+    other: Place | None = None,
+    severity: Severity | None = None,
+    former: str = "",
+) -> Finding:
     """Return a finding about a path, with its address if it is in an entry's place."""
     address = path.removesuffix(".md") if is_entry_place(path) else None
-    return Finding("", message, Place(path), help_, address, other)
+    return Finding(former, message, Place(path), help_, address, other, severity)

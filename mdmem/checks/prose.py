@@ -32,10 +32,26 @@ _SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\
 _NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
 _HEADING = re.compile(r"\n[ \t]*#{1,6}[ \t].*")
 _CAUSE = re.compile(
-    r"\b(?:because|since|so\s+that|therefore|instead\s+of|rather\s+than|no\s+longer|due\s+to|in\s+favou?r\s+of"
-    r"|replac\w+|supersed\w+)\b",
+    r"\b(?:because|since|so\s+that|otherwise|therefore|hence|due\s+to|in\s+order\s+to|the\s+reason|(?:that|which)\s+is\s+why"
+    r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure|allow|enable|support|reduce|improve)|or\s+else|lest|thus|thereby"
+    r"|for\s+(?:this|that|the\s+same)\s+reason|as\s+a\s+(?:result|consequence)|which\s+means|leads?\s+to|caused\s+by"
+    r"|the\s+(?:problem|issue|trouble|advantage|benefit|drawback|trade-?off)s?|we\s+(?:want|need)|(?:is|are)\s+needed"
+    r"|in\s+(?:favou?r\s+of|the\s+past|case)|instead\s+of|rather\s+than|no\s+longer|allows?|avoids?|prevents?"
+    r"|use\s+cases?)\b|[,;]\s+so\b",
     re.IGNORECASE,
 )
+_TOPIC = (
+    r"considerations?|considered|alternatives?|rejected|goals?|objectives?|benefits?|advantages?|drawbacks?|pros|cons"
+    r"|trade-?offs?|use[ -]cases?|user[ ]stor(?:y|ies)|requirements?|need|justification|because|history|discussion|faq"
+)
+_RATIONALE_HEADING = re.compile(
+    rf"^#{{1,6}}[ \t].*\b(?:{_TOPIC})\b"
+    rf"|^[ \t]*[*_]{{2}}.*\b(?:{_TOPIC})\b.*[*_]{{2}}"
+    rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",
+    re.IGNORECASE | re.MULTILINE,
+)
+# They explain why an entry supersedes or overrides another one.
+_REPLACES = re.compile(r"\b(?:replac|supersed)\w+", re.IGNORECASE)
 
 
 def says_nothing(body: str) -> bool:
@@ -53,7 +69,8 @@ def reasons_begin(prose: str) -> int | None:
 
 def gives_reason(body: str) -> bool:
     """Return whether a body gives a reason."""
-    return "Rationale:" in body or _CAUSE.search(body) is not None or reasons_begin(body) is not None
+    is_plain = "Rationale:" in body or _CAUSE.search(body) is not None
+    return is_plain or reasons_begin(body) is not None or _RATIONALE_HEADING.search(body) is not None
 
 
 def statement(prose: str) -> str:
@@ -229,7 +246,7 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
         references=references,
         suppressions=tuple(suppressions_in(document, prose)),
         amendments=tuple(amendment_sentences(body, prose)) if is_in_force else (),
-        gives_reason=replaces and gives_reason(body),
+        gives_reason=replaces and (_REPLACES.search(body) is not None or gives_reason(body)),
         body_size=len(body.encode("utf-8")),
         size=len(document.data),
     )

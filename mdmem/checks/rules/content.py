@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from math import ceil
 
-from msgspec.structs import replace
-
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
-from mdmem.checks.prose import reasons_begin, says_nothing, sentences, statement
+from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
 from mdmem.checks.secrets import Secret, find_secrets
 from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced
 from mdmem.model.entry import Entry, EntryType, Status, title_of
@@ -183,17 +181,17 @@ def invariant_wording(case: Case) -> Iterator[Finding]:
         if soft:
             offset, word = soft
             message = f"the rule says `{' '.join(word.split())}`, so nobody can tell whether it was broken"
-            yield replace(case.in_body(address, message, _VAGUE_HELP, offset=offset, width=len(word)), code=_VAGUE)
+            yield case.in_body(address, message, _VAGUE_HELP, offset=offset, width=len(word), former=_VAGUE)
         elif rule.strip() and not _BINDING.search(rule) and not _BINDING.search(entry.title) and _ENGLISH.search(rule):
             message = "the rule says none of must, must not, never, always, only"
             start = len(rule) - len(rule.lstrip())
-            yield replace(case.in_body(address, message, _VAGUE_HELP, offset=start), code=_VAGUE)
+            yield case.in_body(address, message, _VAGUE_HELP, offset=start, former=_VAGUE)
         found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
         if len(found) > 1:
             message = f"{len(found)} sentences say `must`: each may be a rule of its own"
             help_ = "give each rule an entry of its own and join them with `see`"
-            more = case.in_body(address, message, help_, offset=found[1], width=4, severity=Severity.INFO)
-            yield replace(more, code="several-rules")
+            at, level = found[1], Severity.INFO
+            yield case.in_body(address, message, help_, offset=at, width=4, severity=level, former="several-rules")
 
 
 def _soft_word(rule: str) -> tuple[int, str] | None:
@@ -235,25 +233,6 @@ def body_empty(case: Case) -> Iterator[Finding]:
 
 
 _NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
-_CAUSE = re.compile(
-    r"\b(?:because|since|so\s+that|otherwise|therefore|hence|due\s+to|in\s+order\s+to|the\s+reason|(?:that|which)\s+is\s+why"
-    r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure|allow|enable|support|reduce|improve)|or\s+else|lest|thus|thereby"
-    r"|for\s+(?:this|that|the\s+same)\s+reason|as\s+a\s+(?:result|consequence)|which\s+means|leads?\s+to|caused\s+by"
-    r"|the\s+(?:problem|issue|trouble|advantage|benefit|drawback|trade-?off)s?|we\s+(?:want|need)|(?:is|are)\s+needed"
-    r"|in\s+(?:favou?r\s+of|the\s+past|case)|instead\s+of|rather\s+than|no\s+longer|allows?|avoids?|prevents?"
-    r"|use\s+cases?)\b|[,;]\s+so\b",
-    re.IGNORECASE,
-)
-_TOPIC = (
-    r"considerations?|considered|alternatives?|rejected|goals?|objectives?|benefits?|advantages?|drawbacks?|pros|cons"
-    r"|trade-?offs?|use[ -]cases?|user[ ]stor(?:y|ies)|requirements?|need|justification|because|history|discussion|faq"
-)
-_RATIONALE_HEADING = re.compile(
-    rf"^#{{1,6}}[ \t].*\b(?:{_TOPIC})\b"
-    rf"|^[ \t]*[*_]{{2}}.*\b(?:{_TOPIC})\b.*[*_]{{2}}"
-    rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 @check("rationale-missing", Severity.WARNING, per_file=True)
@@ -271,15 +250,11 @@ def rationale_missing(case: Case) -> Iterator[Finding]:
     Fix: add a line `Rationale: ...` that says what breaks otherwise, or which choice was rejected.
     """
     for entry, document in case.entries:
-        if entry.type in _NEEDS_ONE and entry.is_in_force and not _has_rationale(entry, document.body):
+        if entry.type not in _NEEDS_ONE or not entry.is_in_force:
+            continue
+        if not (entry.reason or gives_reason(document.body) or says_nothing(document.body)):
             help_ = "add a line `Rationale: ...` that says what breaks otherwise"
             yield case.on_entry(entry, f"the {entry.type} does not say why", help_, field="type")
-
-
-def _has_rationale(entry: Entry, body: str) -> bool:
-    if entry.reason or "Rationale:" in body or _CAUSE.search(body) or reasons_begin(body) is not None:
-        return True
-    return _RATIONALE_HEADING.search(body) is not None or says_nothing(body)
 
 
 _BYTES_PER_TOKEN = 4

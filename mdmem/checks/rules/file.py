@@ -7,8 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import line_end, with_edits, with_fix
@@ -142,17 +140,16 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
         if unicodedata.category(character) != "Cs":
             unread = ", so nothing reads it" if is_misnamed(path) else ""
             message = f"the name `{visible(path)}` contains {_described(character)}{unread}"
-            named = at_path(path, message, "rename it with `git mv`")
-            yield replace(named, code="control-characters") if unicodedata.category(character) == "Cc" else named
+            former = "control-characters" if unicodedata.category(character) == "Cc" else ""
+            yield at_path(path, message, "rename it with `git mv`", former=former)
     for address, document in case.documents:
         yield from _invisible_in_values(address, document)
         controls = list(_CONTROL.finditer(document.body))
         for found in filter(None, (controls, _invisible_in(document.body))):
             more = f", and {len(found) - 1} more" if len(found) > 1 else ""
             message = f"{_described(found[0].group())} in the body{more}"
-            at = found[0].start()
-            shown = case.in_body(address, message, "remove it", offset=at, width=1, severity=Severity.WARNING)
-            yield replace(shown, code="control-characters") if found is controls else shown
+            at, level, former = found[0].start(), Severity.WARNING, "control-characters" if found is controls else ""
+            yield case.in_body(address, message, "remove it", offset=at, width=1, severity=level, former=former)
 
 
 def _invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
@@ -252,14 +249,14 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
     for file in case.all_files:
         if file.kind is FileKind.SUBMODULE:
             message = "this is a repository of its own; nothing in it is read"
-            yield replace(at_path(file.path, message, "move it out of the memory"), code="submodule")
+            yield at_path(file.path, message, "move it out of the memory", former="submodule")
         elif file.kind is FileKind.SYMLINK and _leaves_root(file):
             message = f"a symbolic link leaves the memory for `{visible(file.target)}`"
-            found = at_path(file.path, message, "remove the link, or replace it by the file itself")
-            yield replace(found, code="path-escapes-root")
+            help_ = "remove the link, or replace it by the file itself"
+            yield at_path(file.path, message, help_, former="path-escapes-root")
         elif file.kind is FileKind.SYMLINK:
             message = f"a symbolic link to `{visible(file.target)}`; links are not followed"
-            yield replace(at_path(file.path, message, "replace it by the file itself"), code="symlink")
+            yield at_path(file.path, message, "replace it by the file itself", former="symlink")
 
 
 def _leaves_root(file: TreeFile) -> bool:

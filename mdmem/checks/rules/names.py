@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 
-from msgspec.structs import replace
-
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
@@ -103,8 +101,8 @@ def name_collision(case: Case) -> Iterator[Finding]:
         message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
         if composed(first) == composed(second):
             message, former = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same", "unicode-collision"
-        found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path))
-        yield with_number(replace(found, code=former), case, second)
+        found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path), former=former)
+        yield with_number(found, case, second)
 
 
 def _fold(name: str) -> str:
@@ -169,8 +167,8 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
         if has_odd_extension(path):
             stem, extension = path.rsplit(".", 1)
             name = f"{stem.rsplit('/', 1)[-1]}.md"
-            found = at_path(path, f"`.{extension}` is not read; entries end in `.md`", f"rename it to `{name}`")
-            found = replace(found, code="odd-extension")
+            message = f"`.{extension}` is not read; entries end in `.md`"
+            found = at_path(path, message, f"rename it to `{name}`", former="odd-extension")
             yield with_move(found, case, {path: f"{stem}.md"}, f"Rename it to `{name}`")
         elif is_misplaced(path):
             message = f"the file lies {_WHERE[min(len(folders), 2)]}, so it has no address"
@@ -178,11 +176,11 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
             help_ = f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
             if target is not None:
                 help_ = f"move `{path}` to `{target}`, both counted from the memory's root"
-            found = replace(at_path(path, message, help_), code="wrong-depth", severity=Severity.ERROR)
+            found = at_path(path, message, help_, severity=Severity.ERROR, former="wrong-depth")
             yield with_move(found, case, {path: target}, f"Move it to `{target}`") if target is not None else found
         elif case.facts is None or path not in case.facts.ignored:
             message, help_ = "the file is not an entry; mdmem does not read it", "move it out of the memory"
-            yield replace(at_path(path, message, help_), code="stray-file")
+            yield at_path(path, message, help_, former="stray-file")
 
 
 def _room_place(folders: list[str], name: str, taken: Collection[str]) -> str | None:
