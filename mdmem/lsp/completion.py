@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
 from heapq import nsmallest
+from itertools import count as count_from
 
 from lsprotocol import types
 
 from mdmem.checks.check import get_checks
-from mdmem.lsp.memory import Document, Memories
-from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, state_word
+from mdmem.lsp.memory import Document
+from mdmem.lsp.show import files_matching, is_ended, markup, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Status, WingKind, title_of
@@ -22,20 +22,9 @@ from mdmem.render.text import count
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.workspace.scope import shared_of
 
-_MEANINGS = {
-    EntryType.INVARIANT: "always true, for every task",
-    EntryType.DECISION: "a choice that counts until it is superseded",
-    EntryType.PATTERN: "how something is done here",
-    EntryType.NOTE: "a fact, and where it was learned",
-    Status.DRAFT: "proposed, not approved yet",
-    Status.ACTIVE: "approved",
-    Status.UNDER_REVIEW: "current, and in doubt",
-    Status.DEPRECATED: "no longer current",
-}
 _ENUMS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
 # The fields whose values entries share; other texts are each entry's own.
 _SHARED_FIELDS = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
-_EXPIRY_DAYS = (90, 180, 365)
 _MOST_ITEMS = 100
 # In characters: a completed word is no longer, and a line may be a megabyte.
 _LONGEST_WORD = 500
@@ -46,7 +35,6 @@ _REST_OF_WORD = re.compile(r"[\w./-]*")
 _REFERENCE = re.compile(r"\[(?:see:[ \t]*(?:[^\[\]\n]*,[ \t]*)?|\[)(?P<begun>[^\[\]\s,|#]*)\Z", re.IGNORECASE)
 _SNIPPET_SIGNS = re.compile(r"[\\$}]")
 _BLANK = re.compile(r"<([^<>]+)>")
-_PLACEHOLDER = re.compile(r"\$\{\d+\|(?P<choice>[^,|]*)[^}]*\}|\$\{\d+:(?P<text>(?:\\.|[^}\\])*)\}|\$\d+|\\(?P<sign>.)")
 
 # The items, and whether more may follow with the next letter.
 _Items = tuple[list[types.CompletionItem], bool]
@@ -57,18 +45,7 @@ def complete(document: Document, params: types.CompletionParams) -> types.Comple
     if document.is_code:
         return None
     items, is_incomplete = _items(document, document.offset_at(params.position))
-    if not document.memory.abilities.snippets:
-        items = [_without_placeholders(item) for item in items]
     return types.CompletionList(is_incomplete=is_incomplete, items=items)
-
-
-def resolve_completion(memories: Memories, item: types.CompletionItem) -> types.CompletionItem:
-    """Return a completion of an address with the content of its entry."""
-    data = item.data if isinstance(item.data, dict) else {}
-    document, address = memories.document(str(data.get("uri", ""))), str(data.get("address", ""))
-    if document is not None and address in document.memory.catalog.entries:
-        item.documentation = markup(document.memory.abilities, entry_lines(document.memory, address))
-    return item
 
 
 def _items(document: Document, offset: int) -> _Items:
@@ -93,6 +70,10 @@ def _items(document: Document, offset: int) -> _Items:
     if kind is Kind.GLOBS:
         return _code_paths(document, slot), True
     return [_value(document, slot, value, rank) for rank, value in enumerate(_values(document, key))], False
+
+
+def _format(document: Document) -> types.InsertTextFormat:
+    return types.InsertTextFormat.Snippet if document.memory.abilities.snippets else types.InsertTextFormat.PlainText
 
 
 def _word_around(document: Document, start: int, offset: int, key: str = "") -> Token:
@@ -130,40 +111,36 @@ def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionIt
             preselect=rank == 0,
             sort_text=f"{rank}",
             filter_text=kind.value,
-            insert_text_format=types.InsertTextFormat.Snippet,
+            insert_text_format=_format(document),
             text_edit=types.TextEdit(line, _template(kind, document).removesuffix("\n" if has_next_line else "")),
         )
 
 
 def _template(kind: EntryType, document: Document) -> str:
-    """Return the template of a type as a snippet, whose placeholders contain the template's own words."""
-    numbers = iter(range(1, 10))
+    """Return the template of a type, whose placeholders contain the template's own words."""
+    numbers = count_from(1)
+
+    def blank(*words: str) -> str:
+        return _placeholder(document, next(numbers), *words)
+
     fields = (
         f"type: {kind.value}",
-        f"status: ${{{next(numbers)}|draft,active|}}",
+        f"status: {blank('draft', 'active')}",
         f"created_at: {document.memory.today().isoformat()}",
-        f"title: ${{{next(numbers)}:{_escaped(scalar(title_of(document.near)))}}}",
+        f"title: {blank(scalar(title_of(document.near)))}",
     )
-    body = _BLANK.sub(lambda found: f"${{{next(numbers)}:{_escaped(found.group())}}}", BODIES[kind])
+    body = _BLANK.sub(lambda found: blank(found.group()), BODIES[kind])
     return "\n".join(["---", *fields, "---", "", body])
 
 
-def _escaped(text: str) -> str:
-    return _SNIPPET_SIGNS.sub(lambda found: f"\\{found.group()}", text)
-
-
-def _without_placeholders(item: types.CompletionItem) -> types.CompletionItem:
-    """Return an item as plain text, for an editor without snippets."""
-
-    def words(found: re.Match[str]) -> str:
-        if found["text"]:
-            return re.sub(r"\\(.)", r"\1", found["text"])
-        return found["choice"] or found["sign"] or ""
-
-    if item.insert_text_format is types.InsertTextFormat.Snippet and isinstance(item.text_edit, types.TextEdit):
-        item.insert_text_format = None
-        item.text_edit.new_text = _PLACEHOLDER.sub(words, item.text_edit.new_text)
-    return item
+def _placeholder(document: Document, number: int, *words: str) -> str:
+    """Return what an editor with snippets lets the user fill in: some words, or the choice of one of several."""
+    if not document.memory.abilities.snippets:
+        return words[0] if words else ""
+    if len(words) > 1:
+        return f"${{{number}|{','.join(words)}|}}"
+    escaped = _SNIPPET_SIGNS.sub(lambda found: f"\\{found.group()}", "".join(words))
+    return f"${{{number}:{escaped}}}" if words else f"${number}"
 
 
 def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
@@ -182,7 +159,7 @@ def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
             detail=field.meaning,
             documentation=markup(document.memory.abilities, [field.example]),
             sort_text=f"{rank:04}",
-            insert_text_format=types.InsertTextFormat.Snippet,
+            insert_text_format=_format(document),
             text_edit=types.TextEdit(document.range_of_token(slot), new),
         )
 
@@ -203,11 +180,9 @@ def _missing_fields(document: Document) -> Iterator[tuple[Field, bool]]:
 def _opening(document: Document, field: Field) -> str:
     """Return the snippet to insert after a new key: the brackets of a list, a choice, or a day."""
     if field.kind in LIST_KINDS:
-        return "[$1]"
-    values = [value for value, _ in _values(document, field.name)]
-    if field.kind in _ENUMS:
-        return f"${{1|{','.join(values)}|}}"
-    return f"${{1:{values[0]}}}" if field.kind is Kind.MOMENT else ""
+        return f"[{_placeholder(document, 1)}]"
+    is_known = field.kind in _ENUMS or field.kind is Kind.MOMENT
+    return _placeholder(document, 1, *(value for value, _ in _values(document, field.name))) if is_known else ""
 
 
 def _value(document: Document, slot: Token, value: tuple[str, str], rank: int) -> types.CompletionItem:
@@ -229,9 +204,7 @@ def _values(document: Document, name: str) -> Iterator[tuple[str, str]]:
     kind = next((field.kind for field in FIELDS if field.name == name), None)
     memory = document.memory
     if kind in _ENUMS:
-        yield from ((member.value, _MEANINGS.get(member, "")) for member in _ENUMS[kind])
-    elif name == "expires_at":
-        yield from (((memory.today() + timedelta(days)).isoformat(), f"in {days} days") for days in _EXPIRY_DAYS)
+        yield from ((member.value, "") for member in _ENUMS[kind])
     elif kind is Kind.MOMENT:
         yield memory.today().isoformat(), "today"
     elif kind is Kind.NAMES:
@@ -295,9 +268,7 @@ def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int,
 
 def _address_item(document: Document, slot: Token, entry: Entry, rank: int) -> types.CompletionItem:
     memory, address = document.memory, entry.address
-    state, heads = state_word(memory, address), ", ".join(memory.catalog.lineage.heads(address))
-    if state == "superseded":
-        state = f"superseded → {heads}"
+    state = state_word(memory, address)
     # Editors filter by how a text begins, so it begins where the typed text was found.
     typed = slot.text.casefold()
     searched = address if typed in address else entry.title.casefold()
@@ -309,7 +280,6 @@ def _address_item(document: Document, slot: Token, entry: Entry, rank: int) -> t
         sort_text=f"{rank:04}",
         filter_text=searched[searched.find(typed) :],
         text_edit=types.TextEdit(document.range_of_token(slot), address),
-        data={"uri": document.uri, "address": address},
     )
 
 

@@ -130,6 +130,9 @@ def prepare_rename(document: Document, params: types.PrepareRenameParams) -> typ
 def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
     """Return the entry or wing at a position as `mdmem mv` takes it; the first line means the entry itself."""
     token = document.token_at(position)
+    if document.is_code:
+        # Other code that mentions the entry is not searched.
+        return None
     if token is None:
         line = types.Range(types.Position(0, 0), types.Position(0, len(document.line(0))))
         is_itself = document.address is not None and document.entry is not None and position.line == 0
@@ -150,14 +153,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
         return None
     with _refusing():
         plan = plan_named_moves(document.memory.workspace, {found[0]: params.new_name.strip()})
-        edit = proved_edit(document.memory, plan)
-    new = next((change.to for change in plan.changes if change.path == f"{found[0]}.md"), None)
-    if edit is not None and edit.document_changes is not None and document.is_code and new is not None:
-        # Other code that mentions the entry is not searched.
-        tokens = [token for token in document.parsed.addresses if token.text == found[0]]
-        edits = [types.TextEdit(document.range_of_token(token), new.removesuffix(".md")) for token in tokens]
-        edit.document_changes = [_edit(document.uri, document.version, edits), *edit.document_changes]
-    return edit
+        return proved_edit(document.memory, plan)
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
@@ -165,35 +161,28 @@ def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.Wo
 
     Raises JsonRpcException if an entry cannot have the new name.
     """
-    moved: dict[OpenMemory, dict[str, str]] = {}
+    found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():
         for one in params.files:
             old, new = file_of(one.old_uri), file_of(one.new_uri)
             memory = memories.memory_of(old) if old is not None else None
-            if memory is None or old is None or new is None:
-                continue
-            names = _moved_names(memory, old, new)
-            if names is not None:
-                moved.setdefault(memory, {}).update([names])
-        found = [
-            proved_edit(memory, plan_named_moves(memory.workspace, names), with_renames=False)
-            for memory, names in moved.items()
-        ]
-    edits = [edit for edit in found if edit is not None]
-    if len(edits) < 2:
-        return edits[0] if edits else None
-    documents = [one for edit in edits for one in edit.document_changes or ()]
-    changes = {uri: texts for edit in edits for uri, texts in (edit.changes or {}).items()}
-    return types.WorkspaceEdit(changes=changes) if changes else types.WorkspaceEdit(document_changes=documents)
+            if memory is not None and old is not None and new is not None:
+                found.setdefault(memory, {}).update(_moved_names(memory, old, new))
+        moved = {memory: names for memory, names in found.items() if names}
+        if len(moved) > 1:
+            raise UsageError("these files belong to several memories; move those of one at a time")
+        for memory, names in moved.items():
+            return proved_edit(memory, plan_named_moves(memory.workspace, names), with_renames=False)
+    return None
 
 
-def _moved_names(memory: OpenMemory, old: Path, new: Path) -> tuple[str, str] | None:
-    """Return the old and new name of an entry, room or wing; None for any other file or folder."""
+def _moved_names(memory: OpenMemory, old: Path, new: Path) -> dict[str, str]:
+    """Return the old and new name of an entry, room or wing; nothing for any other file or folder."""
     root = memory.location.root
     if not (old.is_relative_to(root) and new.is_relative_to(root)) or old == root:
-        return None
+        return {}
     before, after = old.relative_to(root).as_posix(), new.relative_to(root).as_posix()
     if old.is_dir():
         has_entries = any(one.startswith(f"{before}/") for one in memory.catalog.addresses)
-        return (f"{before}/", f"{after}/") if has_entries and before.count("/") < 2 else None
-    return (before, after) if is_entry_place(before) and after.endswith(".md") else None
+        return {f"{before}/": f"{after}/"} if has_entries and before.count("/") < 2 else {}
+    return {before: after} if is_entry_place(before) and after.endswith(".md") else {}

@@ -50,7 +50,7 @@ START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
 # The caches that become outdated with each change of an open document, and with each change on disk.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
-_FROM_DISK = ("_overlay", "tracked_files")
+_FROM_DISK = ("_overlay", "tracked_files", "_facts")
 
 
 class Abilities(Struct, frozen=True):
@@ -379,14 +379,11 @@ class OpenMemory:
         """Read what changed on disk, in git, or with the day, and say whether anything did."""
         stamp = self._git_stamp()
         fresh = replace(self.disk.reread(), today=self.today())
-        is_same_list = fresh.tree.files() == self.disk.tree.files()
-        is_same_git = stamp == self._stamp and is_same_list
-        is_same_text = is_same_list and _digests(fresh.tree) == _digests(self.disk.tree)
-        if is_same_git and is_same_text and fresh.today == self.disk.today:
+        is_same = stamp == self._stamp and fresh.tree.files() == self.disk.tree.files()
+        if is_same and fresh.today == self.disk.today and _digests(fresh.tree) == _digests(self.disk.tree):
             return False
         self._stamp, self.disk = stamp, fresh
-        # The facts of git depend on its own files and on the list of files, not on their content.
-        self._forget(*_FROM_TEXTS, *_FROM_DISK, *(() if is_same_git else ("_facts",)))
+        self._forget(*_FROM_TEXTS, *_FROM_DISK)
         for path, document in self.documents.items():
             self.documents[path] = document.compared_with(self.bytes_on_disk(path))
         return True

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
-from mdmem import SETTINGS_NAME
 from mdmem.lsp.memory import START, Document, Memories, OpenMemory
 from mdmem.lsp.show import is_ended, plain_line
 from mdmem.lsp.tokens import Token, TokenKind
 from mdmem.markdown.parse import without_fenced
 from mdmem.model.entry import EntryType
-from mdmem.store.settings import line_of
 
 _SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
     EntryType.INVARIANT: types.SymbolKind.Constant,
@@ -22,7 +20,7 @@ _SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
     EntryType.NOTE: types.SymbolKind.String,
 }
 _MOST_SYMBOLS = 200
-_HEADING = re.compile(r"^(#{1,6})[ \t]+([^\r\n]*\S)", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+([^\r\n]*\S)", re.MULTILINE)
 
 
 def definition(document: Document, params: types.DefinitionParams) -> list[types.Location]:
@@ -58,10 +56,6 @@ def _targets(document: Document, token: Token) -> Iterator[types.Location]:
         wing = memory.catalog.wings.get(token.text)
         if wing is not None and wing.has_manifest:
             yield types.Location(memory.uri_of(f"{wing.name}/README.md"), START)
-        if token.text in memory.settings.wings:
-            line = line_of(f"wings.{token.text}", memory.settings.source or b"", "") - 1
-            at = types.Position(line, 0)
-            yield types.Location(memory.uri_of(SETTINGS_NAME), types.Range(at, at))
     elif token.kind is TokenKind.GLOB and token.text in memory.tracked_files:
         yield types.Location(memory.uri_of_code(token.text), START)
 
@@ -99,50 +93,18 @@ def document_symbols(document: Document, _: types.DocumentSymbolParams) -> list[
 
 def _field_symbols(document: Document) -> Iterator[types.DocumentSymbol]:
     for field in document.parsed.fields:
-        where = document.range_of(field.start, _trimmed_end(document, field.start, field.end))
+        end = field.start + len(document.text[field.start : field.end].rstrip())
+        where = document.range_of(field.start, end)
         values = plain_line(", ".join(item.text for item in field.items))
         name = document.range_of_token(field.key)
         yield types.DocumentSymbol(field.key.text, types.SymbolKind.Field, where, name, values)
 
 
 def _heading_symbols(document: Document) -> Iterator[types.DocumentSymbol]:
-    for start, end, title in sections_of(document):
-        where, line = document.range_of(start, end), document.range_of(start, start)
-        yield types.DocumentSymbol(plain_line(title), types.SymbolKind.String, where, line)
-
-
-def sections_of(document: Document) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, the end and the heading of each section of the body.
-
-    A section ends where the next heading of its own or a higher level begins.
-    """
-    text, body = document.text, document.parsed.body
-    headings = [*_HEADING.finditer(without_fenced(text[body:]))]
-    # For each level, the start of the nearest such heading further down.
-    next_starts, ends = [len(text) - body] * 7, list[int]()
-    for heading in reversed(headings):
-        level = len(heading[1])
-        ends.append(min(next_starts[: level + 1]))
-        next_starts[level] = heading.start()
-    for heading, end in zip(headings, reversed(ends), strict=True):
-        start = body + heading.start()
-        yield start, _trimmed_end(document, start, body + end), heading[2].rstrip("#").strip()
-
-
-def folds(document: Document, _: types.FoldingRangeParams) -> list[types.FoldingRange]:
-    """Return the front matter, its fields of several lines, and the sections."""
-    if document.is_code:
-        return []
-    parsed = document.parsed
-    spans = [(0, parsed.body)] if parsed.front is not None else []
-    spans += [(field.start, field.end) for field in parsed.fields]
-    spans += [(start, end) for start, end, _ in sections_of(document)]
-    ranges = [document.range_of(start, _trimmed_end(document, start, end)) for start, end in spans]
-    return [types.FoldingRange(one.start.line, one.end.line) for one in ranges if one.end.line > one.start.line]
-
-
-def _trimmed_end(document: Document, start: int, end: int) -> int:
-    return start + len(document.text[start:end].rstrip())
+    body = document.parsed.body
+    for heading in _HEADING.finditer(without_fenced(document.text[body:])):
+        line = document.range_of(body + heading.start(), body + heading.end())
+        yield types.DocumentSymbol(plain_line(heading[1].rstrip("#").strip()), types.SymbolKind.String, line, line)
 
 
 def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:

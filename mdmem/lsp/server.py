@@ -17,18 +17,10 @@ from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.lsp.actions import FIX_ALL, code_actions
-from mdmem.lsp.completion import complete, resolve_completion
+from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
-from mdmem.lsp.navigate import (
-    definition,
-    document_symbols,
-    folds,
-    implementation,
-    links,
-    references,
-    workspace_symbols,
-)
+from mdmem.lsp.navigate import definition, document_symbols, implementation, links, references, workspace_symbols
 from mdmem.lsp.show import hover, lenses
 from mdmem.model.finding import Finding, Severity
 
@@ -40,11 +32,6 @@ _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.INFO: types.DiagnosticSeverity.Hint,
-}
-# Editors strike deprecated text through and fade what is unnecessary.
-_TAGS = {
-    **dict.fromkeys(("link-to-superseded", "superseded-but-active"), types.DiagnosticTag.Deprecated),
-    **dict.fromkeys(("unused-suppression", "duplicate-link", "duplicate-list-item"), types.DiagnosticTag.Unnecessary),
 }
 
 _log = logging.getLogger("mdmem.lsp")
@@ -58,7 +45,6 @@ DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
     types.TEXT_DOCUMENT_DOCUMENT_LINK: links,
     types.TEXT_DOCUMENT_REFERENCES: references,
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: document_symbols,
-    types.TEXT_DOCUMENT_FOLDING_RANGE: folds,
     types.TEXT_DOCUMENT_CODE_LENS: lenses,
     types.TEXT_DOCUMENT_CODE_ACTION: code_actions,
     types.TEXT_DOCUMENT_PREPARE_RENAME: prepare_rename,
@@ -66,13 +52,12 @@ DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
 }
 # The requests about all memories.
 MEMORY_FEATURES: Mapping[str, Callable[[Memories, Any], Any]] = {
-    types.COMPLETION_ITEM_RESOLVE: resolve_completion,
     types.WORKSPACE_SYMBOL: workspace_symbols,
     types.WORKSPACE_WILL_RENAME_FILES: will_rename,
 }
 _FILE, _FOLDER = types.FileOperationPatternKind.File, types.FileOperationPatternKind.Folder
 _OPTIONS: Mapping[str, Any] = {
-    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(["/", ":", "[", " "], resolve_provider=True),
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(["/", ":", "[", " "]),
     types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(
         [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor, FIX_ALL]
     ),
@@ -148,7 +133,6 @@ def diagnostics_of(document: Document, findings: Sequence[Finding]) -> list[type
             severity=_SEVERITIES[finding.weight],
             code=finding.code,
             source="mdmem",
-            tags=[_TAGS[finding.code]] if finding.code in _TAGS else None,
             related_information=_related(document.memory, finding),
         )
         for finding in findings

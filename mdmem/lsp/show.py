@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from lsprotocol import types
-from msgspec import Struct
 
 from mdmem.ask.brief import plain, rules_for
 from mdmem.ask.excerpt import summary_of
@@ -20,13 +19,12 @@ from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
 from mdmem.lsp.memory import START, Abilities, Document, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Entry
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
 from mdmem.render.findings.text import explanation
 from mdmem.render.lineage import BoxState, state_of
 from mdmem.render.text import count, entries
-from mdmem.store.workspace.remarks import age_of
 
 SHOW = "mdmem.show"
 # In characters: an editor does not wrap text in a fence.
@@ -119,43 +117,25 @@ def _matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str, ...
     return tuple(sorted(all_matches(globs, tracked)))
 
 
-class CodeRules(Struct, frozen=True):
-    """The rules that apply to a file of code, invariants first, and how many more apply to every file."""
-
-    rules: Sequence[Entry] = ()
-    always: int = 0
-
-    @property
-    def more(self) -> str:
-        """Return how many rules apply to every file; empty for none."""
-        return f"+{self.always} that {'apply' if self.always > 1 else 'applies'} everywhere" if self.always else ""
-
-    @property
-    def summary(self) -> str:
-        """Return how many rules of each type apply."""
-        counts = Counter(rule.type.value for rule in self.rules)
-        listed = ", ".join(count(number, kind) for kind, number in counts.items())
-        applies = f"{listed} {'apply' if len(self.rules) > 1 else 'applies'} to this file"
-        return ", ".join(filter(None, (applies, self.more)))
-
-
-def rules_for_code(document: Document) -> CodeRules:
-    """Return the rules that apply to a file of code as of the files on disk; none if it cannot be read."""
+def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
+    """Return the rules that apply to a file of code as of the files on disk, and how many more apply to every file."""
     workspace, path = document.memory.disk, document.code_path
     try:
         found = rules_for(reading_of(workspace), (path,)) if path is not None else None
     except MdmemError:
-        return CodeRules()
-    return CodeRules(found.rules, len(found.always)) if found is not None and found.rules else CodeRules()
+        found = None
+    if found is None or not found.rules:
+        return (), ""
+    always = len(found.always)
+    return found.rules, f"+{always} that {'apply' if always > 1 else 'applies'} everywhere" if always else ""
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
     """Return the hover text: the meaning of the token and the findings there; for code, its rules on the first line."""
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
-        found = rules_for_code(document) if params.position.line == 0 else CodeRules()
-        lines = [*map(title_line, found.rules), found.more] if found.rules else []
-        return types.Hover(markup(abilities, filter(None, lines))) if lines else None
+        rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
+        return types.Hover(markup(abilities, filter(None, (*map(title_line, rules), more)))) if rules else None
     lines = [*_token_lines(document, token)] if token is not None else []
     blocks = [block for block in (lines, *map(_check_lines, _codes_at(document, params.position))) if block]
     where = document.range_of_token(token) if token is not None and lines else None
@@ -228,9 +208,13 @@ def _targets(memory: OpenMemory, addresses: Iterable[str]) -> list[Target]:
 
 
 def _code_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
-    found = rules_for_code(document)
-    if found.rules:
-        yield found.summary, _targets(document.memory, [rule.address for rule in found.rules])
+    rules, more = rules_for_code(document)
+    if rules:
+        counts = Counter(rule.type.value for rule in rules)
+        listed = ", ".join(count(number, kind) for kind, number in counts.items())
+        applies = f"{listed} {'apply' if len(rules) > 1 else 'applies'} to this file"
+        title = ", ".join(filter(None, (applies, more)))
+        yield title, _targets(document.memory, [rule.address for rule in rules])
 
 
 def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
@@ -243,14 +227,9 @@ def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
     if linking:
         verb = "mentions" if len(linking) == 1 else "mention"
         yield f"{entries(len(linking))} {verb} this", _targets(memory, linking)
-    if not entry.is_in_force:
-        return
-    if entry.applies_to:
+    if entry.is_in_force and entry.applies_to:
         files = files_matching(memory, *entry.applies_to)
         yield f"applies to {count(len(files), 'file')}", [(path, memory.uri_of_code(path)) for path in files]
-    age = age_of(entry, memory.today())
-    if age is not None and age > memory.settings.review_after_days:
-        yield f"not reviewed for {age} days", ()
 
 
 def _chain_lenses(document: Document, entry: Entry) -> Iterator[tuple[str, Sequence[str]]]:
@@ -261,15 +240,6 @@ def _chain_lenses(document: Document, entry: Entry) -> Iterator[tuple[str, Seque
     claimants = catalog.lineage.claimed_by(address)
     if claimants:
         yield f"one-sided supersession by {_listed(document, claimants)}", claimants
-    incoming = {one for one, how in catalog.derived.incoming.get(address, ()) if how == "supersedes"}
-    drafts = [
-        one for one in sorted(incoming & catalog.derived.drafts.keys()) if address in catalog.entries[one].supersedes
-    ]
-    if drafts:
-        yield f"{count(len(drafts), 'draft')} to supersede this", drafts
-    known = tuple(one for one in entry.supersedes if one in catalog.entries)
-    if entry.status is Status.DRAFT and known:
-        yield f"draft to supersede {_listed(document, known)}", known
 
 
 def _listed(document: Document, addresses: Sequence[str]) -> str:

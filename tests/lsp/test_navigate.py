@@ -7,7 +7,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.navigate import definition, document_symbols, folds, implementation, links, references, workspace_symbols
+from mdmem.lsp.navigate import definition, document_symbols, implementation, links, references, workspace_symbols
 
 NEW = "memory/nav/rules/new-rule.md"
 
@@ -45,15 +45,6 @@ def test_a_name_leads_to_its_file(reader: Hand, text: str, path: str) -> None:
 )
 def test_what_names_nothing_leads_nowhere(reader: Hand, text: str) -> None:
     assert led(reader, text) == []
-
-
-def test_a_wing_with_settings_leads_to_them_too(hand: Hand) -> None:
-    settings = hand.folder / "memory/mdmem.toml"
-    settings.write_text("default_wing = 'nav'\n\n[wings.nav]\nignore = []\n", encoding="utf-8")
-    document = hand.open(RULE, "---\nshared_wings: [nav]\n---\n")
-    found = definition(document, types.DefinitionParams(hand.named(RULE), hand.at(RULE, "[na|v]")))
-    assert uris(hand, found) == ["memory/nav/README.md", "memory/mdmem.toml"]
-    assert found[1].range.start.line == 2
 
 
 def test_the_implementation_is_the_head(reader: Hand) -> None:
@@ -142,8 +133,8 @@ def test_the_outline_has_fields_and_headings(reader: Hand) -> None:
     parts = [(one.name, one.detail, one.range.start.line, one.range.end.line) for one in entry.children or ()]
     assert parts[4:] == [
         ("see", "ros/rules/clocks", 5, 6),
-        ("One", None, 9, 17),
-        ("Two", None, 13, 17),
+        ("One", None, 9, 9),
+        ("Two", None, 13, 13),
         ("Three", None, 19, 19),
     ]
 
@@ -162,13 +153,6 @@ def test_every_entry_is_found_by_title_or_address(reader: Hand) -> None:
     ]
     assert found("ros/rules/cl") == [("One clock in a graph", "ros/rules/clocks", False)]
     assert found("no such thing") == []
-
-
-def test_front_matter_fields_and_sections_fold(reader: Hand) -> None:
-    document = reader.open(NEW, TEXT)
-    found = folds(document, types.FoldingRangeParams(reader.named(NEW)))
-    reader.close(NEW)
-    assert [(one.start_line, one.end_line) for one in found] == [(0, 7), (5, 6), (9, 17), (13, 17)]
 
 
 def test_entries_are_found_before_any_file_is_open(hand: Hand) -> None:

@@ -114,13 +114,10 @@ def test_a_wing_has_a_new_name_in_the_settings_too(linked: Hand) -> None:
     assert (linked.folder / "memory/robots/rules/clocks.md").exists()
 
 
-def test_code_that_names_an_entry_follows(linked: Hand) -> None:
-    write(linked.folder, "src/a.py", "# 😀 memory/nav/rules/callbacks.md, nav/rules/callbacks\n")
+def test_an_entry_is_not_renamed_from_code(linked: Hand) -> None:
+    write(linked.folder, "src/a.py", "# nav/rules/callbacks\n")
     linked.open("src/a.py")
-    linked.apply(renamed(linked, "src/a.py", ", nav/ru|les", "rules/quick"))
-    document = linked.document("src/a.py")
-    assert document.text == "# 😀 memory/nav/rules/quick.md, nav/rules/quick\n"
-    assert (linked.folder / "memory/nav/rules/quick.md").exists()
+    assert renamed(linked, "src/a.py", "nav/ru|les", "rules/quick") is None
 
 
 def moved(hand: Hand, **paths: str) -> types.WorkspaceEdit | None:
