@@ -18,7 +18,6 @@ from mdmem.exchange.record import (
     ClaimKind,
     Cut,
     ForeignRecord,
-    Guess,
     SourceFile,
     Sureness,
     read_date,
@@ -73,7 +72,7 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         elif kind is Kind.TEXTS:
             keys.fields[key] = tuple(_many(value, at_commas=False))
         elif kind is Kind.MOMENT and (day := read_date(_one(value))) is not None:
-            keys.fields[key] = day.iso
+            keys.fields[key] = day[0]
         elif key.startswith("x-"):
             keys.fields[key] = _plain(value)
         else:
@@ -291,32 +290,29 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     stated = front.asked.get("status", "")
     banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
     reading = _read_all(stated, facts, heading, section, banners, own)
-    claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections))))
-    status, guess, messages = _status(source, sections, reading, claims, unstated)
-    created, date_guess, odd = _dated(front, facts, reading)
-    guesses = {"status": guess, "created_at": date_guess}
     # Our status may lose a part of what the front matter says.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
-    return ForeignRecord(
+    record = ForeignRecord(
+        path=source.path,
         source=source,
         type=EntryType.DECISION,
-        status=status,
+        status=Status.DRAFT,
         title=front.asked.get("title") or plain_title(heading),
         name=source.stem,
         body=source.body,
-        created_at=created,
         fields={**below.fields, **front.fields, **kept},
-        claims=claims,
+        claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections)))),
         cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
-        guesses={name: one for name, one in guesses.items() if one is not None},
-        messages=(*messages, *odd),
         states_status=reading.status is not None,
         stated=" and ".join(f"`{one}`" for one in reading.words),
         number=own,
-        ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
-        ended_on=reading.day if status is Status.DEPRECATED else None,
         is_refused=reading.is_refused,
     )
+    _give_status(record, reading, unstated if decision_sections(sections) or reading.claims else Status.DRAFT)
+    if record.status is Status.DEPRECATED:
+        record.ended_as, record.ended_on = _LINK.sub(r"\1", reading.text), reading.day
+    _give_date(record, front.asked.get("created_at"), facts, reading)
+    return record
 
 
 def names_successor(claims: Iterable[Claim]) -> bool:
@@ -355,44 +351,46 @@ def _without(section: Section, facts: Iterable[Fact]) -> str:
     return re.sub(r"^[ \t>]*\|.*$", "", text, flags=re.MULTILINE)
 
 
-def _status(
-    source: SourceFile,
-    sections: Sequence[Section],
-    reading: StatusReading,
-    claims: Sequence[Claim],
-    unstated: Status,
-) -> tuple[Status, Guess | None, tuple[str, ...]]:
-    """Return the status, how it was guessed, and messages about it."""
-    if names_successor(claims):
-        return Status.DEPRECATED, None, ()
-    if reading.status is not None:
-        return reading.status, reading.guess, ()
-    why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
-    messages = (why,) if reading.is_unknown else ()
-    if source.is_in_records and reading.claims and not reading.is_unknown:
+def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status) -> None:
+    """Give a record the status that it states; without one, `unstated` outside of a folder of decision records."""
+    if names_successor(record.claims):
+        record.status = Status.DEPRECATED
+    elif reading.status is not None:
+        record.status = reading.status
+        if reading.guess:
+            record.guess("status", reading.guess)
+    elif record.source.is_in_records and reading.claims and not reading.is_unknown:
         # The status is about a part; the rest is active.
-        return Status.ACTIVE, None, ()
-    if source.is_in_records:
-        return Status.ACTIVE, Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY), messages
-    if unstated is Status.ACTIVE and not reading.is_unknown and (decision_sections(sections) or reading.claims):
-        return unstated, Guess(f"{why}; it says what was decided", Sureness.LIKELY), messages
-    return Status.DRAFT, Guess(why, Sureness.GUESS), messages
+        record.status = Status.ACTIVE
+    else:
+        why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
+        record.messages += [why] if reading.is_unknown else []
+        if record.source.is_in_records:
+            record.status = Status.ACTIVE
+            record.guess("status", f"{why}; a decision record counts as accepted")
+        elif unstated is Status.ACTIVE and not reading.is_unknown:
+            record.status = unstated
+            record.guess("status", f"{why}; it says what was decided")
+        else:
+            record.guess("status", why, Sureness.GUESS)
 
 
-def _dated(
-    front: Keys, facts: Sequence[Fact], reading: StatusReading
-) -> tuple[str | None, Guess | None, tuple[str, ...]]:
-    """Return the date of a record, how it was guessed, and messages about unreadable dates."""
+def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact], reading: StatusReading) -> None:
+    """Give a record the date that its front matter asks for, else the best of its facts."""
     dates = {one.key: read for one in reversed(facts) if one.key in _DATES and (read := read_date(one.value))}
-    found = next((dates[key] for key in _DATES if key in dates), None)
-    asked = front.asked.get("created_at")
-    read = read_date(asked) if asked is not None else None
-    if (best := read or found) is not None:
-        return best.iso, best.guess, ()
-    if asked is None and reading.began is not None:
-        return reading.began, Guess("the day of its status", Sureness.LIKELY), ()
-    odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
-    return None, None, (f"`{odd}` is no date",) if odd else ()
+    best = (read_date(asked) if asked is not None else None) or next(
+        (dates[key] for key in _DATES if key in dates), None
+    )
+    if best is not None:
+        record.created_at, guess = best
+    elif asked is None and reading.began is not None:
+        record.created_at, guess = reading.began, "the day of its status"
+    else:
+        odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
+        record.messages += [f"`{odd}` is no date"] if odd else []
+        guess = ""
+    if guess:
+        record.guess("created_at", guess)
 
 
 def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
@@ -442,5 +440,5 @@ def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReadin
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
     """Yield the cut of a line on the status, unless it says more, or a person has to read it."""
     line = read_status(written)
-    if line.is_whole and not reading.is_unknown and reading.guess is None:
+    if line.is_whole and not reading.is_unknown and not reading.guess:
         yield Cut(start, end, line.claims)

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.exchange.decision import (
     decision_record,
@@ -18,7 +17,7 @@ from mdmem.exchange.decision import (
     read_keys,
     status_section,
 )
-from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, SourceFile, Sureness, without_comments
+from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, SourceFile, Sureness, without_comments
 from mdmem.markdown.headings import Section, sections_of
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import EntryType, Status
@@ -81,12 +80,11 @@ def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a record, with the day in its name as its date if it states none."""
     record = decision_record(source)
     # Blanks separate its tags, too.
-    tags = tuple(dict.fromkeys(word for tag in record.fields.get("tags", ()) for word in tag.split()))
-    record = replace(record, fields={**record.fields, "tags": tags})
+    record.fields["tags"] = tuple(dict.fromkeys(word for tag in record.fields.get("tags", ()) for word in tag.split()))
     found = _DAY.match(source.stem)
     if record.created_at is None and found is not None:
-        guess = Guess("the day in the file's name", Sureness.LIKELY)
-        record = replace(record, created_at="-".join(found.groups()), guesses={**record.guesses, "created_at": guess})
+        record.created_at = "-".join(found.groups())
+        record.guess("created_at", "the day in the file's name")
     yield record
 
 
@@ -127,35 +125,39 @@ def _read_markdown(source: SourceFile) -> Iterator[ForeignRecord]:
 def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> ForeignRecord:
     """Return a file as the type that it states, else as a decision by its folder, else as a note."""
     record = decision_record(source, unstated=Status.DRAFT)
-    type_, guess, label = _type_of(source)
-    guesses = {**record.guesses, **({"type": guess} if guess is not None else {})}
-    status = record.status
-    if not record.states_status and names_successor(claims):
-        status = Status.DEPRECATED
-        guesses.pop("status", None)
-    elif not type_.is_rule and not record.states_status:
+    record.claims = (*record.claims, *claims)
+    _give_type(record)
+    if record.states_status:
+        return record
+    if names_successor(claims):
+        record.status = Status.DEPRECATED
+        record.guesses.pop("status", None)
+    elif not record.type.is_rule:
         # A note binds nobody, so it may be active at once.
-        status = Status.ACTIVE
-        guesses["status"] = Guess(f"no status is stated, and a {type_} is not a rule", Sureness.LIKELY)
-    fields = {**record.fields, **({"label": label} if label and "label" not in record.fields else {})}
-    return replace(record, type=type_, status=status, guesses=guesses, fields=fields, claims=(*record.claims, *claims))
+        record.status = Status.ACTIVE
+        record.guess("status", f"no status is stated, and a {record.type} is not a rule")
+    return record
 
 
-def _type_of(source: SourceFile) -> tuple[EntryType, Guess | None, str]:
-    """Return the type of a file, how it was guessed, and the label of a note of another type."""
+def _give_type(record: ForeignRecord) -> None:
+    """Give a record its type, and a note of another type the label of that."""
+    source = record.source
     value = next((source.fields[key] for key in ("type", "kind") if isinstance(source.fields.get(key), str)), "")
     stated = " ".join(str(value).lower().split())
-    label = stated if stated not in _OWN_LABELS else ""
     meant = meant_value(stated, _TYPES) if stated else None
     if meant is not None and (meant == stated or EntryType(meant) is not EntryType.INVARIANT):
-        guess = Guess(f"it says `{stated}`", Sureness.LIKELY) if meant != stated else None
-        return EntryType(meant), guess, label if meant != stated and meant == EntryType.NOTE else ""
-    if source.is_in_records:
-        return EntryType.DECISION, Guess("it is in a folder of decision records", Sureness.LIKELY), ""
-    if any(one.name == "decision" for one in sections_of(source.body)):
-        return EntryType.DECISION, Guess("it has a section `Decision`", Sureness.GUESS), ""
-    why = f"mdmem has no type `{stated}`" if stated else "no type is stated"
-    return EntryType.NOTE, Guess(why, Sureness.LIKELY), label
+        record.type = EntryType(meant)
+        if meant != stated:
+            record.guess("type", f"it says `{stated}`")
+    elif source.is_in_records:
+        record.guess("type", "it is in a folder of decision records")
+    elif any(one.name == "decision" for one in sections_of(source.body)):
+        record.guess("type", "it has a section `Decision`", Sureness.GUESS)
+    else:
+        record.type = EntryType.NOTE
+        record.guess("type", f"mdmem has no type `{stated}`" if stated else "no type is stated")
+    if record.type is EntryType.NOTE and stated not in ("", "note", *_OWN_LABELS):
+        record.fields.setdefault("label", stated)
 
 
 _INSTRUCTIONS = re.compile(
@@ -196,6 +198,7 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
         names[part] = names.get(part, 0) + 1
         part += f"-{names[part]}" if names[part] > 1 else ""
         yield ForeignRecord(
+            path=source.path,
             source=source,
             type=EntryType.NOTE,
             status=Status.DRAFT,
@@ -203,7 +206,7 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
             name="-".join(filter(None, (stem, part if part != stem else ""))),
             body=text,
             fields={**keys.fields, "applies_to": globs, "x-description": description if description != title else ""},
-            messages=messages,
+            messages=[*messages],
             part=part or "top",
         )
         messages = ()

@@ -15,12 +15,12 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
-from mdmem.exchange.intake import ImportRequest, Outcome
+from mdmem.exchange.intake import ImportRequest
 from mdmem.exchange.plan import ImportPlan, plan_import
+from mdmem.exchange.record import Outcome
 from mdmem.exchange.source import in_project
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.commit import stage_paths
-from mdmem.store.git.history import list_staged_deletions
 from mdmem.store.git.status import list_tracked, search_lines
 from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
@@ -75,7 +75,6 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         remarks += [*kept, *mentions]
         if not options.is_dry:
             staged = _stage(workspace, plan, gone)
-            remarks += [] if request.leaves_pointer else _unfollowed(workspace, gone)
             written = commit_files(workspace, plan.change_set, written, also=staged, commit=options.commit)
     found = _findings(workspace, plan, written)
     return ImportReport(
@@ -186,15 +185,3 @@ def _mentioned_as(path: str) -> str:
     """Return the text that mentions of a file have in common: its name, with its folder if the name is short."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
     return stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:])
-
-
-def _unfollowed(workspace: Workspace, gone: Sequence[str]) -> list[str]:
-    """Return a message about the moves that git does not recognise, since more than half of the file changed."""
-    repository = workspace.location.repository
-    moves = list_staged_deletions(repository, "") if repository is not None else {}
-    lost = [path for path in gone if path in moves and moves[path][1] is None]
-    if not lost:
-        return []
-    files = f"{len(lost)} of {len(gone)} files" if len(gone) > 1 else "the file"
-    why = f"{files} changed by more than half, so that `git log --follow` ends at the move"
-    return [f"{why}; `git log --follow -M10%` and `mdmem log` go on"]

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterator, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import UsageError
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.dialects import DIALECTS, dialect_of, is_adr_tools, is_instructions, is_madr
 from mdmem.exchange.links import number_of
-from mdmem.exchange.memory_json import DIALECT as WHOLE
 from mdmem.exchange.memory_json import DocumentFile, is_document, read_document
-from mdmem.exchange.record import ForeignRecord, Guess, SourceFile, UnfitError
+from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
 from mdmem.exchange.source import find_sources, read_bytes, read_source
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import parse_document
-from mdmem.model.entry import EntryType, Status
+from mdmem.model.entry import EntryType
 from mdmem.setup.records import original_of
 from mdmem.setup.seal import BEGIN, END
 from mdmem.store.catalog.addresses import well_formed
@@ -50,37 +48,6 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
     approved_by: str | None = None
     moves: bool = False
     leaves_pointer: bool = False
-
-
-class Outcome(StrEnum):
-    """The result for a source, or for a part of one."""
-
-    IMPORTED = "imported"
-    UNCHANGED = "imported before"
-    CHANGED = "changed since it was imported"
-    SKIPPED = "skipped"
-
-
-class ImportRow(Struct, frozen=True, kw_only=True):
-    """A source or a part of one, with its result; the address only if there is an entry."""
-
-    path: str
-    outcome: Outcome
-    part: str = ""
-    dialect: str = ""
-    address: str | None = None
-    type: EntryType | None = None
-    status: Status | None = None
-    title: str = ""
-    stated: str = ""
-    guesses: Mapping[str, Guess] = field(default_factory=dict)
-    messages: tuple[str, ...] = ()
-
-    @property
-    def is_new_rule(self) -> bool:
-        """Return whether a record of another tool becomes an active rule."""
-        is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
-        return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
 
 
 class _Places:
@@ -166,8 +133,12 @@ class Intake:
             try:
                 self._take(source)
             except UnfitError as error:
-                self._skip(source.path, error)
+                self._skip(source.path, str(error))
         self.remarks = self._remarks(translations)
+
+    def _skip(self, path: str, why: str, part: str = "", dialect: str = "") -> None:
+        outcome = Outcome.SKIPPED
+        self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[why]))
 
     def _remarks(self, translations: Sequence[str]) -> tuple[str, ...]:
         """Return the remarks about the whole import; raises UsageError for a person who may not approve."""
@@ -181,21 +152,18 @@ class Intake:
             remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
         return tuple(remarks)
 
-    def _skip(self, path: str, error: UnfitError) -> None:
-        self.rows.append(ImportRow(path=path, outcome=Outcome.SKIPPED, messages=(str(error),)))
-
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the Markdown files, and take in the documents of whole memories."""
         base = self._workspace.location.base
         for one in self.found:
             try:
                 if is_document(one.path):
-                    files = read_document(read_bytes(base, one.path))
-                    self.rows += [self._take_file(one.path, file) for file in files]
+                    for file in read_document(read_bytes(base, one.path)):
+                        self._take_file(one.path, file)
                 else:
                     yield read_source(base, one)
             except UnfitError as error:
-                self._skip(one.path, error)
+                self._skip(one.path, str(error))
 
     def _take(self, source: SourceFile) -> None:
         dialect = DIALECTS[self._request.dialect] if self._request.dialect is not None else dialect_of(source)
@@ -208,45 +176,50 @@ class Intake:
         records = list(dialect.read(source))
         if not records and self._request.paths:
             raise UnfitError("contains only what mdmem wrote, or what it includes from other files")
-        taken = [self._take_record(replace(one, dialect=dialect.name)) for one in records]
+        for one in records:
+            one.dialect = dialect.name
+        taken = [self._take_record(one) for one in records]
         # Clients need their instructions in place, so these are never moved.
         if taken and all(taken) and not is_for_client:
             self.contents[source.path] = source.data
 
-    def _take_file(self, source: str, file: DocumentFile) -> ImportRow:
+    def _take_file(self, source: str, file: DocumentFile) -> None:
         """Take in a file of a whole memory; nothing is overwritten."""
         address = file.path.removesuffix(".md")
-        row = ImportRow(path=source, part=address, outcome=Outcome.SKIPPED, dialect=WHOLE)
+        row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
         if file.fault is not None:
-            return replace(row, messages=(file.fault,))
+            self._skip(source, file.fault, address, WHOLE)
+            return
         if not (self._workspace.location.root / file.path).exists():
             self.files[file.path] = file.content
             entry = interpret(parse_document(file.path, file.content)).entry if address.count("/") == 2 else None
             if entry is not None:
-                row = replace(row, type=entry.type, status=entry.status, title=entry.title)
-            return replace(row, outcome=Outcome.IMPORTED, address=address)
-        if self._workspace.bytes_of(file.path) == file.content:
-            return replace(row, outcome=Outcome.UNCHANGED, address=address)
-        return replace(row, messages=(f"`{address}` is there already with other content; nothing is overwritten",))
+                row.type, row.status, row.title = entry.type, entry.status, entry.title
+        elif self._workspace.bytes_of(file.path) == file.content:
+            row.outcome = Outcome.UNCHANGED
+        else:
+            why = f"`{address}` is there already with other content; nothing is overwritten"
+            self._skip(source, why, address, WHOLE)
+            return
+        self.rows.append(row)
 
     def _take_record(self, record: ForeignRecord) -> bool:
         """Take in a record, or add a row that says why not; return whether the memory has it or will have it."""
-        path, part = record.source.path, record.part
-        row = ImportRow(path=path, part=part, outcome=Outcome.SKIPPED, dialect=record.dialect)
+        path, part, dialect = record.path, record.part, record.dialect
         if (before := self.origins.get((path, part))) is not None:
             address, origin = before
             is_same = origin.is_of(record.content)
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
-            self.rows.append(replace(row, outcome=outcome, address=address))
+            self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, address=address))
             self.before[address] = record
             return is_same
-        if self._places is None:
-            self._places = _Places(self._workspace, self._request.place)
+        self._places = self._places or _Places(self._workspace, self._request.place)
         try:
-            self.records[self._places.address(record)] = record
+            record.address = self._places.address(record)
         except UnfitError as error:
-            self.rows.append(replace(row, messages=(str(error),)))
+            self._skip(path, str(error), part, dialect)
             return False
+        self.records[record.address] = record
         return True
 
 

@@ -109,16 +109,16 @@ def cuts_to_make(cuts: Iterable[Cut], lost: Collection[Claim]) -> Iterator[Cut]:
 
 
 def write_body(
-    record: ForeignRecord, path: str, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
+    record: ForeignRecord, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the body for an entry at a path, and messages about links that lead nowhere.
+    """Return the body for a record's entry, and messages about links that lead nowhere.
 
     `place` turns a path from the root into one from the top of the project. A paragraph that is cut takes the blank
     lines after it along.
     """
     prose = with_whole_labels(without_code(record.body))
     edits: list[_Edit] = [(cut.start, cut.end, None, "") for cut in cuts]
-    edits += (_new_link(record, link, path, references, place) for link in (*body_links(prose), *image_links(prose)))
+    edits += (_new_link(record, link, references, place) for link in (*body_links(prose), *image_links(prose)))
     parts: list[str] = []
     messages: dict[str, None] = {}
     at, is_below_blank = 0, True
@@ -146,9 +146,7 @@ def _end_of_blank_lines(text: str, at: int) -> int:
     return found.end() if found is not None else at
 
 
-def _new_link(
-    record: ForeignRecord, link: BodyLink, path: str, references: References, place: Callable[[str], str]
-) -> _Edit:
+def _new_link(record: ForeignRecord, link: BodyLink, references: References, place: Callable[[str], str]) -> _Edit:
     """Return the edit of a link, with a message if it leads nowhere."""
     end = link.offset + link.width
     written = record.body[link.offset : end]
@@ -161,7 +159,7 @@ def _new_link(
             message = f"`{written}` leads out of the project, and is unchanged"
         else:
             address = references.by_path.get(target)
-            text = relative(place(f"{address}.md") if address else target, place(path), written)
+            text = relative(place(f"{address}.md") if address else target, place(f"{record.address}.md"), written)
     return link.offset, end, text, message
 
 

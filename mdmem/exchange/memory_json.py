@@ -20,7 +20,6 @@ from mdmem.store.workspace.scope import Filters, reading_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.create import require_names
 
-DIALECT = "json"
 SCHEMA = 1
 
 

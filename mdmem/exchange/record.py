@@ -12,6 +12,9 @@ from msgspec import Struct, field
 
 from mdmem.model.entry import EntryType, NoSuchDayError, NotIsoError, Status, parse_moment
 
+WHOLE = "json"
+"""The dialect of a whole memory, as `mdmem export json` writes it."""
+
 
 class UnfitError(ValueError):
     """A file cannot be imported. The message says why, without the name of the file."""
@@ -88,47 +91,94 @@ class SourceFile(Struct, frozen=True):
         return self.path.rpartition("/")[0]
 
 
-class ForeignRecord(Struct, frozen=True, kw_only=True):
-    """A future entry as its source describes it.
+class Outcome(StrEnum):
+    """The result for a source, or for a part of one."""
+
+    IMPORTED = "imported"
+    UNCHANGED = "imported before"
+    CHANGED = "changed since it was imported"
+    SKIPPED = "skipped"
+
+
+class ImportRow(Struct, kw_only=True):
+    """A source or a part of one, with its result; the address only if there is an entry.
+
+    `stated` are the words for its status, `messages` say what cannot be imported.
+    """
+
+    path: str
+    outcome: Outcome
+    part: str = ""
+    dialect: str = ""
+    address: str | None = None
+    type: EntryType | None = None
+    status: Status | None = None
+    title: str = ""
+    stated: str = ""
+    guesses: dict[str, Guess] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+
+    @property
+    def is_new_rule(self) -> bool:
+        """Return whether a record of another tool becomes an active rule."""
+        is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
+        return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
+
+
+class ForeignRecord(ImportRow, kw_only=True):
+    """A future entry as its source describes it; the steps of an import complete it.
 
     `part` is the section, if one file becomes several entries; the entry-id is made of `name`. `fields` are further
-    keys of the front matter, `messages` say what cannot be imported, `stated` the words for its status and
-    `number` its number. A record that ended has the words and the day of its end in `ended_as` and `ended_on`;
-    `is_refused` means that it was never accepted.
+    keys of the front matter. A record that ended has the words and the day of its end in `ended_as` and `ended_on`;
+    `is_refused` means that it was never accepted. The claims become `links` by field, or are `lost`; `reasons` describe
+    the parts of other records that it changes.
     """
 
     source: SourceFile
     type: EntryType
     status: Status
-    title: str
     name: str
     body: str
+    outcome: Outcome = Outcome.IMPORTED
     created_at: str | None = None
-    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     cuts: tuple[Cut, ...] = ()
-    guesses: Mapping[str, Guess] = field(default_factory=dict)
-    messages: tuple[str, ...] = ()
-    part: str = ""
-    dialect: str = ""
-    states_status: bool = True
-    stated: str = ""
     number: int | None = None
+    states_status: bool = True
     ended_as: str = ""
     ended_on: str | None = None
     is_refused: bool = False
+    links: dict[str, list[str]] = field(default_factory=dict)
+    lost: list[Claim] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
 
     @property
     def content(self) -> bytes:
         """Return the bytes whose digest shows whether the source changed: the file, or the part of it."""
         return self.body.encode() if self.part else self.source.data
 
+    @property
+    def successors(self) -> list[str]:
+        """Return the records that supersede this one."""
+        return self.links.get("superseded_by", [])
 
-class WrittenDate(Struct, frozen=True):
-    """A date in ISO 8601, and what was guessed about it."""
+    def guess(self, name: str, why: str, sureness: Sureness = Sureness.LIKELY) -> None:
+        """Note why a field got a value that the record does not state."""
+        self.guesses[name] = Guess(why, sureness)
 
-    iso: str
-    guess: Guess | None = None
+    def link(self, name: str, address: str, qualifier: str = "") -> None:
+        """Add a link to a field, and the words on the part that is meant, each once."""
+        links = self.links.setdefault(name, [])
+        if address not in links:
+            links.append(address)
+        if qualifier and qualifier not in self.reasons:
+            self.reasons.append(qualifier)
+
+    def unlink(self, name: str, address: str) -> None:
+        """Remove a link from a field."""
+        if address in self.links.get(name, ()):
+            self.links[name].remove(address)
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -139,13 +189,13 @@ _IN_WORDS = re.compile(
 )
 
 
-def read_date(text: str) -> WrittenDate | None:
-    """Return the date at the start of a text; None if there is none, or no such day."""
+def read_date(text: str) -> tuple[str, str] | None:
+    """Return the date at the start of a text in ISO 8601, and what was guessed about it; None without such a day."""
     text = text.strip().strip("*_`\"'").strip()
-    guess = None
+    guess = ""
     try:
         parse_moment(text)
-        return WrittenDate(text)
+        return text, ""
     except (NotIsoError, NoSuchDayError):
         pass
     if found := _YEAR_FIRST.match(text):
@@ -156,7 +206,7 @@ def read_date(text: str) -> WrittenDate | None:
             day, month = month, day
         elif day <= 12 and day != month:
             # adr-tools wrote the day first until its eighth record.
-            guess = Guess(f"`{text.split()[0]}` is read with the day first, as in adr-tools", Sureness.LIKELY)
+            guess = f"`{text.split()[0]}` is read with the day first, as in adr-tools"
     elif (found := _IN_WORDS.match(text)) and found["month"][:3].lower() in _MONTHS:
         numbers = [int(one) for one in re.findall(r"\d+", found["rest"])]
         day, *rest = [int(found["day"]), *numbers] if found["day"] else numbers or [0]
@@ -164,7 +214,7 @@ def read_date(text: str) -> WrittenDate | None:
     else:
         return None
     try:
-        return WrittenDate(date(year, month, day).isoformat(), guess)
+        return date(year, month, day).isoformat(), guess
     except ValueError:
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness, read_date, with_whole_labels, without_comments
+from mdmem.exchange.record import Claim, ClaimKind, read_date, with_whole_labels, without_comments
 from mdmem.exchange.relations import (
     DAY,
     LONGEST,
@@ -127,7 +127,7 @@ class StatusReading(Struct, frozen=True):
     text: str
     claims: tuple[Claim, ...] = ()
     is_whole: bool = True
-    guess: Guess | None = None
+    guess: str = ""
     day: str | None = None
     began: str | None = None
     words: tuple[str, ...] = ()
@@ -178,10 +178,10 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
     day = next((day for word, day in reversed(words) if _WORDS[word] is status and day), None)
     is_end = {word: _WORDS[word] is Status.DEPRECATED and not _is_refusal(word) for word, _ in words}
     starts = [(_WORDS[word] is not Status.ACTIVE, day) for word, day in words if day and not is_end[word]]
-    guess = None
+    guess = ""
     if len(meant) > 1:
         listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
-        guess = Guess(f"it says {listed}; the later status is taken", Sureness.LIKELY)
+        guess = f"it says {listed}; the later status is taken"
     began = min(starts)[1] if starts else None
     return StatusReading(status, text, claims, is_whole and len(meant) == 1, guess, day, began, own_words)
 
@@ -289,7 +289,7 @@ def _read_clauses(units: Iterable[str], own: int | None) -> Iterator[_Clause]:
 def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits: str) -> _Clause:
     days = re.findall(DAY, text)
     found = read_date(sentence.signs[days[0]][1]) if days else None
-    day = found.iso if found is not None else None
+    day = found[0] if found is not None else None
     if day is not None and _REMARK.match(text):
         return _Clause(day=day, is_whole=True)
     rest = _LEAD.sub("", text, count=1)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mdmem.exchange.importer import ImportReport
-from mdmem.exchange.intake import ImportRow
+from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
@@ -46,7 +46,6 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     """Yield the remarks about the whole import, and the command to type next; `memory` is the path of the root."""
     yield from report.remarks
     written = report.written
-    yield from _on_code(report.plan.on_code)
     if written.is_dry and report.unapproved:
         yield f'--approved-by "Name <email>" says who approves {count(report.unapproved, "active rule")}'
     if written.is_dry or not (written.changes or report.gone):
@@ -74,20 +73,6 @@ def _warnings(report: ImportReport) -> str:
         ways.append("approved-by-nobody ends with the commit")
     warned = f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
     return "; ".join([warned, *ways])
-
-
-def _on_code(on_code: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the rules that mention files of the project, and the command that adds these to `applies_to`."""
-    if not on_code:
-        return
-    yield f"{count(len(on_code), 'rule mentions', 'rules mention')} files of the project:"
-    for address, globs in list(on_code.items())[:_LISTED]:
-        yield f"  {visible(address)}: {_few(globs)}"
-    if len(on_code) > _LISTED:
-        yield f"  {len(on_code) - _LISTED} more"
-    rooms = sorted({f"{address.rpartition('/')[0]}/" for address in on_code})
-    command = f"mdmem edit {shlex.join(rooms)} --applies-to likely"
-    yield f"`{command}` adds these to `applies_to`, for `mdmem brief` at an edit; --dry-run shows it first"
 
 
 def import_json(report: ImportReport) -> str:
