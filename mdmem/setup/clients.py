@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,10 @@ from mdmem.setup.client_config import (
     MisfitError,
     content_to_grow,
     grow_json,
-    grow_lists,
     grow_toml,
     put,
     read_object,
-    read_table,
+    read_toml,
 )
 
 SERVER = "mdmem"
@@ -57,9 +56,15 @@ class Client(Struct, frozen=True, kw_only=True):
             return {**self.more, "command": [command, *arguments]}
         return {**({} if self.is_toml else {"type": "stdio"}), **self.more, "command": command, "args": arguments}
 
-    def grow(self, content: bytes, server: Mapping[str, Any]) -> bytes | None:
-        """Return the content of the file with the server, None if it has one of that name; raises MisfitError."""
-        return (grow_toml if self.is_toml else grow_json)(content, self.holder, SERVER, server)
+    def read(self, content: bytes) -> dict[str, Any]:
+        """Return the content of the file; raises MisfitError."""
+        return (read_toml if self.is_toml else read_object)(content)
+
+    def grow(self, content: bytes, server: Mapping[str, Any]) -> bytes:
+        """Return the content of the file with the server; raises MisfitError."""
+        if self.is_toml:
+            return grow_toml(content, self.holder, SERVER, server)
+        return grow_json(content, self.holder, {SERVER: server})
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -99,24 +104,34 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
     """
     client = CLIENTS[name]
     server = client.server(under if client.top is not None else None if is_found else under or ".", command)
-    piece = (client.grow(b"", server) or b"").decode()
-    try:
-        path = base / client.path
-        before = content_to_grow(path, base)
-        grown = client.grow(before or b"", server)
-        if grown is None:
-            found = (read_table if client.is_toml else read_object)(before or b"")[client.holder][SERVER]
-            started = found.get("command") if isinstance(found, dict) else None
-            commands = map(str, started[:1] if isinstance(started, list) else (started,))
-            stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
-            yield stays + _replacement_advice(command, commands, piece)
-        else:
-            put(path, grown, is_new=before is None)
-            yield f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
-    except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{piece}"
+    piece = client.grow(b"", server).decode()
+
+    def grow(before: bytes) -> bytes | str:
+        held = client.read(before).get(client.holder)
+        found = held.get(SERVER) if isinstance(held, dict) else None
+        if found is None:
+            return client.grow(before, server)
+        started = found.get("command") if isinstance(found, dict) else None
+        commands = map(str, started[:1] if isinstance(started, list) else (started,))
+        stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
+        return stays + _replacement_advice(command, commands, piece)
+
+    yield _add(base, client.path, f"the server `{SERVER}`", piece, grow)
     if client.remark is not None:
         yield client.remark
+
+
+def _add(base: Path, below: str, what: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
+    """Write a grown file, and say what was done; `grow` may return the reason why the file stays as it is."""
+    try:
+        before = content_to_grow(base / below, base)
+        grown = grow(before or b"")
+    except MisfitError as error:
+        return f"{below} is there and stays as it is: {error}; add this to it:\n{piece}"
+    if isinstance(grown, str):
+        return grown
+    put(base / below, grown, is_new=before is None)
+    return f"wrote {below}" if before is None else f"added {what} to {below}"
 
 
 def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str:
@@ -129,8 +144,8 @@ def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str
 # Every line of ours has this word, whatever starts mdmem.
 _OURS = "hook-event"
 _HOLDER = "hooks"
-# The line of our plugin with its command.
-_STARTS = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
+# The command in a line of our plugin.
+_STARTS = re.compile(r'^const COMMAND = \["((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
 class ClientHooks(Struct, frozen=True, kw_only=True):
@@ -251,29 +266,30 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     words = [command, _OURS, name, *([] if root is None else ["--root", root])]
     # Those who share the file and have no mdmem notice nothing.
     entries = client.entries(f"{shlex.join(words)} || true")
-    if client.plugin is not None:
-        piece = client.plugin % {"command": json.dumps(words)}
-    else:
-        piece = grow_lists(b"", _HOLDER, entries, seed=client.seed).decode()
-    try:
-        yield (_add_plugin if client.plugin is not None else _add_hooks)(client, base, command, entries, piece)
-    except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{piece}"
-    if client.remark is not None:
-        yield client.remark
 
-
-def _add_hooks(client: ClientHooks, base: Path, command: str, entries: Mapping[str, Any], piece: str) -> str:
-    path = base / client.path
-    before = content_to_grow(path, base)
-    held = read_object(before or b"").get(_HOLDER, {})
-    listed = held if isinstance(held, dict) else {}
-    wanted = {event: entry for event, entry in entries.items() if not any(_our_commands(listed.get(event)))}
-    if not wanted:
+    def grow_hooks(before: bytes) -> bytes | str:
+        held = read_object(before).get(_HOLDER)
+        listed = held if isinstance(held, dict) else {}
+        wanted = {event: entry for event, entry in entries.items() if not any(_our_commands(listed.get(event)))}
+        if wanted:
+            return grow_json(before, _HOLDER, wanted, is_listed=True, seed=client.seed)
         stays = f"{client.path} runs `{_OURS}` already and stays as it is"
         return stays + _replacement_advice(command, _our_commands(listed), piece)
-    put(path, grow_lists(before or b"", _HOLDER, wanted, seed=client.seed), is_new=before is None)
-    return f"wrote {client.path}" if before is None else f"added the hooks of mdmem to {client.path}"
+
+    def grow_plugin(before: bytes) -> bytes | str:
+        started = _STARTS.search(before.decode(errors="replace"))
+        commands = [started[1]] if started is not None else []
+        stays = f"{client.path} is there and stays as it is"
+        return stays + _replacement_advice(command, commands, piece) if before else piece.encode()
+
+    if client.plugin is not None:
+        piece, grow = client.plugin % {"command": json.dumps(words)}, grow_plugin
+    else:
+        piece = grow_json(b"", _HOLDER, entries, is_listed=True, seed=client.seed).decode()
+        grow = grow_hooks
+    yield _add(base, client.path, "the hooks of mdmem", piece, grow)
+    if client.remark is not None:
+        yield client.remark
 
 
 def _our_commands(listed: Any) -> Iterator[str]:
@@ -286,17 +302,3 @@ def _our_commands(listed: Any) -> Iterator[str]:
         yield from words[:1] if _OURS in words[1:] else ()
     for one in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
         yield from _our_commands(one)
-
-
-def _add_plugin(client: ClientHooks, base: Path, command: str, _: Mapping[str, Any], piece: str) -> str:
-    path = base / client.path
-    before = content_to_grow(path, base)
-    if before is None:
-        put(path, piece.encode(), is_new=True)
-        return f"wrote {client.path}"
-    found = _STARTS.search(before.decode(errors="replace"))
-    try:
-        started = [*map(str, json.loads(found[1]))] if found is not None else []
-    except ValueError:
-        started = []
-    return f"{client.path} is there and stays as it is{_replacement_advice(command, started[:1], piece)}"

@@ -275,8 +275,8 @@ def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path
     ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
     after = (folder / ".vscode/mcp.json").read_text()
     assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
-    start, _, end = before.partition(" // ours")
-    assert after.startswith(f'{start} // ours\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
+    start, brace, end = before.partition('"servers": {')
+    assert after.startswith(f'{start}{brace}\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
     assert after.endswith(f"\t\t}},{end}")
 
 
