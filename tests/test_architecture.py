@@ -24,8 +24,8 @@ ROWS = (
     {"hub"},
     {"change"},
     {"exchange"},
-    {"write"},
     {"setup"},
+    {"write"},
     {"ask"},
     {"checks"},
     {"store.workspace"},
@@ -174,7 +174,7 @@ def test_each_outside_library_is_imported_through_its_doors() -> None:
 
 def test_only_git_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    others = {"mdmem.cli.editor", "mdmem.setup.event_limit"}
+    others = {"mdmem.cli.editor", "mdmem.cli.programs"}
     assert users == {f"mdmem.store.git.{name}" for name in ("process", "commit", "remote")} | others
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +22,6 @@ from mdmem.cli.completion import complete_wing
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import Marks, Sides
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.setup.event_limit import limited
 from mdmem.setup.installation import this_installation
 
 if TYPE_CHECKING:
@@ -160,6 +163,29 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
         root = ["--root", given.root] if given.root else []
         print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
     return 0
+
+
+def limited(command: Sequence[str], *, seconds: float) -> str:
+    """Return the output of a command that reads our standard input; its processes are killed after the limit.
+
+    A command that fails, or cannot be started, raises nothing.
+    """
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    except OSError:
+        return ""
+    with process:
+        try:
+            printed, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as late:
+            printed = late.stdout or b""
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                with suppress(ProcessLookupError):
+                    # The group includes the git that it started.
+                    os.killpg(process.pid, signal.SIGKILL)
+    return printed.decode("utf-8", "replace")
 
 
 def _answer_event(given: Globals, client: str) -> None:

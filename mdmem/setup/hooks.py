@@ -89,19 +89,6 @@ _UNSIGNED = re.compile(
 )
 # `-P`: no module of the repository, which is the working folder, may replace ours.
 _FIND = """\
-case $0 in *.legacy)
-    # pre-commit and prek move a hook aside and still run it. It has nothing to do where they surely check the memory,
-    # too: at this stage, and also a commit that only deletes.
-    config=$(sed -n 's/.*--config=\\([^ )]*\\).*/\\1/p' "${{0%.legacy}}")
-    own=$(sed -n '/^default_stages:/p; /^[^#]*mdmem[- ]check/,/^ *- /p' "${{config:-{config}}}" 2>/dev/null)
-    case $own in
-    *mdmem*"always_run: true"*) ;;
-    *entry:*) own= ;;
-    esac
-    case $own in *mdmem*)
-        [ -e prek.toml ] || printf '%s\\n' "$own" | grep -E 'stages:|files:|types' | grep -qv {stage} || exit 0 ;;
-    esac ;;
-esac
 remote=$1
 python={python}
 package={package}
@@ -148,7 +135,7 @@ def this_program() -> Program:
 def hook_text(stage: str, program: Program) -> bytes:
     """Return our hook for a stage."""
     python, package = shlex.quote(program.python), shlex.quote(program.package)
-    find = _FIND.format(stage=stage, config=CONFIG, python=python, package=package)
+    find = _FIND.format(stage=stage, python=python, package=package)
     body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
     unsigned = (_HEAD + body).replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
     return unsigned.replace(b"mdmem hook :", b"mdmem hook " + _digest(unsigned) + b":", 1)

@@ -15,15 +15,17 @@ from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines,
 from mdmem.setup.clients import SERVER, hook_client, join_client
 from mdmem.setup.hooks import CONFIG, LOCAL_ENTRY, HookState, find_hooks, missing_install, put
 from mdmem.setup.installation import has_server, this_installation
-from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
 from mdmem.setup.records import is_translation, record_folders, records_in
+from mdmem.store.catalog.load import load
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import leads_away, write_new
+from mdmem.store.tree import WorkingTree
 from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_write
+from mdmem.write.create import manifest_text
 
 _WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _STAYS = "is there and stays as it is"
@@ -51,7 +53,8 @@ def init(
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
     is_top = repository is not None and root == repository.top
-    wings = [*filter(_WING.fullmatch, project_wings(root, is_top=is_top))]
+    known = load(WorkingTree(root, is_top=is_top)).wings.values()
+    wings = sorted(one.name for one in known if not one.is_shared and _WING.fullmatch(one.name))
     own = wing if wing is not None else _settings(root).default_wing
     name = own if own is not None else next(iter(wings), None) or _name_for(base)
     if not _WING.fullmatch(name):

@@ -18,13 +18,13 @@ from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.markdown.scalars import compose_entry
+from mdmem.markdown.scalars import compose_entry, scalar
 from mdmem.model.entry import EntryType, Status, WingKind, title_of
 from mdmem.model.templates import BODIES
 from mdmem.model.text import visible
-from mdmem.setup.manifest import manifest_text
 from mdmem.store.catalog.addresses import MANIFEST, is_prose, is_well_formed, well_formed, why_not_on_windows
 from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.git.process import Repository, setting
 from mdmem.store.index.analysis import fold
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
@@ -285,3 +285,22 @@ def _new_places(workspace: Workspace, wing: str, room: str) -> Iterator[str]:
     elif not (root / wing / room).is_dir() and room not in workspace.settings.rooms.values():
         for close in get_close_matches(room, sorted(_rooms(workspace, wing)), 1, _NEAR_NAME):
             yield f"`{wing}/{room}` is a new room; did you mean `{wing}/{close}`?"
+
+
+def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:
+    """Return the text of a wing's README.md, with git's user as its owner."""
+    owner = _owner(repository)
+    owners = f"owners: [{scalar(owner)}]\n" if owner else ""
+    about = (
+        "The rules and decisions of this project."
+        if kind is WingKind.PROJECT
+        else "Rules and decisions that all projects share."
+    )
+    return f"---\nkind: {kind}\n{owners}---\n\n# {wing}\n\n{about}\n"
+
+
+def _owner(repository: Repository | None) -> str | None:
+    if repository is None:
+        return None
+    name, email = setting(repository, "user.name"), setting(repository, "user.email")
+    return f"{name} <{email}>" if name and email else name

@@ -212,7 +212,7 @@ def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, cap
 SHORT = "# 3. Short\n\nDate: 2024-02-13\n\n## Status\n\nAccepted\n\n## Decision\n\nWe do.\n"
 
 
-def test_move_names_who_mentions_the_old_places_and_what_git_does_not_follow(tmp_path: Path, capsys: Capture) -> None:
+def test_move_names_who_mentions_the_old_places(tmp_path: Path, capsys: Capture) -> None:
     long = record(2, "Long", text="We do, because it was tried. " * 50)
     folder = project(tmp_path, r0003_short=SHORT, r0002_long_one=long)
     write(folder, "README.md", "# The project\n\n[Short](docs/adr/0003-short.md)\n")
@@ -222,19 +222,9 @@ def test_move_names_who_mentions_the_old_places_and_what_git_does_not_follow(tmp
     assert run_here(capsys, "import", "--move", "--dry-run", cwd=folder).err.startswith(sentence)
     ran = run_here(capsys, "import", "--move", cwd=folder)
     assert ran.err.startswith(sentence)
-    assert ran.err.splitlines()[1] == (
-        "1 of 2 files changed by more than half, so that `git log --follow` ends at the move; "
-        "`git log --follow -M10%` and `mdmem log` go on"
-    )
-    commit_all(folder, "move")
-
-    def followed(name: str, *options: str) -> int:
-        return git(folder, "log", "--follow", *options, "--format=%h", "--", f"{PLACE}/{name}.md").count("\n") + 1
-
-    assert (followed("0002-long-one"), followed("0003-short"), followed("0003-short", "-M10%")) == (2, 1, 2)
 
 
-def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path: Path, capsys: Capture) -> None:
+def test_one_command_sets_the_files_that_rules_mention(tmp_path: Path, capsys: Capture) -> None:
     texts = {
         "r0001_code": "We do in `src/pay/` and `./src/a.py`, as `README.md` and `memory/mdmem.toml` say.",
         "r0002_none": "We do in `src/gone.py`.",
@@ -244,13 +234,8 @@ def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path:
     for path in ("src/pay/b.py", "src/a.py", "src/[id].py", "README.md"):
         write(folder, path, "x\n")
     commit_all(folder, "code")
-    command, brief = ("edit", "nav/architecture/", "--applies-to", "likely"), "for `mdmem brief` at an edit"
-    assert run_here(capsys, "import", "--move", cwd=folder).err.splitlines()[1:5] == [
-        "2 rules mention files of the project:",
-        "  nav/architecture/0001-code: src/pay/**, src/a.py",
-        "  nav/architecture/0003-odd: src/\\[id\\].py",
-        f"`mdmem {' '.join(command)}` adds these to `applies_to`, {brief}; --dry-run shows it first",
-    ]
+    command = ("edit", "nav/architecture/", "--applies-to", "likely")
+    assert run_here(capsys, "import", "--move", cwd=folder).code == 0
     shown = run_here(capsys, *command, "--dry-run", cwd=folder)
     assert '+applies_to: ["src/pay/**", src/a.py]' in shown.out
     assert "applies_to" not in entry(folder, "0001-code")

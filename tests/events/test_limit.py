@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.setup.event_limit import limited
+from mdmem.cli.programs import limited
 
 
 def test_what_a_command_prints_comes_back_and_its_errors_do_not(capfd: pytest.CaptureFixture[str]) -> None:
