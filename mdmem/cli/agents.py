@@ -117,11 +117,7 @@ def _read(source: str) -> object:
         raise click.UsageError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from error
     try:
         return json.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{name} is not UTF-8 at byte {error.start}") from error
-    except RecursionError as error:
-        raise click.UsageError(f"{name} cannot be read as JSON: it is nested too deeply") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise click.UsageError(f"{name} is no JSON: {error}") from error
 
 

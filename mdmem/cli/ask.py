@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ from msgspec.structs import replace
 from mdmem.ask.answer import AnswerBasis, Answers
 from mdmem.ask.brief import always_note, brief, unreadable
 from mdmem.ask.candidates import ContextRequest
-from mdmem.ask.code_paths import is_there, remark_on
+from mdmem.ask.code_paths import remark_on
 from mdmem.ask.context import compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
 from mdmem.ask.fallback import retrieve_without_root
@@ -156,7 +154,7 @@ def retrieve_command(
         answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
     else:
         main = work if work.words or paths or not questions else None
-        for remark in (*aged_wings(workspace), _remark_on_paths(workspace, paths)):
+        for remark in (*aged_wings(workspace), remark_on(workspace, paths)):
             # A clone may have a name of several lines.
             given.remark(one_line(remark)) if remark else None
         main = with_code_paths(workspace, main, paths) if main is not None and paths else main
@@ -167,20 +165,6 @@ def retrieve_command(
         print_text(answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink()))
     session.record(lambda: answers.shown)
     return 0
-
-
-def _remark_on_paths(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
-    """Return a sentence on the first path that may be misspelt, or that may mean two files."""
-    for path in paths:
-        here, top = workspace.cwd / path, workspace.location.base / path
-        if is_there(here) or is_there(top):
-            continue
-        place = here if is_there(here.parent) and here.parent.is_dir() else top
-        with suppress(OSError, ValueError):
-            near = get_close_matches(place.name, [one.name for one in place.parent.iterdir()], n=1, cutoff=0.75)
-            if near:
-                return f"there is no `{path}`; did you mean `{Path(path).with_name(near[0])}`?"
-    return remark_on(workspace, paths) if paths else None
 
 
 def _style(given: Globals, form: str) -> Style:

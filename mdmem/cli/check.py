@@ -97,7 +97,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         request = _request(paths, options, None if given.quiet else progress)
         runs = [_run(given, workspace, request, options) for workspace in workspaces]
     finally:
-        progress.clear()
+        progress.close()
     is_for_people = form in (None, "text", "concise")
     if options["diff"]:
         given.remark(summary(runs))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import shutil
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from msgspec import Struct
@@ -86,28 +85,6 @@ def _with(command: Decorated, *decorators: Decorated) -> Decorated:
     for decorate in reversed(decorators):
         command = decorate(command)
     return command
-
-
-class SuggestingGroup(click.Group):
-    """A group that lists its commands in the order of a table, and suggests a name for an unknown one."""
-
-    known: ClassVar[Mapping[str, str]] = {}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(self.known)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; for an unknown name fail with the nearest one."""
-        name = args[0]
-        if name not in self.known and not name.startswith("-"):
-            path = ctx.command_path
-            close = difflib.get_close_matches(name, self.known, 1)
-            hint = f"did you mean `{path} {close[0]}`?" if close else f"`{path} --help` lists them"
-            ctx.fail(f"there is no command `{f'{path} {name}'.removeprefix('mdmem ')}`; {hint}")
-        return super().resolve_command(ctx, args)
 
 
 class ShortHelp(click.Command):
@@ -258,13 +235,13 @@ def split_values(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _member(closed_set: Any, name: str, value: str) -> Any:
+    from mdmem.store.workspace.scope import not_there
+
     allowed = [member.value for member in closed_set]
     folded = value.casefold().replace("-", "_")
-    if folded in allowed:
-        return closed_set(folded)
-    close = difflib.get_close_matches(folded, allowed, n=1)
-    hint = f"did you mean `{close[0]}`?" if close else f"write one of {', '.join(allowed)}"
-    raise click.UsageError(f"there is no {name} `{value}`; {hint}")
+    if folded not in allowed:
+        raise click.UsageError(not_there(name, value, allowed))
+    return closed_set(folded)
 
 
 def open_workspace(
@@ -321,41 +298,33 @@ def today() -> date:
 
 
 class Progress:
-    """Shows the progress of long work on a terminal, in one line."""
+    """Shows the progress of long work: a bar on a terminal, else only the label."""
 
     _SHORTEST = 500
 
-    def __init__(self, doing: str, *, once: bool = False) -> None:
-        """Store the label, with a placeholder for the total; with `once` it is printed once if there is no terminal."""
-        self._doing, self._once = doing, once
-        self._width, self._percent = 0, -1
+    def __init__(self, doing: str) -> None:
+        """Store the label, with a placeholder for the total."""
+        self._doing = doing
+        self._bar: Any = None
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much is done."""
-        percent = done * 100 // max(1, total)
-        if total < self._SHORTEST or percent == self._percent:
+        if total < self._SHORTEST:
             return
-        is_first, self._percent = self._percent == -1, percent
-        text = self._doing.format(total)
-        if not sys.stderr.isatty():
-            if self._once and is_first:
-                say(text)
-            return
-        shown = f"{text}: {percent} %"
-        self._width = max(self._width, len(shown))
-        # The text is ours, and the carriage return is meant.
-        _echo(f"\r{shown}", err=True, nl=False)
-        if self._once and done == total:
-            self.clear()
+        if self._bar is None:
+            self._bar = click.progressbar(length=total, label=self._doing.format(total), file=sys.stderr)
+        self._bar.update(done - self._bar.pos)
+        if done == total:
+            self.close()
 
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._width:
-            _echo(f"\r{' ' * self._width}\r", err=True, nl=False)
+    def close(self) -> None:
+        """End the line of the bar."""
+        if self._bar is not None:
+            self._bar.render_finish()
 
 
 def _index_progress(given: Globals) -> Progress | None:
-    return None if given.quiet else Progress("indexing {} entries, once", once=True)
+    return None if given.quiet else Progress("indexing {} entries, once")
 
 
 def _echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:

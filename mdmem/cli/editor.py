@@ -16,7 +16,7 @@ import click
 
 from mdmem.cli.common import say
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
+from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.store.git.process import editor
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.edit import notes_on_refusal, with_notes, without_notes
@@ -110,16 +110,10 @@ class Typed:
 def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
     """Yield a text to edit; at the end its file is removed, unless it is the only copy of what the user typed."""
     typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
-    has_note = False
     try:
         yield typed
-    except MdmemError as error:
-        has_note = True
-        if kept := typed.close():
-            error.add_note(kept)
-        raise
     finally:
-        if not has_note and (kept := typed.close()):
+        if kept := typed.close():
             say(kept)
 
 

@@ -157,7 +157,7 @@ def build(
     try:
         result = build_site(workspace, request, progress=None if given.quiet else progress)
     finally:
-        progress.clear()
+        progress.close()
     gone = f", removed {len(result.removed)}" if result.removed else ""
     print_text(f"{folder}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
     return 0

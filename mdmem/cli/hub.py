@@ -13,7 +13,6 @@ from mdmem.ask.question import Question
 from mdmem.cli.common import (
     Decorated,
     Globals,
-    SuggestingGroup,
     filter_options,
     filters_from,
     format_option,
@@ -35,33 +34,9 @@ if TYPE_CHECKING:
 
 # A pinned wing is not fetched. `mdmem check` has the same exit code for it, which wins over that of findings.
 _INCOMPLETE = 3
-COMMANDS = {
-    "init": "Make the hub's tables in a database, or bring them up to date.",
-    "push": "Send what a commit of this memory changed.",
-    "search": "Find entries of all repositories by words.",
-    "show": "Show entries in full, by REPOSITORY:ADDRESS.",
-    "who": "Show the owners and the dependents of an entry.",
-    "status": "List the repositories, with commit and age.",
-    "verify": "Compare the hub's rows of this memory with its commit.",
-    "rebuild": "Send all of this memory again, in place of the hub's rows.",
-    "rename": "Give a repository another name; the old one keeps working.",
-    "forget": "Drop the hub's rows of a repository.",
-    "grant": "Let a token or a database role read or push repositories.",
-    "revoke": "Take back the grants of a token or a role.",
-    "grants": "List who reads and who pushes which repository.",
-    "token": "Make a token and print it once; replace it, or end it.",
-}
 
 
-class _Group(SuggestingGroup):
-    known = COMMANDS
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group("hub", cls=_Group)
+@click.group("hub")
 @global_options
 def hub_command(_: Globals) -> None:
     """Search all memories of an organisation at once, in a copy on PostgreSQL that git can always make again."""
@@ -103,7 +78,7 @@ def _opened(dsn: str | None) -> Iterator[HubConnection]:
 
 @_command("init")
 def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
-    """Make the hub's tables in a database, or bring them up to date; their rows stay."""
+    """Make the hub's tables in a database, or bring them up to date."""
     with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), None, may_lack=True) as connection:
         done = init(connection)
     word = "already" if done.before == done.after else "now"
@@ -119,7 +94,7 @@ def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
     click.option("--new", "is_new", is_flag=True, help="Add a second repository with a history that the hub has."),
 )
 def push_command(given: Globals, *, dsn: str | None, form: str, **options: Any) -> int:
-    """Send what a commit changed since the last push; uncommitted changes are never sent.
+    """Send what a commit changed since the last push. Uncommitted changes are never sent.
 
     For CI, after a merge to the default branch. A push is sent whole or not at all, and never brings an older commit.
     Exit code 3 if a pinned wing is not fetched: all the rest was sent.
@@ -148,7 +123,7 @@ def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -
 def search_command(
     given: Globals, words: tuple[str, ...], limit: int, form: str, *, dsn: str | None, syntax: bool, **options: Any
 ) -> int:
-    """Find the repositories that have entries on WORDS, the best entries first.
+    """Find the repositories that have entries on WORDS, the best first.
 
     For the rules of one of them: `mdmem retrieve --repository NAME`.
     """
@@ -170,7 +145,7 @@ def search_command(
 def show_command(
     ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None, dsn: str | None
 ) -> int:
-    """Show entries in full, as `mdmem show --repository` does; options of `mdmem show` follow."""
+    """Show entries in full, as `mdmem show --repository` does. Options of `mdmem show` follow."""
     split = [one.rpartition(":") if _is_placed(one) else (repository or "", "", one) for one in arguments]
     names = {name for name, _, address in split if name and not address.startswith("-")}
     if len(names) != 1:
@@ -196,7 +171,9 @@ def _is_placed(argument: str) -> bool:
 def who_command(
     given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str
 ) -> int:
-    """Show the owners and dependents of an entry in all repositories, or of the best three for WORDS."""
+    """Show the owners and dependents of an entry.
+
+    They are of all repositories. For WORDS it shows the best three entries."""
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
     print_result(form, rendered.who_json(report), rendered.who_text(report, ink=given.ink()))
@@ -206,7 +183,7 @@ def who_command(
 
 @_command("status")
 def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
-    """List the repositories of the hub, with commit, age and number of entries."""
+    """List the repositories of the hub, with commit and age."""
     with _opened(dsn) as connection:
         report = status(connection)
     print_result(form, rendered.status_json(report), rendered.status_text(report))
@@ -217,7 +194,7 @@ def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
 
 @_command("verify", _REPOSITORY)
 def verify_command(given: Globals, *, repository: str | None, dsn: str | None, form: str) -> int:
-    """Compare every row of this memory in the hub with the commit that the hub states.
+    """Compare the hub's rows of this memory with their commit.
 
     Exit code 1 for findings, 3 if a pinned wing is not fetched and so not compared.
     """
@@ -232,7 +209,7 @@ def verify_command(given: Globals, *, repository: str | None, dsn: str | None, f
 
 @_command("rebuild", _REPOSITORY, *_COMMIT)
 def rebuild_command(given: Globals, *, dsn: str | None, form: str, **options: Any) -> int:
-    """Send every file of this memory again, in one transaction; until it ends, questions read the old rows.
+    """Send every file of this memory again, in one transaction. Until it ends, questions read the old rows.
 
     It repairs what `mdmem hub verify` finds. The hub does not go back to an older commit.
     """
@@ -241,7 +218,7 @@ def rebuild_command(given: Globals, *, dsn: str | None, form: str, **options: An
 
 @_command("rename", click.argument("old"), click.argument("new"))
 def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str) -> int:
-    """Give a repository of the hub another name; pushes and questions under the old one keep working."""
+    """Give a repository of the hub another name. Pushes and questions under the old one keep working."""
     with _opened(dsn) as connection:
         before = rename(connection, old, new)
     is_same = before == new
@@ -252,7 +229,7 @@ def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str
 
 @_command("forget", _NAME)
 def forget_command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
-    """Drop the hub's rows of a repository; git still has it, and a push sends it again."""
+    """Drop the hub's rows of a repository. Git still has it, and a push sends it again."""
     with _opened(dsn) as connection:
         done = forget(connection, name)
     text = f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again"
@@ -273,9 +250,9 @@ _PLACES = click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
 def grant_command(
     _: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool, dsn: str | None, form: str
 ) -> int:
-    """Let a token or a database role read repositories, or wings of them, and print all its grants.
+    """Let a token or a database role read or push repositories.
 
-    A grant for a repository includes the wings that it pins. For the hub's owner.
+    A grant for a repository includes the wings that it pins. For the hub's owner. All its grants are printed.
     """
     if not places and (may_push or not sees_all):
         raise click.UsageError("name what is granted: REPOSITORY or REPOSITORY/WING, repeatable, or --all")
@@ -291,9 +268,9 @@ def grant_command(
 def revoke_command(
     _: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, dsn: str | None, form: str
 ) -> int:
-    """Take back grants of a token or a database role, all of them if none is named, and print the rest.
+    """Take back grants of a token or a role, or all of them.
 
-    The next question is answered without it. For the hub's owner.
+    The rest is printed. The next question is answered without it. For the hub's owner.
     """
     with _opened(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
@@ -303,7 +280,7 @@ def revoke_command(
 
 @_command("grants", click.argument("name", required=False))
 def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: str) -> int:
-    """List who reads and who pushes which repository; others than the hub's owner see their own grants."""
+    """List who reads and who pushes which repository. Others than the hub's owner see their own grants."""
     with _opened(dsn) as connection:
         found = grants(connection, name)
     print_result(form, rendered.grants_json(found), rendered.grants_text(found))
@@ -319,9 +296,9 @@ def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: s
     click.option("--drop", "is_dropped", is_flag=True, help="End it, with all its grants."),
 )
 def token_command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, dsn: str | None, form: str) -> int:
-    """Make a token and print it, this once, since the hub stores only its hash; then `grant` lets it read.
+    """Make a token and print it, this once. `grant` lets it read.
 
-    For the hub's owner.
+    The hub stores only its hash. For the hub's owner.
     """
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate keeps the token and --drop ends it; give one of them")

@@ -7,12 +7,13 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, SuggestingGroup, discard_output, global_options, named, print_text, say
+from mdmem.cli.common import Globals, discard_output, global_options, named, print_text, say
 from mdmem.disk import Written, count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
@@ -117,10 +118,12 @@ def load_command(name: str) -> click.Command:
     return command
 
 
-class _Commands(SuggestingGroup):
+class _Commands(click.Group):
     """The commands of mdmem, whose modules are imported when they are run."""
 
-    known = COMMANDS
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the groups."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, or None if there is none of this name."""
@@ -129,7 +132,7 @@ class _Commands(SuggestingGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Replace the old name of a command by the new one."""
+        """Replace the old name of a command by the new one; for an unknown name fail with the nearest one."""
         for length in (2, 1):
             old = " ".join(args[:length])
             if old in _OLD_NAMES:
@@ -144,6 +147,10 @@ class _Commands(SuggestingGroup):
                 else:
                     args = [name, *more, *rest]
                 break
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean `mdmem {close[0]}`?" if close else "`mdmem --help` lists them"
+            ctx.fail(f"there is no command `{args[0]}`; {hint}")
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -64,8 +64,8 @@ def test_edit_that_is_given_up_keeps_what_was_typed(tmp_path: Path) -> None:
     (kept,) = kept_in(root)
     assert code == 2
     assert printed == (
-        f"mdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write `active`; allowed are draft, active, "
-        f"under_review, deprecated\nwhat you typed is kept in {kept}\n"
+        f"what you typed is kept in {kept}\nmdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write "
+        "`active`; allowed are draft, active, under_review, deprecated\n"
     )
     assert "status: actve" in kept.read_text()
     assert "# mdmem" not in kept.read_text()
@@ -79,9 +79,9 @@ def test_edit_of_a_file_that_changed_meanwhile_keeps_both(tmp_path: Path) -> Non
     code, printed = edit(root, by=f"{theirs}; {THREE}")
     (kept,) = kept_in(root)
     assert (code, file.read_text(), "on three" in kept.read_text()) == (4, "---\ntheirs", True)
-    assert printed.splitlines()[1:] == [
-        f"`git diff --no-index {file} {kept}` shows what differs; `mdmem edit {OLD}` opens the file as it is now",
+    assert printed.splitlines()[::2] == [
         f"what you typed is kept in {kept}",
+        f"`git diff --no-index {file} {kept}` shows what differs; `mdmem edit {OLD}` opens the file as it is now",
     ]
 
 

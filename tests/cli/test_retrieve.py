@@ -213,17 +213,6 @@ def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, capsys
     assert told() == [], "the memory's repository holds no code"
 
 
-def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write(folder, "src/payment.py", "")
-
-    def remarked(path: str) -> str:
-        return run_here(capsys, "retrieve", "--path", path, cwd=folder).err
-
-    assert "there is no `src/paymnt.py`; did you mean `src/payment.py`?" in remarked("src/paymnt.py")
-    assert remarked("src/payment.py") == remarked("src/new.py") == remarked("lib/x.py") == remarked("src/") == ""
-
-
 @pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief", "--session", "s")])
 def test_path_that_may_mean_two_files_is_told_as_it_was_read(
     command: tuple[str, ...], tmp_path: Path, capsys: Capture
