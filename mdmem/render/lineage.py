@@ -288,7 +288,7 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
 
 
 # Wide enough for a type, a state and two days in any font.
-_BOX, _TALL, _GAP, _ROW = 272, 76, 104, 104
+_BOX, _TALL, _GAP, _ROW = 284, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
 # For a single picture; a page has the same in its style sheet.

@@ -16,6 +16,7 @@ from mdmem.checks.check import get_checks
 from mdmem.mcp.answers import LARGEST
 from mdmem.store.settings import KEYS, WING_KEYS, Settings, WingSettings
 
+from . import pictures
 from .tables import TABLES, parts
 from .transcripts import Reader, pattern_of, transcripts
 
@@ -95,6 +96,11 @@ def test_links_lead_to_files(name: str) -> None:
     assert [str(path) for path in there if not path.exists()] == []
     # A page is printed where there is no repository: it leads to other pages alone.
     assert PAGES[name].parent != FOLDER or {path.parent for path in there} <= {FOLDER}
+
+
+def test_picture_of_the_readme_is_what_the_program_draws() -> None:
+    assert f"mdmem/guide/{pictures.LINEAGE}" in TEXTS["README"]
+    assert (pictures.FOLDER / pictures.LINEAGE).read_text() == pictures.lineage()
 
 
 def test_readme_is_short_and_leads_to_every_page() -> None:
