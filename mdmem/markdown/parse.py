@@ -188,13 +188,15 @@ def without_fenced(body: str) -> str:
             parts.append(body[end : fence.start()])
             opening, end = fence, fence.start()
         elif fence[1].startswith(opening[1]) and not fence[2].strip():
-            parts.append(_blank(body[end : fence.end()]))
+            parts.append(blank(body[end : fence.end()]))
             opening, end = None, fence.end()
     rest = body[end:]
-    return "".join((*parts, rest if opening is None else _blank(rest)))
+    return "".join((*parts, rest if opening is None else blank(rest)))
 
 
-def _blank(text: str) -> str:
+def blank(text: str) -> str:
+    """Return a text with a blank in place of every character but the line breaks."""
+    # Line by line: to replace letter by letter takes ten times as long.
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 

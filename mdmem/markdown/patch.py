@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from mdmem.markdown.front_matter import Fields, is_scalar, is_sequence
 from mdmem.markdown.layout import Layout, apply_edits, content_end, is_typed, layout_of, rank_of, replace_span
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.markdown.scalars import block_scalar, is_bare, restyled, scalar
+from mdmem.markdown.scalars import is_bare, restyled, scalar
 from mdmem.model.entry import Relation
 from mdmem.model.fields import LISTS
 from mdmem.model.finding import Edit
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Value = str | Sequence[str] | None
 
 _QUOTES = ("'", '"')
-_BLOCK_HEADER = re.compile(r"[|>][-+\d]*([^\r\n]*)(\r?\n)")
+_BLOCK_HEADER = re.compile(r"[|>][-+\d]*([^\r\n]*)")
 _LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA = re.compile(r"[ \t]*,")
 _DASH = re.compile(r" *-[ \t]+")
@@ -331,11 +331,10 @@ def _scalar_change(layout: Layout, node: yaml.ScalarNode, text: str, *, name: st
     return _Change(*_value_span(layout, node, _scalar_source(layout, node, text, name=name)))
 
 
-def _value_span(layout: Layout, node: yaml.Node, source: str) -> tuple[int, int, str]:
+def _value_span(layout: Layout, node: yaml.ScalarNode, source: str) -> tuple[int, int, str]:
     """Return the span of a value and its new source; an empty value gets its place behind the colon."""
     start, end = node.start_mark.index, content_end(layout.front, node)
-    header = _header(layout, node)
-    if header is not None and not source.startswith(("|", ">")):
+    if node.style in ("|", ">") and (header := _BLOCK_HEADER.match(layout.front, start)):
         # The comment on the header's line stays where the block scalar goes.
         return start, end, source + header[1]
     if start < end:
@@ -346,26 +345,14 @@ def _value_span(layout: Layout, node: yaml.Node, source: str) -> tuple[int, int,
     return end, end, f" {source}"
 
 
-def _header(layout: Layout, node: Any) -> re.Match[str] | None:
-    """Return the first line of a block scalar."""
-    is_block = is_scalar(node) and node.style in ("|", ">")
-    return _BLOCK_HEADER.match(layout.front, node.start_mark.index) if is_block else None
-
-
 def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str, in_flow: bool = False) -> str:
-    """Return the source of a text in the place of a scalar, in the same style if that can express it."""
-    front, start, end = layout.front, node.start_mark.index, content_end(layout.front, node)
-    if start == end:
+    """Return the source of a text in the place of a scalar, in the same style; a block becomes one line in quotes."""
+    if node.start_mark.index == content_end(layout.front, node):
         return fresh(name, text)
-    header = _header(layout, node)
-    if header is None:
-        is_bare_here = is_typed(name) or (not node.style and is_bare(node.value))
-        return restyled(text, node.style, is_typed=is_bare_here, in_flow=in_flow)
-    indents = re.findall(r"^( *)[^ \r\n]", front[header.end() : end], re.MULTILINE)
-    own = front[layout.line_start(start) : start]
-    indent = min(indents, key=len) if indents else " " * (len(own) - len(own.lstrip(" -")) + 2)
-    block = block_scalar(text, node.style or "|", tail=header[1], indent=indent, newline=header[2])
-    return block or restyled(text, '"')
+    if node.style in ("|", ">"):
+        return restyled(text, '"')
+    is_bare_here = is_typed(name) or (not node.style and is_bare(node.value))
+    return restyled(text, node.style, is_typed=is_bare_here, in_flow=in_flow)
 
 
 def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str:

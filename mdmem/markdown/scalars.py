@@ -61,22 +61,6 @@ def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: b
     return text
 
 
-def block_scalar(text: str, style: str, *, tail: str, indent: str, newline: str) -> str | None:
-    """Return a text as a block scalar without its last line break; None if it cannot be one.
-
-    `style` is `|` or `>`, and `tail` the rest of the header's line. Only one line is folded; more become literal.
-    """
-    lines = text.split("\n")
-    chomping = "" if lines[-1] == "" else "-"
-    if not chomping:
-        lines.pop()
-    if not text.strip() or text[0].isspace() or lines[-1] == "" or any(_CONTROL.search(line) for line in lines):
-        return None
-    folds = style == ">" and len(lines) == 1 and not text.endswith((" ", " \n"))
-    header = (">" if folds else "|") + chomping + tail
-    return newline.join([header, *(indent + line if line else "" for line in lines)])
-
-
 def compose_entry(fields: dict[str, str], body: str) -> str:
     """Return a whole entry: the fields in the order given, then the body with one final newline."""
     lines = [f"{key}: {value if key.endswith('_at') else scalar(value)}" for key, value in fields.items()]

@@ -6,15 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from mdmem.markdown.parse import blank, without_fenced
 from mdmem.record import StoredRecord
 
-# An open comment or fence reaches to the end: a search from each of thousands would take hours.
+# An open comment reaches to the end: a search from each of thousands would take hours.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CODE = re.compile(
-    r"^ {0,3}(?:(?P<ticks>`{3,})(?![^\n]*`)|(?P<tildes>~{3,}))[^\n]*"
-    r"(?:\n.*?(?:^ {0,3}(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$)|.*\Z)",
-    re.DOTALL | re.MULTILINE,
-)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
 # No sentence ends at an abbreviation, at an initial, or before a small letter.
@@ -83,7 +79,7 @@ def without_targets(text: str) -> str:
 
 def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield the sentences of a part of a body that are prose."""
-    text = _blanked(body[start:end])
+    text = _COMMENT.sub(lambda found: blank(found[0]), without_fenced(body[start:end]))
     is_held = False
     for number, (first, last) in enumerate(_blocks(text)):
         block = text[first:last]
@@ -125,18 +121,6 @@ def cut_at_word(text: str, limit: int) -> str:
         return text
     cut = text.encode("utf-8", "surrogateescape")[: max(0, limit - 4)].decode("utf-8", "ignore")
     return cut[: cut.rfind(" ") if " " in cut else len(cut)].rstrip(" ,;:") + " …"
-
-
-def _blanked(text: str) -> str:
-    """Return a text with comments and code blanked out, every other character at its place."""
-
-    def blank(found: re.Match[str]) -> str:
-        # Line by line: to replace letter by letter takes ten times as long.
-        return "\n".join(" " * len(line) for line in found[0].split("\n"))
-
-    if "<!--" in text:
-        text = _COMMENT.sub(blank, text)
-    return _CODE.sub(blank, text) if "```" in text or "~~~" in text else text
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
