@@ -115,12 +115,60 @@ def text_of(folder: Path) -> str:
     return (folder / FILE).read_bytes().decode()
 
 
-def test_merge_joins_both_changes(tmp_path: Path) -> None:
+def lived(text: str) -> str:
+    """Return a text with a byte order mark and CRLF, and without the last line break."""
+    return ("\ufeff" + text.replace("\n", "\r\n")).removesuffix("\r\n")
+
+
+NEW, PAGE = "memory/nav/architecture/new.md", "memory/nav/architecture/README.md"
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "ours", "theirs", "result"),
+    [
+        pytest.param(FILE, ENTRY, changed(ENTRY, OURS), changed(ENTRY, THEIRS), MERGED, id="every kind of change"),
+        pytest.param(
+            *(FILE, lived(ENTRY), lived(changed(ENTRY, OURS)), lived(changed(ENTRY, THEIRS)), lived(MERGED)),
+            id="CRLF, byte order mark and open end stay",
+        ),
+        pytest.param(
+            *(FILE, ENTRY, changed(ENTRY, OURS), changed(ENTRY, THEIRS).replace("\n", "\r\n")),
+            MERGED.replace("\n", "\r\n"),
+            id="a side that converted all line breaks is followed",
+        ),
+        pytest.param(
+            *(NEW, None, changed(ENTRY, {"[executor]": "[ours]"}), changed(ENTRY, {"[executor]": "[theirs]"})),
+            changed(ENTRY, {"[executor]": "[ours, theirs]"}),
+            id="both sides add the entry",
+        ),
+        pytest.param(
+            *(FILE, ENTRY, ENTRY.replace("[executor]", "[executor"), ENTRY.replace("measured", "measured twice")),
+            ENTRY.replace("[executor]", "[executor").replace("measured", "measured twice"),
+            id="a broken entry is merged as text",
+        ),
+        pytest.param(PAGE, "a\n\nb\n\nc\n", "A\n\nb\n\nc\n", "a\n\nb\n\nC\n", "A\n\nb\n\nC\n", id="prose is text"),
+    ],
+)
+def test_merge_joins_both_changes(
+    path: str, base: str | None, ours: str, theirs: str, result: str, tmp_path: Path
+) -> None:
     folder = driven(tmp_path / "p")
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    if base not in (None, ENTRY):
+        write(folder, path, base.encode())
+        commit_all(folder)
+    branches(folder, ours.encode(), theirs.encode(), path)
     quiet(folder, "merge", "-q", "theirs")
-    assert text_of(folder) == MERGED
+    assert (folder / path).read_bytes().decode() == result
     assert git(folder, "status", "--porcelain") == ""
+
+
+def test_cherry_pick_and_merge_in_a_worktree_join_both_changes(tmp_path: Path) -> None:
+    folder, other = driven(tmp_path / "p"), tmp_path / "other"
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
+    quiet(folder, "cherry-pick", "theirs")
+    quiet(other, "merge", "-q", "theirs")
+    assert text_of(folder) == text_of(other) == MERGED
 
 
 def test_rebase_joins_both_changes(tmp_path: Path) -> None:
@@ -190,25 +238,6 @@ def test_conflict_shows_the_ancestor_where_git_is_told_to(tmp_path: Path) -> Non
     branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
     quiet(folder, "merge", "theirs", ends=1)
     assert "||||||| base\nstatus: active # as agreed\n=======\n" in text_of(folder)
-
-
-def test_crlf_and_byte_order_mark_and_open_end_stay(tmp_path: Path) -> None:
-    def lived(text: str) -> bytes:
-        return ("\ufeff" + text.replace("\n", "\r\n")).encode().removesuffix(b"\r\n")
-
-    folder = driven(tmp_path / "p")
-    write(folder, FILE, lived(ENTRY))
-    commit_all(folder)
-    branches(folder, lived(changed(ENTRY, OURS)), lived(changed(ENTRY, THEIRS)))
-    quiet(folder, "merge", "-q", "theirs")
-    assert (folder / FILE).read_bytes() == lived(MERGED)
-
-
-def test_one_side_that_converted_all_line_breaks_is_followed(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS).replace("\n", "\r\n"))
-    quiet(folder, "merge", "-q", "theirs")
-    assert text_of(folder) == MERGED.replace("\n", "\r\n")
 
 
 def test_file_that_is_no_text_stays_ours_and_unmerged(tmp_path: Path) -> None:
@@ -351,53 +380,3 @@ def test_stage_leaves_the_driver_alone(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path / "p")
     run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
     assert "merge-driver      absent" in run_here(capsys, "hooks", "status", cwd=folder).out
-
-
-def test_broken_entry_is_merged_as_text(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    branches(folder, ENTRY.replace("tags: [executor]", "tags: [executor"), ENTRY.replace("measured", "measured twice"))
-    quiet(folder, "merge", "-q", "theirs")
-    assert "tags: [executor\n" in text_of(folder)
-    assert "measured twice" in text_of(folder)
-
-
-def test_cherry_pick_joins_both_changes(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
-    quiet(folder, "cherry-pick", "theirs")
-    assert text_of(folder) == MERGED
-
-
-def test_entry_that_both_sides_add_is_joined_by_key(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    path = "memory/nav/architecture/new.md"
-    branches(folder, changed(ENTRY, {"[executor]": "[ours]"}), changed(ENTRY, {"[executor]": "[theirs]"}), path)
-    quiet(folder, "merge", "-q", "theirs")
-    assert "tags: [ours, theirs]\n" in (folder / path).read_text()
-
-
-def test_prose_without_front_matter_is_merged_as_text(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    path = "memory/nav/architecture/README.md"
-    write(folder, path, "one\n\ntwo\n\nthree\n")
-    commit_all(folder)
-    branches(folder, "ONE\n\ntwo\n\nthree\n", "one\n\ntwo\n\nTHREE\n", path)
-    quiet(folder, "merge", "-q", "theirs")
-    assert (folder / path).read_text() == "ONE\n\ntwo\n\nTHREE\n"
-
-
-def test_two_statuses_are_marked(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
-    quiet(folder, "merge", "theirs", ends=1)
-    hunk = "<<<<<<< ours\nstatus: under_review # as agreed\n=======\nstatus: deprecated # as agreed\n>>>>>>> theirs\n"
-    assert text_of(folder) == ENTRY.replace("status: active # as agreed\n", hunk)
-
-
-def test_worktree_merges_as_its_repository_does(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
-    other = tmp_path / "other"
-    git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
-    quiet(other, "merge", "-q", "theirs")
-    assert text_of(other) == MERGED
