@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.markdown.merge import ConflictSide, has_hunks, labels_of, take_side
+from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog.links import EdgeKind, classify
@@ -67,7 +67,6 @@ class MergeConflict(Struct, frozen=True, kw_only=True):
 
     path: str
     kind: ConflictKind
-    labels: tuple[str, str] = ("ours", "theirs")
     fields: tuple[FieldSides, ...] = ()
     successors: tuple[SuccessorSide, ...] = ()
     choices: tuple[Resolution, ...] = ()
@@ -183,7 +182,6 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     return MergeConflict(
         path=path,
         kind=kind,
-        labels=labels_of(content) or ("ours", "theirs"),
         fields=fields,
         successors=successors,
         choices=choices if has_hunks(content) else whole,

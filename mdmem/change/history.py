@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 from msgspec import Struct
@@ -27,8 +26,6 @@ BODY = "body"
 _FIRST = ("type", "status", "title")
 _OWN_LINE = (*_FIRST, "supersedes", "superseded_by", "amends", "overrides", "conflicts_with", "applies_to")
 _SILENT = frozenset({"deprecated_at"})
-# difflib takes time that grows with the product of both lengths.
-_LONG = 2_000
 
 
 class HistoryStep(Struct, frozen=True, kw_only=True):
@@ -220,7 +217,7 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
     elif before is not None:
         yield from _changed(workspace.catalog.shown_fields(before), workspace.catalog.shown_fields(after))
         if before.body.strip() != after.body.strip():
-            yield f"text: {_count_words(before.body, after.body)}"
+            yield "new line breaks in the text" if before.body.split() == after.body.split() else "text changed"
     elif change.before is not None:
         yield "can be read again"
     else:
@@ -248,15 +245,6 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return "" if value is None else str(value)
-
-
-def _count_words(before: str, after: str) -> str:
-    old, new = before.split(), after.split()
-    kept = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=len(old) > _LONG).get_matching_blocks())
-    if kept == len(old) == len(new):
-        return "new line breaks"
-    added = len(new) - kept
-    return f"{added} {'word' if added == 1 else 'words'} added, {len(old) - kept} removed"
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):

@@ -31,7 +31,6 @@ _HUNK = re.compile(
     rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)",
     re.MULTILINE,
 )
-_LABELS = re.compile(rb"^<{7} ([^\r\n]+)\r?\n(?:[^\n]*\n)*?^>{7} ([^\r\n]+)", re.MULTILINE)
 
 
 class ConflictSide(StrEnum):
@@ -67,12 +66,6 @@ def has_hunks(content: bytes) -> bool:
 def take_side(content: bytes, side: ConflictSide) -> bytes:
     """Return a file with one side of every conflict in it; everything else stays as it is."""
     return _HUNK.sub(lambda found: found[side.value], content)
-
-
-def labels_of(content: bytes) -> tuple[str, str] | None:
-    """Return the names of the sides in the first conflict of a file, or None."""
-    found = _LABELS.search(content)
-    return (found[1].decode("utf-8", "replace"), found[2].decode("utf-8", "replace")) if found else None
 
 
 Thing = TypeVar("Thing")

@@ -192,15 +192,12 @@ def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
 
 def _sides(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
     yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
-    ours, theirs = conflict.labels
-    width = max(len(ours), len(theirs))
     # The lines about successors show their sides.
     are_shown = conflict.successors and all(one.side for one in conflict.successors)
     for one in conflict.fields:
         if not (are_shown and one.name == "superseded_by"):
             yield f"  {one.name}"
-            for label, value in zip((ours, theirs), _pair(one), strict=True):
-                yield f"    {visible(label):<{width}}  {value}"
+            yield from (f"    {side:<6}  {value}" for side, value in zip(ConflictSide, _pair(one), strict=True))
     for it in conflict.successors:
         side = _SIDES.get(it.side, "")
         reason = f": {visible(it.reason)}" if it.reason else ""
@@ -257,7 +254,7 @@ def conflicts_json(conflicts: MergeConflicts) -> str:
     """Return the conflicts as JSON."""
     found = [
         {
-            **record_json(one, "address", "path", "labels", "fields", "successors", "choices"),
+            **record_json(one, "address", "path", "fields", "successors", "choices"),
             "kind": one.kind.name.lower(),
         }
         for one in conflicts.found

@@ -234,7 +234,7 @@ def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(tmp_path: Pa
     merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
     write(folder, FILE, (folder / FILE).read_text() + "By hand.\n")
     shown = run_here(capsys, "resolve", cwd=folder)
-    lines = ["  status", "    HEAD    under_review", "    theirs  deprecated", "  choices", "    keep ours"]
+    lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  choices", "    keep ours"]
     assert shown.out.splitlines()[1:6] == lines
     ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
@@ -276,7 +276,7 @@ def test_marks_that_were_added_to_the_index_are_found(tmp_path: Path, capsys: Ca
     write(folder, FILE, content + "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> topic\n")
     commit_all(folder)
     ran = run_here(capsys, "resolve", cwd=folder)
-    assert ran.out.splitlines()[1:4] == ["  body", "    HEAD   UTC.", "    topic  Local."]
+    assert ran.out.splitlines()[1:4] == ["  body", "    ours    UTC.", "    theirs  Local."]
     assert run_here(capsys, "resolve", "threads", "--take", "theirs", cwd=folder).code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
 

@@ -10,7 +10,6 @@ from mdmem.markdown.merge import (
     Marks,
     Sides,
     has_hunks,
-    labels_of,
     merge_entries,
     take_side,
 )
@@ -232,14 +231,12 @@ def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str) -> None:
     ours, theirs = ((f"a\n{side}\nb\n" * 2).replace("\n", line_break) for side in ConflictSide)
     assert take_side(content, ConflictSide.OURS).decode() == ours
     assert take_side(content, ConflictSide.THEIRS).decode() == theirs
-    assert labels_of(content) == ("HEAD", "topic")
 
 
 @pytest.mark.parametrize("text", ["Title\n=======\n", "<<<<<<< a\nx\n", "<<<<<<< a\nx\n=======\ny\n", ""])
 def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
     assert not has_hunks(text.encode())
     assert take_side(text.encode(), ConflictSide.OURS) == text.encode()
-    assert labels_of(text.encode()) is None
 
 
 def test_body_and_status_of_two_sides_come_together() -> None:
