@@ -11,7 +11,7 @@ from math import ceil
 from msgspec import Struct, field
 
 from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
-from mdmem.model.entry import Entry, EntryType, Status, label_of
+from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, label_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import fixed_part, matches
@@ -22,8 +22,7 @@ from mdmem.write.similar import REVIEW_FROM, subject_of
 
 # The contract fixes these numbers; a decision may have its 180 days in full.
 DUPLICATE_ABOVE = 0.9
-DECISION_DAYS = 180
-PATTERN_DAYS = 90
+_STALE_FROM = {EntryType.DECISION: 181, EntryType.PATTERN: 90}
 # Lines that a twentieth of the texts have, and ten of them at least, come from a template.
 _TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
@@ -36,7 +35,7 @@ class StaleItem(Struct, frozen=True):
     """An entry that nobody verified for longer than its type allows; `label` is the contract's name of its kind."""
 
     id: str
-    label: str
+    label: NodeLabel
     title: str
     age_days: int
     freshness: Freshness
@@ -55,8 +54,6 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
     scope: str | None = None
     duplicates: Groups = ()
     near: tuple[NearPair, ...] = ()
-    outdated: tuple[str, ...] = ()
-    obsolete: tuple[str, ...] = ()
     drifted: Groups = ()
     unresolved: tuple[PendingWrite, ...] = ()
     blocked: tuple[Blocked, ...] = ()
@@ -73,10 +70,14 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
         """Return the number of redundant entries: all but one of each group."""
         return sum(len(group) - 1 for group in self.duplicates)
 
+    def stale(self, label: NodeLabel) -> list[str]:
+        """Return the stale entries with a label, sorted."""
+        return sorted(one.id for one in self.stale_items if one.label is label)
+
     @property
     def is_clean(self) -> bool:
         """Return whether nothing needs maintenance."""
-        kinds = (self.duplicates, self.near, self.outdated, self.obsolete, self.drifted, self.findings)
+        kinds = (self.duplicates, self.near, self.stale_items, self.drifted, self.findings)
         return not any((*kinds, self.unresolved, self.blocked))
 
 
@@ -109,13 +110,8 @@ def examine(
     ]
     addresses = frozenset(entry.address for entry in current)
     duplicates = _find_duplicates([*current, *drafts], text)
-    outdated = tuple(
-        entry.address
-        for entry in current
-        if _is_older(entry, EntryType.DECISION, DECISION_DAYS + 1, today) and not _supersedes(catalog, entry)
-    )
-    obsolete = tuple(entry.address for entry in current if _is_older(entry, EntryType.PATTERN, PATTERN_DAYS, today))
-    stale = {*outdated, *obsolete}
+    stale_items = sorted(_find_stale(catalog, current, today), key=lambda item: (-item.age_days, item.id))
+    stale = {one.id for one in stale_items}
     checked = (one for one in found if one.address in addresses)
     findings = (
         *(one for one in checked if one.code != "review-overdue" or one.address not in stale),
@@ -125,10 +121,8 @@ def examine(
         checked_at=today,
         duplicates=duplicates,
         near=_find_near([*current, *drafts], text, duplicates),
-        outdated=outdated,
-        obsolete=obsolete,
         drifted=_find_drifted([*current, *drafts]),
-        stale_items=_stale_items([entry for entry in current if entry.address in stale], today),
+        stale_items=tuple(stale_items),
         findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
         titles={one.address: one.title for one in current} | {one.address: f"{one.title} (draft)" for one in drafts},
     )
@@ -222,10 +216,14 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
     return bool(entry.supersedes) or entry.address in catalog.lineage.predecessors
 
 
-def _is_older(entry: Entry, type_: EntryType, days: int, today: date) -> bool:
-    """Return whether an entry of a type was neither made nor verified in so many days."""
-    age = age_of(entry, today)
-    return entry.type is type_ and age is not None and age >= days
+def _find_stale(catalog: Catalog, current: Iterable[Entry], today: date) -> Iterator[StaleItem]:
+    """Yield the decisions and patterns that are too old, without decisions that supersede others."""
+    for entry in current:
+        age, limit = age_of(entry, today), _STALE_FROM.get(entry.type)
+        if age is None or limit is None or age < limit:
+            continue
+        if entry.type is EntryType.PATTERN or not _supersedes(catalog, entry):
+            yield StaleItem(entry.address, label_of(entry), entry.title, age, freshness_on(entry, today))
 
 
 def _find_drifted(entries: Iterable[Entry]) -> Groups:
@@ -236,13 +234,3 @@ def _find_drifted(entries: Iterable[Entry]) -> Groups:
             name = " ".join(unicodedata.normalize("NFKC", entry.entity).casefold().split())
             by_name.setdefault((entry.wing, entry.focus, name), []).append(entry.address)
     return tuple(sorted(tuple(sorted(group)) for group in by_name.values() if len(group) > 1))
-
-
-def _stale_items(stale: Iterable[Entry], today: date) -> tuple[StaleItem, ...]:
-    """Return the stale entries, the oldest first."""
-    items = [
-        StaleItem(entry.address, label_of(entry), entry.title, age, freshness_on(entry, today))
-        for entry in stale
-        if (age := age_of(entry, today)) is not None
-    ]
-    return tuple(sorted(items, key=lambda item: (-item.age_days, item.id)))

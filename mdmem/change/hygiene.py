@@ -16,6 +16,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.text import content_of
+from mdmem.model.entry import NodeLabel
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import record_hygiene
@@ -202,19 +203,20 @@ def _record_in_manifests(
 
 def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
     """Return the keys of the contract of `run_hygiene`, then the groups behind its numbers and the findings."""
+    outdated, obsolete = hygiene.stale(NodeLabel.DECISION), hygiene.stale(NodeLabel.PATTERN)
     fields = {
         "project_id": hygiene.project_id,
         "scope": hygiene.scope,
         "duplicates_found": hygiene.duplicates_found,
-        "outdated_decisions": len(hygiene.outdated),
-        "obsolete_patterns": len(hygiene.obsolete),
+        "outdated_decisions": len(outdated),
+        "obsolete_patterns": len(obsolete),
         "entity_drift_count": len(hygiene.drifted),
         "unresolved_saves": len(hygiene.unresolved) + len(hygiene.blocked),
         "stale_items": to_builtins(hygiene.stale_items),
         "candidate_ids": {
             "duplicate_decisions": _flat(hygiene.duplicates),
-            "outdated_decisions": list(hygiene.outdated),
-            "obsolete_patterns": list(hygiene.obsolete),
+            "outdated_decisions": outdated,
+            "obsolete_patterns": obsolete,
             "entity_drift": _flat(hygiene.drifted),
             "unresolved_saves": [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked],
         },

@@ -19,9 +19,8 @@ from mdmem.change.review_parts import (
     find_contradictions,
     find_covered,
     find_dependents,
-    find_field_edits,
+    find_edits,
     find_relation_changes,
-    find_rewordings,
     find_transitions,
     find_unread,
 )
@@ -116,7 +115,7 @@ def compare_trees(
     comparison = Comparison(before, after)
     changes = comparison.changes
     faults = faults_of_change(comparison, today)
-    rewordings, steps = find_rewordings(comparison, faults), find_transitions(comparison, faults)
+    (rewordings, edits), steps = find_edits(comparison, faults), find_transitions(comparison, faults)
     beliefs = find_beliefs(comparison)
     return ReviewReport(
         before=before.name,
@@ -135,7 +134,7 @@ def compare_trees(
         bearings=find_relation_changes(comparison),
         beliefs=beliefs,
         rewordings=rewordings,
-        edits=find_field_edits(comparison, rewordings),
+        edits=edits,
         dependents=find_dependents(comparison),
         covered=find_covered(comparison, rewordings, files),
         moves=tuple(Move(old, new) for old, new in sorted(comparison.moves.items())),

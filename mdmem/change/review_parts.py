@@ -50,6 +50,7 @@ _PARAGRAPH = "\n\n"
 _BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
 # Other parts of a review show these fields.
 _SHOWN_ELSEWHERE = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *_BINDING})
+_NAMES = Entry.__struct_fields__
 _OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
 _OF_A_TEXT = frozenset({"version", "editorial_at"})
 _FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "fixed-field-changed")
@@ -261,32 +262,45 @@ def _spans(old: list[str], new: list[str]) -> Iterator[Span]:
                 yield Span(mark, " ".join(words).replace(f" {_PARAGRAPH} ", _PARAGRAPH))
 
 
-def find_rewordings(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Rewording, ...]:
-    """Return the entries with another text, title or binding field, frozen ones first, then by authority."""
-    found = []
+def find_edits(
+    comparison: Comparison, faults: Mapping[str, Sequence[Finding]]
+) -> tuple[tuple[Rewording, ...], tuple[FieldEdit, ...]]:
+    """Return the entries with another text, title or binding field, and those with changes in other fields.
+
+    Each by authority; the rewordings of frozen entries come first. Other parts of the review show the rest.
+    """
+    rewordings, edits = [], []
     for one in comparison.changes.changed:
-        title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
-        body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
-        fields = _field_changes(comparison, one, _BINDING)
-        if one.keeps_text and one.keeps_title and not fields:
-            continue
-        was_current, is_current = (
-            one.before.address in comparison.before.current,
-            one.after.address in comparison.after.current,
-        )
-        own = faults.get(one.after.address, ())
-        found.append(
-            Rewording(
-                entry=comparison.after.ref_of(one.after),
-                is_frozen=was_current and is_current and one.before.type in _FROZEN,
-                title=title,
-                body=body,
-                fields=fields,
-                notice=_notice(one, is_layout=not (title or body or fields)),
-                faults=tuple(finding.message for finding in own if finding.code in _FROZEN_CODES),
-            )
-        )
-    return tuple(sorted(found, key=lambda one: (not one.is_frozen, one.entry.rank)))
+        ref, binding = comparison.after.ref_of(one.after), _field_changes(comparison, one, _BINDING)
+        elsewhere = _SHOWN_ELSEWHERE
+        if not (one.keeps_text and one.keeps_title) or binding:
+            rewordings.append(_rewording(comparison, one, ref, binding, faults.get(ref.address, ())))
+            elsewhere |= _OF_A_TEXT
+        if one.before.status is not one.after.status:
+            elsewhere |= _OF_A_TRANSITION
+        if fields := _field_changes(comparison, one, [name for name in _NAMES if name not in elsewhere]):
+            edits.append(FieldEdit(ref, fields))
+    return (
+        tuple(sorted(rewordings, key=lambda one: (not one.is_frozen, one.entry.rank))),
+        tuple(sorted(edits, key=lambda one: one.entry.rank)),
+    )
+
+
+def _rewording(
+    comparison: Comparison, one: Changed, ref: Ref, binding: tuple[FieldChange, ...], faults: Sequence[Finding]
+) -> Rewording:
+    title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
+    body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
+    stays_current = one.before.address in comparison.before.current and ref.address in comparison.after.current
+    return Rewording(
+        entry=ref,
+        is_frozen=stays_current and one.before.type in _FROZEN,
+        title=title,
+        body=body,
+        fields=binding,
+        notice=_notice(one, is_layout=not (title or body or binding)),
+        faults=tuple(finding.message for finding in faults if finding.code in _FROZEN_CODES),
+    )
 
 
 def _notice(one: Changed, *, is_layout: bool) -> str:
@@ -296,22 +310,6 @@ def _notice(one: Changed, *, is_layout: bool) -> str:
     if one.is_corrected and one.after.editorial_at is not None:
         parts.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
     return "; ".join(parts)
-
-
-def find_field_edits(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[FieldEdit, ...]:
-    """Return the entries with changed fields that no other part of the review shows, by authority."""
-    with_new_text = {one.entry.address for one in reworded}
-    found = []
-    for one in comparison.changes.changed:
-        elsewhere = _SHOWN_ELSEWHERE
-        if one.before.status is not one.after.status:
-            elsewhere |= _OF_A_TRANSITION
-        if one.after.address in with_new_text:
-            elsewhere |= _OF_A_TEXT
-        names = [name for name in Entry.__struct_fields__ if name not in elsewhere]
-        if fields := _field_changes(comparison, one, names):
-            found.append(FieldEdit(comparison.after.ref_of(one.after), fields))
-    return tuple(sorted(found, key=lambda one: one.entry.rank))
 
 
 def _field_changes(comparison: Comparison, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mdmem.change.examine import Groups, HygieneReport
 from mdmem.change.fetch_wings import FetchWingsResult
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import SyncResult
+from mdmem.model.entry import NodeLabel
 from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.answers import Style
@@ -260,8 +261,8 @@ def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]],
         ("entities with one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
         ("references to superseded entries", by_code.get("link-to-superseded"), _RELINKING),
         ("past their `expires_at`", by_code.get("expired"), _LATER),
-        ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _STILL_TRUE),
-        ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _STILL_TRUE),
+        ("decisions neither made nor verified for 180 days", _aged(hygiene, NodeLabel.DECISION), _STILL_TRUE),
+        ("patterns not validated for 90 days", _aged(hygiene, NodeLabel.PATTERN), _STILL_TRUE),
         ("not verified for longer than `review_after_days`", by_code.get("review-overdue"), _STILL_TRUE),
     )
     yield from ((heading, items, advice) for heading, items, advice in kinds if items)
@@ -276,10 +277,9 @@ def _grouped(hygiene: HygieneReport, groups: Groups) -> list[tuple[str, str]]:
     ]
 
 
-def _aged(hygiene: HygieneReport, addresses: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the items of some addresses, the oldest first."""
-    asked = frozenset(addresses)
-    found = (item for item in hygiene.stale_items if item.id in asked)
+def _aged(hygiene: HygieneReport, label: NodeLabel) -> list[tuple[str, str]]:
+    """Return the stale items with a label, the oldest first."""
+    found = (item for item in hygiene.stale_items if item.label is label)
     return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found]
 
 

@@ -13,6 +13,7 @@ from mdmem.change.examine import HygieneReport, StaleItem, examine
 from mdmem.change.hygiene import hygiene_fields
 from mdmem.markdown.similarity import NearPair
 from mdmem.markdown.text import content_of
+from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding, Place
 from mdmem.store.workspace.remarks import Freshness
 
@@ -60,24 +61,24 @@ def root(tmp_path: Path) -> Path:
 )
 def test_decision_is_outdated_after_180_days(root: Path, fields: dict[str, str], *, is_outdated: bool) -> None:
     write_entry(root, "app/rules/retry", **fields)
-    assert examined(root).outdated == (("app/rules/retry",) if is_outdated else ())
+    assert examined(root).stale(NodeLabel.DECISION) == ["app/rules/retry"] * is_outdated
 
 
 def test_decision_whose_predecessor_alone_names_it_supersedes_something(root: Path) -> None:
     write_entry(root, "app/rules/old", status="deprecated", superseded_by="app/rules/retry")
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
-    assert examined(root).outdated == ()
+    assert examined(root).stale(NodeLabel.DECISION) == []
 
 
 @pytest.mark.parametrize(("verified_at", "is_obsolete"), [("2026-08-24", False), ("2026-08-23", True)])
 def test_pattern_is_obsolete_from_90_days_on(root: Path, verified_at: str, *, is_obsolete: bool) -> None:
     write_entry(root, "app/rules/retry", type="pattern", created_at="2020-01-01", verified_at=verified_at)
-    assert examined(root).obsolete == (("app/rules/retry",) if is_obsolete else ())
+    assert examined(root).stale(NodeLabel.PATTERN) == ["app/rules/retry"] * is_obsolete
 
 
 def test_verification_that_cannot_be_read_makes_nothing_old(root: Path) -> None:
     write_entry(root, "app/rules/retry", created_at="2020-01-01", verified_at="last week")
-    assert examined(root).outdated == ()
+    assert examined(root).stale(NodeLabel.DECISION) == []
 
 
 def test_stale_items_are_the_oldest_first_in_the_words_of_the_contract(root: Path) -> None:
