@@ -1,4 +1,4 @@
-"""The pictures of README and guide; `python -m guide.pictures`, in `tests`, makes them, those of pages with Chromium."""
+"""The pictures of README and guide; `python -m guide.pictures`, in `tests`, makes them with Chromium."""
 
 from __future__ import annotations
 
