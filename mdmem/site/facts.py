@@ -26,7 +26,6 @@ from mdmem.render.lineage import BoxState, Relations, state_of
 from mdmem.site.markup import addresses_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import Commit, history
-from mdmem.store.workspace.remarks import age_of
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
@@ -257,15 +256,6 @@ class SiteFacts(Struct, frozen=True, dict=True):
     def problems(self) -> tuple[Finding, ...]:
         """Return the errors and warnings."""
         return tuple(one for one in self.findings if one.severity in (Severity.ERROR, Severity.WARNING))
-
-    @cached_property
-    def unverified(self) -> tuple[Entry, ...]:
-        """Return the current rules that were never verified for longer than a review may wait, the oldest first."""
-        longest = self.workspace.settings.review_after_days
-        rules = (one for one in self.current if one.type.is_rule and one.verified_at is None)
-        aged = [(age_of(one, self.workspace.today), one) for one in rules]
-        found = [(age, one) for age, one in aged if age is None or age > longest]
-        return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0] is not None, -(pair[0] or 0))))
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:

@@ -14,11 +14,9 @@ from msgspec import Struct
 from mdmem.ask.contradictions import contradictions_among
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.model.entry import Entry, Status, day_of
-from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.review import Kind, headline, sections
-from mdmem.render.text import count
 from mdmem.site.facts import Row, SiteFacts, with_code
 
 _DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
@@ -84,69 +82,33 @@ def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
 
 
 def board_context(facts: SiteFacts) -> Mapping[str, Any]:
-    """Return the context of the board: drafts, overdue reviews, contradictions, owners and findings."""
+    """Return the context of the board: drafts, reviews, contradictions and findings."""
     entries = facts.catalog.entries
-    groups = [
-        (title, _with_details(facts, some[:_MOST_LINES]), len(some), help_) for title, some, help_ in _groups(facts)
-    ]
-    pairs = contradictions_among(facts.catalog, frozenset(entry.address for entry in facts.current))
-    current = Counter(entry.owner for entry in facts.current if entry.owner)
-    drafts = Counter(one.owner for one in facts.entries if one.owner and one.status is Status.DRAFT)
-    owners = sorted({*current, *drafts}, key=lambda one: (-current[one], str(one)))
-    return {
-        "groups": groups,
-        "pairs": [(one.a, one.b) for one in pairs if one.a in entries and one.b in entries],
-        "owners": [(one, current[one], drafts[one]) for one in owners],
-        "problems": [_problem(facts, one) for one in facts.problems[:_MOST_LINES]],
-        "number": len(facts.problems),
-    }
-
-
-def _groups(facts: SiteFacts) -> Iterator[tuple[str, Sequence[Entry], Markup]]:
-    by_code: dict[str, dict[str, Entry]] = defaultdict(dict)
-    for finding in facts.findings:
-        entry = facts.catalog.entries.get(finding.address or "")
-        if entry is not None:
-            by_code[finding.code][entry.address] = entry
-    overdue = {**by_code["review-overdue"], **by_code["expired"]}
-    catalog, shown = facts.catalog, facts.rows
-    age = count(facts.workspace.settings.review_after_days, "day")
-    found: list[tuple[str, Sequence[Entry], str]] = [
+    overdue = dict.fromkeys(one.address or "" for one in facts.findings if one.code in ("review-overdue", "expired"))
+    groups = (
         ("Drafts", [one for one in facts.entries if one.status is Status.DRAFT], "`mdmem approve` makes one active."),
         (
             "Under review",
-            [one for one in facts.entries if shown[one.address].state == "under review"],
+            [one for one in facts.entries if facts.rows[one.address].state == "under review"],
             "They still apply, and somebody doubts them.",
         ),
-        ("Overdue", list(overdue.values()), "`mdmem verify` records that they are still true."),
         (
-            "Without owner",
-            list(by_code["owner-missing"].values()),
-            "Every rule needs somebody who is responsible for it.",
+            "Overdue",
+            [entries[one] for one in overdue if one in entries],
+            "`mdmem verify` records that they are still true.",
         ),
-        (
-            "Amended",
-            [one for one in facts.entries if catalog.derived.amended_by(one.address)],
-            "Read the amendment, too.",
-        ),
-        (
-            "One-sided supersession",
-            [one for one in facts.entries if catalog.lineage.claimed_by(one.address)],
-            "Another entry supersedes them, and their own file does not say so.",
-        ),
-        (
-            "Never verified",
-            facts.unverified,
-            f"Current for more than {age}; `mdmem verify` records that they are still true.",
-        ),
-        ("Unconnected", _unconnected(facts), "No entry links them, they link none, and they apply to no code."),
-    ]
-    yield from ((title, some, with_code(help_)) for title, some, help_ in found if some)
-
-
-def _unconnected(facts: SiteFacts) -> Sequence[Entry]:
-    alone = (one for one in facts.current if not one.applies_to and one.address not in facts.linked_from)
-    return [one for one in alone if not any(one.links(name) for name in LINK_FIELDS)]
+    )
+    pairs = contradictions_among(facts.catalog, frozenset(entry.address for entry in facts.current))
+    return {
+        "groups": [
+            (title, _with_details(facts, some[:_MOST_LINES]), len(some), with_code(help_))
+            for title, some, help_ in groups
+            if some
+        ],
+        "pairs": [(one.a, one.b) for one in pairs if one.a in entries and one.b in entries],
+        "problems": [_problem(facts, one) for one in facts.problems[:_MOST_LINES]],
+        "number": len(facts.problems),
+    }
 
 
 def _with_details(facts: SiteFacts, found: Sequence[Entry]) -> list[tuple[Any, str]]:
