@@ -87,12 +87,7 @@ def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
     return 0
 
 
-@_command(
-    "push",
-    _REPOSITORY,
-    *_COMMIT,
-    click.option("--new", "is_new", is_flag=True, help="Add a second repository with a history that the hub has."),
-)
+@_command("push", _REPOSITORY, *_COMMIT)
 def push_command(given: Globals, *, dsn: str | None, form: str, **options: Any) -> int:
     """Send what a commit changed since the last push. Uncommitted changes are never sent.
 

@@ -35,7 +35,6 @@ from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.load import settings_bytes, settings_of
 from mdmem.store.catalog.redaction import known_addresses
 from mdmem.store.catalog.snapshot import interpret, interpret_manifest, iter_documents
-from mdmem.store.git.merge import is_shallow, root_commits
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import VERSION, text_terms
 from mdmem.store.settings import WingSettings
@@ -53,7 +52,6 @@ COLUMNS = (
 """The columns of a file that `HubFile.columns` gives, in order. The database adds the mark of the wing to the words."""
 
 _BATCH = 200
-_UTF8 = ("utf-8", "surrogateescape")
 # A tsvector takes 1 MB, and a row of an index 2.7 KB.
 _MOST_WORDS = 1_000_000
 _LONGEST = 2_600
@@ -61,9 +59,7 @@ _LONGEST = 2_600
 _SAMPLE, _ONE_OF = " sample", 64
 # A word of a title. The blank keeps marks apart from words.
 _TITLE = " ="
-_MARK = "\x1a"
 _UNSTORED = re.compile("[\ud800-\udfff]")
-_MARKED = re.compile(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
 
 Link = tuple[str, str]
 """A field of the front matter, or `body`, and the address that it links."""
@@ -88,7 +84,7 @@ class HubWing(Struct, frozen=True, dict=True):
     def tree(self) -> str:
         """Return a hash that only somebody with the same files can know."""
         listed = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
-        return sha256(repr(listed).encode(*_UTF8)).hexdigest()
+        return sha256(repr(listed).encode()).hexdigest()
 
     @cached_property
     def addresses(self) -> frozenset[str]:
@@ -118,8 +114,7 @@ class HubFile(Struct, frozen=True):
             tags = list(map(plain_text, entry.tags))
             plain = (None if text is None else plain_text(text) for text in texts)
             stated = (entry.type.value, entry.status.value, *plain, tags)  # type: ignore[assignment]
-        path = stored_path(self.path)
-        return (path, self.kind.value, self.blob, self.content, *stated, self.has_short_links, self.words)
+        return (self.path, self.kind.value, self.blob, self.content, *stated, self.has_short_links, self.words)
 
 
 class Contents:
@@ -142,12 +137,6 @@ class Contents:
     def remote(self) -> str | None:
         """Return the URL of the repository's remote, None without one."""
         return remote_url(self.workspace.location.get_repository())
-
-    @cached_property
-    def roots(self) -> list[str] | None:
-        """Return the commits without a parent; None for a shallow clone, whose history seems to begin later."""
-        git = self.workspace.location.get_repository()
-        return None if is_shallow(git) else list(root_commits(git, self.commit))
 
     @property
     def settings(self) -> bytes:
@@ -180,12 +169,17 @@ class Contents:
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the wings by name; a file whose path is too long for an index is left out."""
+        """Return the wings by name; a file whose path cannot be stored is left out, if it is in no entry's place.
+
+        Raises UsageError for one that is.
+        """
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")
             if path and is_storable(path):
                 found.setdefault(name, {})[path] = file
+            elif path and is_entry_place(file.path) and plain_text(path) != path:
+                raise UsageError(f"the hub cannot store the name {file.path!a}, which is not UTF-8; rename it")
         return {
             name: HubWing(name, files, self._sources.get(name))
             for name, files in found.items()
@@ -237,7 +231,7 @@ class Contents:
         entry = interpret(document).entry
         if entry is None:
             return HubFile(path, file.kind, file.digest, content)
-        words = words_of(entry, document.body, is_sampled=crc32(f"{path} {file.digest}".encode(*_UTF8)) % _ONE_OF == 0)
+        words = words_of(entry, document.body, is_sampled=crc32(f"{path} {file.digest}".encode()) % _ONE_OF == 0)
         links, is_short = self.links(wing, entry, document.body)
         return HubFile(path, file.kind, file.digest, content, entry, words, links, is_short)
 
@@ -307,24 +301,9 @@ def plain_text(text: str) -> str:
     return _UNSTORED.sub("\ufffd", text.replace("\0", "\ufffd"))
 
 
-def stored_path(path: str) -> str:
-    """Return a path or an address as a column stores it; bytes that are not UTF-8 are escaped."""
-    if _MARK not in path and path.isprintable():
-        return path
-    escaped = path.replace(_MARK, _MARK * 2)
-    return _UNSTORED.sub(lambda found: f"{_MARK}{ord(found[0]) & 0xFF:02x}", escaped.replace("\0", "\ufffd"))
-
-
-def path_of(stored: str) -> str:
-    """Return the path or address from which `stored_path` made a text."""
-    if _MARK not in stored:
-        return stored
-    return _MARKED.sub(lambda found: chr(0xDC00 + int(found[1], 16)) if found[1] else _MARK, stored)
-
-
 def is_storable(path: str) -> bool:
-    """Check whether an index takes a path; no file system has a longer one in an entry's place."""
-    return len(stored_path(path).encode()) <= _LONGEST
+    """Check whether a column and an index take a path; no file system has a longer one in an entry's place."""
+    return plain_text(path) == path and len(path.encode()) <= _LONGEST
 
 
 def narrow_settings(content: bytes) -> bytes:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.hub.connection import one_row, transaction
-from mdmem.hub.contents import path_of
 from mdmem.hub.repositories import HubRepository, get_pushed
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog.load import NotHere, load, with_remote_wings
@@ -78,9 +77,7 @@ def copy_key(cursor: Any, name: str) -> CopyKey:
     repository = get_pushed(cursor, name)
     own = "SELECT id, name FROM wing WHERE repository_id = %s ORDER BY 1"
     pinned = "SELECT wing_id, name FROM visible_pin() WHERE repository_id = %s ORDER BY 1, 2"
-    wings, pins = (
-        tuple((id_, path_of(name)) for id_, name in cursor.execute(asked, (repository.id,))) for asked in (own, pinned)
-    )
+    wings, pins = (tuple(cursor.execute(asked, (repository.id,)).fetchall()) for asked in (own, pinned))
     (is_whole,) = one_row(cursor.execute("SELECT reads_whole(%s)", (repository.id,)))
     return CopyKey(repository, wings, pins, is_whole)
 
@@ -160,7 +157,7 @@ def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes =
         "SELECT wing_id, path, kind, blob, content FROM file WHERE wing_id = ANY (%s)", (list(wings),), binary=True
     ).fetchall()
     for wing, stored, kind, blob, content in rows:
-        path = f"{wings[wing]}/{path_of(stored)}".removeprefix("/")
+        path = f"{wings[wing]}/{stored}".removeprefix("/")
         if content is not None:
             contents[path] = bytes(content)
             # Whoever pushes may state another one.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import secrets
 from collections.abc import Sequence
@@ -171,15 +170,14 @@ def _find_principal(cursor: Any, name: str) -> int | None:
 def _get_principal(cursor: Any, name: str) -> int:
     principal = _find_principal(cursor, name)
     if principal is None:
-        raise NotFoundError(f"`{name}` sees nothing of this hub{_nearest(name, _names(cursor))}")
+        raise NotFoundError(f"`{name}` sees nothing of this hub; `mdmem hub grants` lists who does")
     return principal
 
 
 def _add_role(cursor: Any, name: str) -> int:
     role = _role_id(cursor, name)
     if role is None:
-        hint = _nearest(name, _names(cursor))
-        raise NotFoundError(f"there is no token and no database role `{name}`{hint or '; `mdmem hub token` makes one'}")
+        raise NotFoundError(f"there is no token and no database role `{name}`; `mdmem hub token` makes one")
     return int(one_row(cursor.execute("INSERT INTO principal (role) VALUES (%s::oid) RETURNING id", (role,)))[0])
 
 
@@ -195,14 +193,12 @@ def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | 
             raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
         wings = [name for (name,) in cursor.execute(_WINGS, {"id": repository})]
         if wing not in wings:
-            raise NotFoundError(f"the hub has no wing `{wing}` of {above}{_nearest(wing, wings)}")
+            raise NotFoundError(f"the hub has no wing `{wing}` of {above}; it has {', '.join(wings)}")
         return repository, wing
     if may_push:
         made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
         return int(one_row(made)[0]), None
-    known = [name for (name,) in cursor.execute("SELECT name FROM repository")]
-    hint = _nearest(place, known) or "; with `--push` it need not be there"
-    raise NotFoundError(f"the hub has no repository `{place}`{hint}")
+    raise NotFoundError(f"the hub has no repository `{place}`; with `--push` it need not be there")
 
 
 def _repository_id(cursor: Any, name: str) -> int | None:
@@ -219,8 +215,7 @@ def _take_back(cursor: Any, principal: int, name: str, place: str) -> None:
         repository = _repository_id(cursor, above)
         taken = cursor.execute(f"{_REVOKE} AND wing = %s", (principal, repository, wing)).rowcount
     if taken == 0:
-        places = [one.place for one in _granted(cursor, principal).permissions]
-        raise NotFoundError(f"`{place}` was not granted to `{name}`{_nearest(place, places)}")
+        raise NotFoundError(f"`{place}` was not granted to `{name}`; `mdmem hub grants {name}` lists what was")
 
 
 def _granted(cursor: Any, principal: int) -> Grant:
@@ -239,10 +234,6 @@ def _granted(cursor: Any, principal: int) -> Grant:
     return Grant(name, tuple(Permission(*row) for row in rows), is_role)
 
 
-def _names(cursor: Any) -> list[str]:
-    return [name for (name,) in cursor.execute("SELECT coalesce(name, role::text) FROM principal")]
-
-
 def _new_text() -> tuple[str, bytes]:
     text = secrets.token_urlsafe(_TOKEN_BYTES)
     return text, sha256(text.encode()).digest()
@@ -252,10 +243,4 @@ def _change_token(connection: HubConnection, name: str, statement: str, argument
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
         if cursor.execute(statement, arguments).rowcount == 0:
-            known = [one for (one,) in cursor.execute("SELECT name FROM principal WHERE name IS NOT NULL")]
-            raise NotFoundError(f"there is no token `{name}`{_nearest(name, known)}")
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    return f"; did you mean `{close[0]}`?" if close else ""
+            raise NotFoundError(f"there is no token `{name}`; `mdmem hub grants` lists them")

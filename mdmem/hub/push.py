@@ -19,9 +19,7 @@ from mdmem.hub.contents import (
     HubWing,
     WingSource,
     narrow_settings,
-    path_of,
     plain_text,
-    stored_path,
 )
 from mdmem.hub.repositories import (
     HubRepository,
@@ -31,10 +29,8 @@ from mdmem.hub.repositories import (
     own_names,
     remote_place,
 )
-from mdmem.markdown.parse import parse_document
 from mdmem.store.catalog.addresses import MANIFEST
-from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.git.merge import ancestors_among, committed_at, is_ancestor, is_ancestor_of_any, is_shallow
+from mdmem.store.git.merge import committed_at, is_ancestor, is_ancestor_of_any, is_shallow
 from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, resolve
 from mdmem.store.git.status import list_revision
 from mdmem.store.workspace.location import Location
@@ -57,39 +53,21 @@ class Succession(StrEnum):
 class PushRequest(Struct, frozen=True):
     """Which commit is pushed, under which name (None for the repository's own).
 
-    With `is_rewritten` it may replace a commit that is not its ancestor, with `is_new` a known history may be in the
-    hub twice, `is_whole` sends everything again.
+    With `is_rewritten` it may replace a commit that is not its ancestor, `is_whole` sends everything again.
     """
 
     repository: str | None = None
     commit: str = "HEAD"
     is_rewritten: bool = False
-    is_new: bool = False
     is_whole: bool = False
-
-
-class TransferResult(Struct, frozen=True):
-    """How many files were added, changed and removed, and how many pins changed.
-
-    `kept` are damaged pinned wings that other repositories read, too, so that only the hub's owner sends them again.
-    """
-
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    pins: int = 0
-    kept: tuple[str, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Check whether nothing changed."""
-        return not any((self.added, self.changed, self.removed, self.pins))
 
 
 class PushResult(Struct, frozen=True):
     """The result of a push: the commit that was asked for, the hub's commit before and now, and what changed.
 
-    `missing` are sentences about pinned wings that are not fetched.
+    These are the files that were added, changed and removed, and the pins. `kept` are damaged pinned wings that other
+    repositories read, too, so that only the hub's owner sends them again. `missing` are sentences about pinned wings
+    that are not fetched.
     """
 
     repository: str
@@ -97,13 +75,17 @@ class PushResult(Struct, frozen=True):
     commit: str
     before: str | None
     succession: Succession
-    transferred: TransferResult
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    pins: int = 0
+    kept: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
     @property
     def is_unchanged(self) -> bool:
         """Check whether the hub had all of it, or something newer, already."""
-        is_same = self.succession is Succession.SAME and self.transferred.is_empty
+        is_same = self.succession is Succession.SAME and not any((self.added, self.changed, self.removed, self.pins))
         return is_same or self.succession is Succession.OLDER
 
 
@@ -119,25 +101,22 @@ def push(workspace: Workspace, connection: HubConnection, request: PushRequest) 
 
 def _push(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
     git, commit = contents.workspace.location.get_repository(), contents.commit
-    stored = _take_repository(cursor, contents, given=request.repository, is_new=request.is_new)
+    stored = _take_repository(cursor, contents, given=request.repository)
     how = _succession(cursor, git, stored, commit, is_rewritten=request.is_rewritten)
     if how is Succession.OLDER:
-        return PushResult(stored.name, commit, stored.commit or commit, stored.commit, how, TransferResult())
-    if how is Succession.REWRITTEN:
-        _mark_left(cursor, git, stored, commit)
-    done = _transfer(cursor, stored.id, contents, is_whole=request.is_whole)
-    result = PushResult(stored.name, commit, commit, stored.commit, how, done, contents.missing_sentences)
+        return PushResult(stored.name, commit, stored.commit or commit, stored.commit, how)
+    counts = _transfer(cursor, stored.id, contents, is_whole=request.is_whole)
+    result = PushResult(stored.name, commit, commit, stored.commit, how, *counts, missing=contents.missing_sentences)
     is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
     if not (result.is_unchanged and is_noted):
         _note(cursor, stored, contents)
     return result
 
 
-def _take_repository(cursor: Any, contents: Contents, *, given: str | None, is_new: bool) -> HubRepository:
+def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> HubRepository:
     """Return the repository that a commit is pushed to, locked, and added if it is new.
 
-    `is_new` says that it is not another name of a repository that exists. Raises UsageError if the name belongs to
-    another memory, or the history to another name.
+    Raises UsageError if the name belongs to another memory.
     """
     location, commit = contents.workspace.location, contents.commit
     name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
@@ -150,8 +129,6 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None, is_n
         found = find_repository(cursor, name, is_locked=True)
     if found is not None:
         return found
-    if not is_new:
-        _refuse_known_history(cursor, contents, name)
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise not_to_push(name)
     made = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
@@ -160,7 +137,7 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None, is_n
     if found is None:
         raise HubError(FORBIDDEN)
     # If another process added the name at this moment, it may be another memory.
-    return found if is_made else _take_repository(cursor, contents, given=given, is_new=is_new)
+    return found if is_made else _take_repository(cursor, contents, given=given)
 
 
 def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
@@ -171,25 +148,11 @@ def _is_another_memory(location: Location, commit: str, found: HubRepository) ->
     return bool(list_revision(location.get_repository(), commit, settings))
 
 
-def _refuse_known_history(cursor: Any, contents: Contents, name: str) -> None:
-    """Raise UsageError if the hub has the history of a commit under another name."""
-    location, commit = contents.workspace.location, contents.commit
-    git = location.get_repository()
-    asked = (
-        "SELECT name, commit FROM repository WHERE roots && %s AND root = %s AND name <> %s AND commit IS NOT NULL"
-        " ORDER BY name"
-    )
-    for other, pushed in cursor.execute(asked, (contents.roots or [], location.under, name)).fetchall():
-        if is_ancestor(git, pushed, commit) or is_ancestor(git, commit, pushed):
-            rename = f"`mdmem hub rename {other} {name}` if it is called so now"
-            raise UsageError(f"the hub has this history as `{other}`: {rename}, `--new` if it is another, a fork")
-
-
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
     """Return the relation of a commit to the hub's commit.
 
-    Raises UsageError if it does not follow without `is_rewritten`, or follows from a commit that the history was
-    rewritten without, and EnvironmentFaultError for a shallow clone that cannot tell.
+    Raises UsageError if it does not follow without `is_rewritten`, and EnvironmentFaultError for a shallow clone that
+    cannot tell.
     """
     had = stored.commit
     if had is None:
@@ -198,29 +161,19 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
         return Succession.SAME
     if is_ancestor(git, had, commit):
         return Succession.NEWER
-    pushed = dict(cursor.execute("SELECT commit, is_left FROM push WHERE repository_id = %s", (stored.id,)).fetchall())
+    rows = cursor.execute("SELECT DISTINCT commit FROM push WHERE repository_id = %s", (stored.id,)).fetchall()
+    pushed = {one for (one,) in rows}
     if commit in pushed or is_ancestor_of_any(git, commit, {had, *pushed}):
         return Succession.OLDER
     where = f"`{stored.name}` is at {had[:10]} in the hub"
     if is_shallow(git):
         raise EnvironmentFaultError(f"{where}, and the history here is cut off before it; {UNSHALLOW}")
-    if ancestors_among(git, (one for one, is_left in pushed.items() if is_left), commit):
-        forget = f"`mdmem hub forget {stored.name}` and a push take it all the same"
-        raise UsageError(f"{where}; {commit[:10]} goes on from what it was rewritten without; {forget}")
     if not is_rewritten:
         is_here = has_commit(git, had)
         why = "does not follow from it" if is_here else "is not known to follow from it: it is not in this clone"
         hint = "fetch first, or `--rewritten` if the history was rewritten"
         raise UsageError(f"{where}, and {commit[:10]} {why}; {hint}")
     return Succession.REWRITTEN
-
-
-def _mark_left(cursor: Any, git: Repository, stored: HubRepository, commit: str) -> None:
-    """Mark the commits that the history was rewritten without, so that the hub never goes back to one."""
-    cursor.execute("SELECT DISTINCT commit FROM push WHERE repository_id = %s AND NOT is_left", (stored.id,))
-    had = {one for (one,) in cursor.fetchall()}
-    left = list(had - ancestors_among(git, had, commit))
-    cursor.execute("UPDATE push SET is_left = true WHERE repository_id = %s AND commit = ANY(%s)", (stored.id, left))
 
 
 def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
@@ -230,8 +183,6 @@ def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
         "id": stored.id,
         "root": location.under,
         "url": remote_place(contents.remote),
-        # The beginning of a history does not change.
-        "roots": contents.roots if stored.commit is None else None,
         "commit": contents.commit,
         "committed": committed_at(location.get_repository(), contents.commit),
         "format": FORMAT,
@@ -240,7 +191,7 @@ def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
         "narrow": narrow_settings(contents.settings),
     }
     cursor.execute(
-        "UPDATE repository SET root = %(root)s, url = %(url)s, roots = coalesce(%(roots)s, roots), commit = %(commit)s,"
+        "UPDATE repository SET root = %(root)s, url = %(url)s, commit = %(commit)s,"
         " committed_at = %(committed)s, pushed_at = now(), serial = serial + 1, format = %(format)s,"
         " settings = %(settings)b, narrow_settings = %(narrow)b, tracked = %(tracked)s WHERE id = %(id)s",
         stated,
@@ -254,45 +205,54 @@ def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
 class _Listed(NamedTuple):
     """A row of a file: whether it is the file of a commit follows from its kind and blob."""
 
-    id: int
     kind: str
     blob: str | None
+    id: int
+    has_short_links: bool
 
 
-def _transfer(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> TransferResult:
-    """Make the rows of a repository those of a commit; all of them are sent again for another format or `is_whole`."""
+def _transfer(
+    cursor: Any, repository: int, contents: Contents, *, is_whole: bool
+) -> tuple[int, int, int, int, tuple[str, ...]]:
+    """Make the rows of a repository those of a commit, and return the counts of a `PushResult`.
+
+    All of them are sent again for another format or `is_whole`.
+    """
     rows = cursor.execute("SELECT name, id, format FROM wing WHERE repository_id = %s", (repository,)).fetchall()
-    had = {path_of(name): (id_, format_) for name, id_, format_ in rows}
+    had = {name: (id_, format_) for name, id_, format_ in rows}
     own = {name: wing for name, wing in contents.wings.items() if wing.source is None}
+    pins, kept = _pin(cursor, repository, contents, is_whole=is_whole)
     added = changed = removed = 0
     for name in had.keys() - own.keys():
         removed += len(_list(cursor, had[name][0]))
         cursor.execute("DELETE FROM wing WHERE id = %s", (had[name][0],))
+    planned: list[tuple[int, HubWing, dict[str, _Listed], set[str]]] = []
     for name, wing in own.items():
         id_, format_ = had[name] if name in had else (_add_wing(cursor, repository, name), FORMAT)
         if is_whole or format_ != FORMAT:
             cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
         listed = _list(cursor, id_)
-        other = {path for path, file in wing.files.items() if listed.get(path, ())[1:] != (file.kind, file.digest)}
-        gone = listed.keys() - wing.files.keys()
-        drop = [listed[path].id for path in gone | (other & listed.keys())]
+        other = {path for path, file in wing.files.items() if listed.get(path, ())[:2] != (file.kind, file.digest)}
+        planned.append((id_, wing, listed, other))
+        added, changed = added + len(other - listed.keys()), changed + len(other & listed.keys())
+        removed += len(listed.keys() - wing.files.keys())
+    for id_, wing, listed, other in planned:
+        if added or removed or pins:
+            # The meaning of a short link depends on which files exist.
+            other |= {path for path in listed.keys() & wing.files.keys() if listed[path].has_short_links}
+        drop = [row.id for path, row in listed.items() if path in other or path not in wing.files]
         cursor.execute("DELETE FROM file WHERE id = ANY(%s)", (drop,))
         _send(cursor, id_, contents, wing, other)
-        added, changed = added + len(other - listed.keys()), changed + len(other & listed.keys())
-        removed += len(gone)
-    pins, kept = _pin(cursor, repository, contents, is_whole=is_whole)
-    if added or removed or pins:
-        _renew_short_links(cursor, repository, contents)
-    return TransferResult(added, changed, removed, pins, kept)
+    return added, changed, removed, pins, kept
 
 
 def _list(cursor: Any, wing: int) -> dict[str, _Listed]:
-    rows = cursor.execute("SELECT path, id, kind, blob FROM file WHERE wing_id = %s", (wing,)).fetchall()
-    return {path_of(path): _Listed(*rest) for path, *rest in rows}
+    asked = "SELECT path, kind, blob, id, has_short_links FROM file WHERE wing_id = %s"
+    return {path: _Listed(*rest) for path, *rest in cursor.execute(asked, (wing,)).fetchall()}
 
 
 def _add_wing(cursor: Any, repository: int, name: str) -> int:
-    named = (repository, stored_path(name))
+    named = (repository, name)
     cursor.execute("INSERT INTO wing (repository_id, name) VALUES (%s, %s)", named)
     # The row is visible from the next statement on.
     return int(one_row(cursor.execute("SELECT id FROM wing WHERE repository_id = %s AND name = %s", named))[0])
@@ -327,7 +287,7 @@ _INSERT = (
 
 def _link(cursor: Any, wing: int, files: Sequence[HubFile]) -> None:
     """Insert the links of files."""
-    rows = [(stored_path(file.path), field, link_target(to)) for file in files for field, to in sorted(file.links)]
+    rows = [(file.path, field, to) for file in files for field, to in sorted(file.links)]
     if rows:
         cursor.execute(
             "INSERT INTO link (file_id, wing_id, field, target) SELECT id, wing_id, field, target"
@@ -335,11 +295,6 @@ def _link(cursor: Any, wing: int, files: Sequence[HubFile]) -> None:
             " JOIN file ON path = named AND wing_id = %s ON CONFLICT DO NOTHING",
             (*map(list, zip(*rows, strict=True)), wing),
         )
-
-
-def link_target(address: str) -> str:
-    """Return an address as the column of links stores it."""
-    return plain_text(stored_path(address))
 
 
 def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:
@@ -353,7 +308,7 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         " JOIN wing ON wing.id = wing_id WHERE pin.repository_id = %s",
         (repository,),
     ).fetchall()
-    had = {path_of(name): (WingSource(*map(path_of, source)), tree, format_) for name, *source, tree, format_ in rows}
+    had = {name: (WingSource(*source), tree, format_) for name, *source, tree, format_ in rows}
     wanted = {wing.name: wing for wing in contents.wings.values() if wing.source is not None}
     stale = {
         name
@@ -362,7 +317,7 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
     }
     loosened = sorted(stale | (wanted.keys() & had.keys() if is_whole else set()))
     # A wing goes with its last pin, so that it is new if it is pinned again.
-    cursor.execute("SELECT unpin(%s, %s)", (repository, list(map(stored_path, loosened))))
+    cursor.execute("SELECT unpin(%s, %s)", (repository, loosened))
     changed = {name for name, wing in wanted.items() if had.get(name) != (wing.source, wing.tree, FORMAT)}
     # Always in the same order, so that two pushes do not lock each other out.
     ordered = sorted(wanted, key=lambda name: str(wanted[name].source))
@@ -379,7 +334,7 @@ def _send_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing
     """Pin a wing, and return whether its files were sent."""
     source = wing.source
     assert source is not None
-    named = (repository, *map(stored_path, (wing.name, source.place, source.path)), source.commit, wing.tree, FORMAT)
+    named = (repository, wing.name, source.place, source.path, source.commit, wing.tree, FORMAT)
     pinned = "SELECT id, is_new, is_owner() FROM pinned_wing(%s, %s, %s, %s, %s, %s, %s)"
     id_, is_new, is_owner = one_row(cursor.execute(pinned, named))
     if not (is_new or (is_whole and is_owner)):
@@ -387,24 +342,3 @@ def _send_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing
     cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
     _send(cursor, id_, contents, wing, wing.files.keys())
     return True
-
-
-def _renew_short_links(cursor: Any, repository: int, contents: Contents) -> None:
-    """Insert short links again, since their meaning depends on which files exist."""
-    rows = cursor.execute(
-        "SELECT wing_id, name, file.id, path, content FROM file JOIN wing ON wing.id = wing_id"
-        " WHERE repository_id = %s AND has_short_links",
-        (repository,),
-    ).fetchall()
-    cursor.execute("DELETE FROM link WHERE file_id = ANY(%s)", ([row[2] for row in rows],))
-    by_wing: dict[int, list[HubFile]] = {}
-    for wing_id, stored_name, _, stored, content in rows:
-        name, path = path_of(stored_name), path_of(stored)
-        document = parse_document(f"{name}/{path}", content)
-        entry = interpret(document).entry
-        if entry is not None:
-            wing = contents.wings[name]
-            links, _ = contents.links(wing, entry, document.body)
-            by_wing.setdefault(wing_id, []).append(HubFile(path, wing.files[path].kind, None, links=links))
-    for wing_id, files in by_wing.items():
-        _link(cursor, wing_id, files)

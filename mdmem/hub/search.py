@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from mdmem.ask.question import Question
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import named_rows
-from mdmem.hub.contents import lexeme, path_of, stored_path
-from mdmem.hub.push import link_target
+from mdmem.hub.contents import lexeme
 from mdmem.hub.repositories import get_pushed
 from mdmem.markdown.front_matter import body_of
 from mdmem.model.access import Access
@@ -170,7 +169,6 @@ def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
     pins = find_pins(cursor, {row["wing_id"] for row in rows if row["repository_id"] is None})
     found = []
     for row in rows:
-        row |= {name: path_of(row[name]) for name in ("wing", "place", "folder", "path")}
         row["wing_owners"], row["pins"] = tuple(row["wing_owners"]), pins.get(row["wing_id"], ())
         if row["pins"]:
             row["repository"], row["wing"] = row["pins"][0].repository, row["pins"][0].wing
@@ -192,7 +190,7 @@ def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]
     ).fetchall()
     found: dict[int, tuple[Pin, ...]] = {}
     for id_, repository, name, commit in rows:
-        found[id_] = (*found.get(id_, ()), Pin(repository, path_of(name), commit))
+        found[id_] = (*found.get(id_, ()), Pin(repository, name, commit))
     return found
 
 
@@ -237,7 +235,7 @@ def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int,
         " WHERE repository_id = ANY (%s) AND NOT reads_whole(repository_id) GROUP BY 1",
         (list(repositories),),
     ).fetchall()
-    return {id_: Access.to_wings(map(path_of, names), may_write=False) for id_, names in rows}
+    return {id_: Access.to_wings(names, may_write=False) for id_, names in rows}
 
 
 def iter_repositories(entries: Iterable[HubEntry]) -> Iterator[HubEntry]:
@@ -303,7 +301,7 @@ def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> lis
         "SELECT DISTINCT file.id FROM (SELECT id, name, repository_id FROM wing"
         " UNION ALL SELECT wing_id, name, repository_id FROM visible_pin()) AS one JOIN file ON wing_id = one.id"
         " WHERE name = %s AND path = %s AND (%s::int[] IS NULL OR one.repository_id = ANY (%s))",
-        (stored_path(wing), f"{stored_path(rest)}.md", *[ids or None] * 2),
+        (wing, f"{rest}.md", *[ids or None] * 2),
     ).fetchall()
     return sorted(load_entries(cursor, [id_ for (id_,) in rows]), key=lambda one: (one.repository, one.address))
 
@@ -312,14 +310,12 @@ def _owned(cursor: Any, entry: HubEntry) -> OwnedEntry:
     """Return an entry with its dependents: in its own repository, and in those that pin its wing at any commit."""
     copies = cursor.execute(
         "SELECT id FROM wing WHERE id = %s OR (repository_id IS NULL AND source = %s AND source_path = %s)",
-        (entry.wing_id, stored_path(entry.place), stored_path(entry.folder)),
+        (entry.wing_id, entry.place, entry.folder),
     ).fetchall()
     pins = tuple(sorted({pin for some in find_pins(cursor, {id_ for (id_,) in copies}).values() for pin in some}))
     rest = entry.path.removesuffix(".md")
     own = [(entry.repository, entry.wing)] if entry.repository_id is not None else []
-    named = {
-        (name, link_target(f"{wing}/{rest}")) for name, wing in (*own, *((one.repository, one.wing) for one in pins))
-    }
+    named = {(name, f"{wing}/{rest}") for name, wing in (*own, *((one.repository, one.wing) for one in pins))}
     names, targets = map(list, zip(*sorted(named), strict=True)) if named else ([], [])
     wings = [id_ for (id_,) in copies]
     rows = cursor.execute(
@@ -327,7 +323,7 @@ def _owned(cursor: Any, entry: HubEntry) -> OwnedEntry:
         " JOIN repository ON repository.id = repository_id"
         " JOIN unnest(%s::text[], %s::text[]) AS one (reader, linked) ON reader = repository.name AND linked = target"
         " UNION SELECT field, file_id FROM link WHERE wing_id = ANY (%s) AND target = %s",
-        (names, targets, wings, link_target(f"{entry.wing}/{rest}")),
+        (names, targets, wings, f"{entry.wing}/{rest}"),
     ).fetchall()
     by_id = {one.id: one for one in load_entries(cursor, {id_ for _, id_ in rows})}
     dependents = [Dependent(field, by_id[id_]) for field, id_ in rows if id_ in by_id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,8 @@ from mdmem.hub.contents import (
     HubFile,
     HubWing,
     narrow_settings,
-    path_of,
     plain_text,
-    stored_path,
 )
-from mdmem.hub.push import link_target
 from mdmem.hub.repositories import own_repository, remote_place
 from mdmem.model.entry import Wing
 from mdmem.model.finding import Finding, Place
@@ -49,8 +46,8 @@ class RepositoryState(Struct, frozen=True):
     pushes: int
     wings: int
     entries: int
-    pins: tuple[str, ...]
-    former_names: tuple[str, ...]
+    pins: list[str]
+    former_names: list[str]
     is_ours: bool
 
 
@@ -75,26 +72,16 @@ def status(connection: HubConnection) -> HubReport:
                 (SCHEMA,),
             )
         )
-    return HubReport(expected(), tuple(map(_state, rows)), None if size is None else int(size))
-
-
-def _state(row: dict[str, Any]) -> RepositoryState:
-    age = row["age_seconds"]
-    row |= {
-        "root": path_of(row["root"]),
-        # A clock may be set back, but nothing was pushed in the future.
-        "age_seconds": None if age is None else max(0, int(age)),
-        "entries": int(row["entries"]),
-        "pins": tuple(map(path_of, row["pins"])),
-        "former_names": tuple(row["former_names"]),
-    }
-    return RepositoryState(**row)
+    return HubReport(expected(), tuple(RepositoryState(**row) for row in rows), None if size is None else int(size))
 
 
 _REPOSITORIES = """
 SELECT repository.name, root, url, commit, committed_at, pushed_at,
-    extract(epoch FROM now() - pushed_at) AS age_seconds, serial AS pushes, coalesce(wings, 0) AS wings,
-    coalesce(entries, 0) AS entries, coalesce(pins, '{}') AS pins, coalesce(former, '{}') AS former_names,
+    -- A clock may be set back, but nothing was pushed in the future.
+    CASE WHEN pushed_at <= now() THEN floor(extract(epoch FROM now() - pushed_at))::bigint
+        WHEN pushed_at > now() THEN 0 END AS age_seconds,
+    serial AS pushes, coalesce(wings, 0) AS wings, coalesce(entries, 0)::bigint AS entries,
+    coalesce(pins, '{}') AS pins, coalesce(former, '{}') AS former_names,
     format = %s AS is_ours
 FROM repository
 LEFT JOIN (SELECT repository_id, count(*), sum(documents) FROM wing GROUP BY 1) AS one (id, wings, entries) USING (id)
@@ -133,7 +120,15 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
     return VerifyReport(stored.name, commit, comparison.checked, tuple(findings), contents.missing_sentences)
 
 
-_WING = "source, source_path, wing.commit, wing.format, documents, is_shared, owners"
+_WING = "name, id, source, source_path, wing.commit, wing.format, documents, is_shared, owners"
+_OWN = f"SELECT {_WING} FROM wing WHERE repository_id = %s"
+_PINNED = f"SELECT pin.{_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"
+_FILES = (
+    f"SELECT path, {', '.join(COLUMNS[1:-1])},"
+    " words IS NOT DISTINCT FROM wanted::tsvector || array_to_tsvector(ARRAY[' w' || wing_id]),"
+    " (SELECT array_agg(ARRAY[field, target]) FROM link WHERE link.wing_id = file.wing_id AND file_id = file.id)"
+    " FROM unnest(%s::text[], %s::text[]) AS one (named, wanted) JOIN file ON path = named AND wing_id = %s"
+)
 
 
 class _Comparison:
@@ -146,18 +141,10 @@ class _Comparison:
     def findings(self) -> Iterator[Finding]:
         """Yield every difference."""
         yield from self._settings()
-        own = f"SELECT name, id, {_WING} FROM wing WHERE repository_id = %s"
-        pinned = (
-            f"SELECT pin.name, id, {_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id"
-            " WHERE pin.repository_id = %s"
-        )
-        wings, pins = (
-            {path_of(name): row for name, *row in self._rows(asked, self._repository)} for asked in (own, pinned)
-        )
+        wings, pins = ({row[0]: row[1:] for row in self._rows(asked, self._repository)} for asked in (_OWN, _PINNED))
         for name, wing in self._contents.wings.items():
             source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
-            stored = [stored_path(source.place), stored_path(source.path), source.commit] if source is not None else []
-            if had is None or (source is not None and had[1:4] != stored):
+            if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
                 yield _finding("wing-missing", name, "the hub does not have this wing as it is pinned, or not at all")
             elif had[4] != FORMAT:
                 yield _finding("other-format", name, "another mdmem sent it", "`mdmem hub push` sends it again")
@@ -169,65 +156,58 @@ class _Comparison:
 
     def _settings(self) -> Iterator[Finding]:
         """Yield differences of the repository's own row."""
-        place = remote_place(self._contents.remote)
+        contents = self._contents
+        place = remote_place(contents.remote)
         wanted = {
-            "root": self._contents.workspace.location.under,
-            "url": place,
-            "tracked": list(map(plain_text, self._contents.tracked)),
-            "narrow_settings": narrow_settings(self._contents.settings),
+            "root": contents.workspace.location.under,
+            # A clone without a remote does not know the repository's place.
+            **({"url": place} if place is not None else {}),
+            "tracked": list(map(plain_text, contents.tracked)),
+            "narrow_settings": narrow_settings(contents.settings),
         }
         asked = f"SELECT {', '.join(wanted)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
         ((*had, is_whole, settings),) = self._rows(asked, self._repository)
-        if is_whole and settings != self._contents.settings:
+        if is_whole and settings != contents.settings:
             yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
-        # A clone without a remote does not know the repository's place.
-        compared = ((name, value) for name, value in wanted.items() if name != "url" or place is not None)
-        stored = dict(zip(wanted, had, strict=True))
-        differing = [name for name, value in compared if stored[name] != value]
-        if differing:
-            yield _finding("row-differs", ".", f"the row of the repository differs in {', '.join(differing)}")
+        if differing := _differing(wanted, had, wanted.values()):
+            yield _finding("row-differs", ".", f"the row of the repository differs in {differing}")
 
-    def _wing(self, wing: HubWing, id_: int, had: Sequence[object]) -> Iterator[Finding]:
+    def _wing(self, wing: HubWing, id_: int, had: tuple[object, ...]) -> Iterator[Finding]:
         entries, stated = 0, Wing(name=wing.name)
-        paths = {path_of(path) for (path,) in self._rows("SELECT path FROM file WHERE wing_id = %s", id_)}
+        paths = {path for (path,) in self._rows("SELECT path FROM file WHERE wing_id = %s", id_)}
         for path in sorted(paths - wing.files.keys()):
             yield _finding("row-left-over", f"{wing.name}/{path}", "the commit has no such file")
         for batch in self._contents.batches(wing, wing.files.keys()):
             self.checked += len(batch)
             entries += sum(file.entry is not None for file in batch)
             stated = next((file.wing for file in batch if file.wing is not None), stated)
-            yield from self._files(wing.name, id_, batch)
-        wanted = [entries, stated.is_shared, list(map(plain_text, stated.owners))]
-        if list(had) != wanted:
+            rows = self._rows(_FILES, [file.path for file in batch], [file.words for file in batch], id_)
+            stored = {path: rest for path, *rest in rows}
+            for file in batch:
+                yield from _file(f"{wing.name}/{file.path}", file, stored.get(file.path))
+        wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
+        if had != wanted:
             yield _finding("figures-differ", wing.name, f"the wing's row says {had}, its files {wanted}")
-
-    def _files(self, name: str, id_: int, files: Sequence[HubFile]) -> Iterator[Finding]:
-        asked = (
-            "SELECT path, words IS NOT DISTINCT FROM wanted::tsvector || array_to_tsvector(ARRAY[' w' || wing_id]),"
-            " (SELECT array_agg(ARRAY[field, target]) FROM link"
-            "  WHERE link.wing_id = file.wing_id AND file_id = file.id),"
-            f" {', '.join(COLUMNS[1:-1])}"
-            " FROM unnest(%s::text[], %s::text[]) AS one (named, wanted) JOIN file ON path = named AND wing_id = %s"
-        )
-        paths = [stored_path(file.path) for file in files]
-        rows = self._rows(asked, paths, [file.words for file in files], id_)
-        stored = {path: rest for path, *rest in rows}
-        for file, path in zip(files, paths, strict=True):
-            if path not in stored:
-                yield _finding("row-missing", f"{name}/{file.path}", "the hub has no row of this file")
-                continue
-            has_words, links, *columns = stored[path]
-            pairs = zip(COLUMNS[1:-1], columns, file.columns[1:-1], strict=True)
-            differing = [column for column, had, wanted in pairs if had != wanted]
-            differing += [] if has_words else ["words"]
-            linked = {(field, target) for field, target in links or ()}
-            differing += [] if linked == {(field, link_target(to)) for field, to in file.links} else ["links"]
-            if differing:
-                yield _finding("row-differs", f"{name}/{file.path}", f"the row differs in {', '.join(differing)}")
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()
         return found
+
+
+def _file(path: str, file: HubFile, had: list[Any] | None) -> Iterator[Finding]:
+    if had is None:
+        yield _finding("row-missing", path, "the hub has no row of this file")
+        return
+    *columns, has_words, links = had
+    linked = {(field, target) for field, target in links or ()}
+    wanted = (*file.columns[1:-1], True, file.links)
+    if differing := _differing((*COLUMNS[1:-1], "words", "links"), (*columns, has_words, linked), wanted):
+        yield _finding("row-differs", path, f"the row differs in {differing}")
+
+
+def _differing(names: Iterable[str], had: Iterable[object], wanted: Iterable[object]) -> str:
+    """Return the names of the values that differ."""
+    return ", ".join(name for name, one, other in zip(names, had, wanted, strict=True) if one != other)
 
 
 def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:

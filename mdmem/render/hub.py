@@ -19,25 +19,25 @@ _LISTED = 5
 
 def push_text(result: PushResult) -> str:
     """Return the result of a push."""
-    name, had, done = result.repository, (result.before or "")[:10], result.transferred
+    name, had = result.repository, (result.before or "")[:10]
     if result.succession is Succession.OLDER:
         return f"{name}: the hub is at {had} already, which is newer than {result.pushed[:10]}; nothing was sent"
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
-    changes = [(done.added, "added"), (done.changed, "changed"), (done.removed, "removed")]
+    changes = [(result.added, "added"), (result.changed, "changed"), (result.removed, "removed")]
     counted = [(number, word) for number, word in changes if number]
     # The first figure names the unit. Not every file is an entry.
     parts = [f"{number if place else count(number, 'file')} {word}" for place, (number, word) in enumerate(counted)]
     parts = parts or ["no file changed"]
-    if done.pins:
-        parts.append(f"{count(done.pins, 'pin')} changed")
+    if result.pins:
+        parts.append(f"{count(result.pins, 'pin')} changed")
     since = f" (was {had})" if had and had != result.commit[:10] else ""
     return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(parts)}"
 
 
 def kept_remarks(result: PushResult) -> list[str]:
     """Return a sentence if pinned wings were not sent again."""
-    kept = ", ".join(f"`{name}`" for name in result.transferred.kept)
+    kept = ", ".join(f"`{name}`" for name in result.kept)
     why = "other repositories read it, too, so that only the hub's owner sends it again"
     return [f"pinned {kept} stays as it was: {why}"] if kept else []
 
@@ -47,8 +47,7 @@ def push_json(result: PushResult) -> dict[str, Any]:
     return {
         **record_json(result, "repository", "commit", "before", "pushed", "succession"),
         "unchanged": result.is_unchanged,
-        **record_json(result.transferred, "added", "changed", "removed", "pins", "kept"),
-        **record_json(result, "missing"),
+        **record_json(result, "added", "changed", "removed", "pins", "kept", "missing"),
     }
 
 

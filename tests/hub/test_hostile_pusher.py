@@ -18,7 +18,7 @@ def hub(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     pushed(dsn, shop, repository="acme/shop")
     write_entry(shop, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
     commit_all(shop)
-    pushed(dsn, shop, repository="aa/evil", is_new=True)
+    pushed(dsn, shop, repository="aa/evil")
     return dsn
 
 

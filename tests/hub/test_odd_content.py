@@ -9,10 +9,9 @@ from builders import commit_all, entry_text, git, make_repository, make_root, wr
 from pushes import pushed, rows
 
 from mdmem.errors import UsageError
-from mdmem.hub.contents import lexeme, path_of, stored_path
+from mdmem.hub.contents import lexeme
 
 _LONG = "x" * 5000
-_BYTES = os.fsdecode(b"rules/bytes-\xff.md")
 
 
 def odd(folder: Path, *, words: int) -> Path:
@@ -29,7 +28,6 @@ def odd(folder: Path, *, words: int) -> Path:
     write_entry(root, "nav/rules/many", f"{many}\n", title="Unusual heading")
     write(root, "nav/rules/broken.md", b"---\ntype: [\n\xff\0")
     write(root, "nav/rules/empty.md")
-    write(root, f"nav/{_BYTES}", entry_text("Raw bytes in a name.\n"))
     write(root, "nav/README.md", "---\nkind: [project\n---\n")
     write(root, "deep/a/b/c.md", "x")
     (root / "nav/rules/link.md").symlink_to("quotes.md")
@@ -47,10 +45,8 @@ def test_odd_files_are_pushed_and_come_back_as_they_are(
     git(root, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},memory/nav/rules/module.md")
     git(root, "commit", "-q", "-m", "odd")
     pushed(dsn, root)
-    held = {
-        path_of(str(path)): (kind, content) for path, kind, content in rows(dsn, "SELECT path, kind, content FROM file")
-    }
-    for path in ("rules/zeros.md", "rules/broken.md", "rules/many.md", _BYTES):
+    held = {path: (kind, content) for path, kind, content in rows(dsn, "SELECT path, kind, content FROM file")}
+    for path in ("rules/zeros.md", "rules/broken.md", "rules/many.md"):
         assert held[path] == ("file", (root / "nav" / path).read_bytes())
     titles = dict(rows(dsn, "SELECT path, title FROM file"))
     assert (titles["rules/zeros.md"], titles["rules/quotes.md"]) == ("n\ufffdul", "It's \\ odd")
@@ -69,19 +65,26 @@ def test_odd_files_are_pushed_and_come_back_as_they_are(
     assert pushed(dsn, root).is_unchanged
 
 
-@pytest.mark.parametrize("path", ["a/b", "a\x1ab\x1a\x1a", os.fsdecode(b"\xff\xfe/\x1aff"), "ü/\n"])
-def test_a_path_comes_back_as_it_was(path: str) -> None:
-    assert path_of(stored_path(path)) == path
-    stored_path(path).encode()
+def test_name_that_is_not_utf_8_is_left_out_and_that_of_an_entry_refused(dsn: str, tmp_path: Path) -> None:
+    root = odd(tmp_path / "shop", words=1)
+    write(root, "nav/picture-" + os.fsdecode(b"\xff.png"))
+    write(root, "nav/rules/line\nbreak.md", entry_text("A break in a name.\n"))
+    commit_all(tmp_path / "shop")
+    pushed(dsn, root)
+    assert rows(dsn, "SELECT path FROM file WHERE path ~ 'picture|break'") == [("rules/line\nbreak.md",)]
+    write(root, "nav/rules/bytes-" + os.fsdecode(b"\xff.md"), entry_text("Raw bytes in a name.\n"))
+    commit_all(tmp_path / "shop")
+    with pytest.raises(UsageError, match=r"cannot store the name 'nav/rules/bytes-.udcff.md', which is not UTF-8"):
+        pushed(dsn, root)
 
 
 def test_a_memory_without_entries_and_none_at_all(dsn: str, tmp_path: Path) -> None:
     root = make_root(make_repository(tmp_path / "shop") / "memory")
     commit_all(tmp_path / "shop")
-    assert pushed(dsn, root).transferred.added == 0
+    assert pushed(dsn, root).added == 0
     with psycopg.connect(dsn) as connection:
         connection.execute("UPDATE mdmem_hub.repository SET settings = 'x', root = 'x'")
-    assert pushed(dsn, root, is_whole=True).transferred.added == 0
+    assert pushed(dsn, root, is_whole=True).added == 0
     settings = (root / "mdmem.toml").read_bytes()
     assert rows(dsn, "SELECT settings, root FROM repository") == [(settings, "memory")]
     (root / "mdmem.toml").unlink()

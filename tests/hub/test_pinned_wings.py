@@ -59,17 +59,17 @@ def told(dsn: str, words: str) -> set[tuple[str, str, tuple[tuple[str, str], ...
 def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
     first = two.opened().settings.wings["ros2"].commit or ""
-    assert pushed(dsn, two.root).transferred.pins == 1
+    assert pushed(dsn, two.root).pins == 1
     held = "SELECT file.id FROM file JOIN wing ON wing.id = wing_id WHERE source IS NOT NULL ORDER BY 1"
     ids = rows(dsn, held)
-    pushed(dsn, other.root, repository="other", is_new=True)
+    pushed(dsn, other.root, repository="other")
     assert rows(dsn, held) == ids
     assert pins(dsn) == [(name, "ros2", "memory/ros2", first[:10], 2) for name in ("app", "other")]
     # One goes on, the other stays: two wings; then it goes on, too, and nobody reads the first.
     two.share("ros2/rules/old", body="A newer choice.\n", title="A newer choice")
     two.share("ros2/rules/new", see="[ros2/rules/callbacks]")
     fetch_wings(two.opened(), commit=True)
-    assert pushed(dsn, two.root).transferred.pins == 1
+    assert pushed(dsn, two.root).pins == 1
     assert [documents for *_, documents in pins(dsn)] == [3, 2]
     second = two.opened().settings.wings["ros2"].commit or ""
     # An entry that is the same in both is found once, and one that differs twice.
@@ -136,5 +136,5 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     assert rows(dsn, "SELECT count(DISTINCT format) FROM wing") == [(1,)]
     # One that was not at hand then is written when it is, and whoever keeps a copy is told by the number.
     rows(dsn, "UPDATE wing SET format = 'older' WHERE source IS NOT NULL RETURNING 1")
-    assert (pushed(dsn, two.root).transferred.pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
+    assert (pushed(dsn, two.root).pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
     assert state(dsn) == before

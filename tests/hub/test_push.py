@@ -28,7 +28,7 @@ from mdmem.store.workspace.visibility import make_own_memory
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:
-    return result.transferred.added, result.transferred.changed, result.transferred.removed
+    return result.added, result.changed, result.removed
 
 
 def anew(dsn: str, root: Path) -> dict[str, list[tuple[object, ...]]]:

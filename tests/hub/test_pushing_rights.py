@@ -43,20 +43,20 @@ def test_a_token_pushes_what_its_owner_would(dsn: str, two: Two) -> None:
             grant(owner, name, [name], may_push=True)
         grant(owner, "other", ["app"])
     pushed_by(tokens[0], dsn, two.root)
-    pushed_by(tokens[1], dsn, other.root, repository="other", is_new=True)
+    pushed_by(tokens[1], dsn, other.root, repository="other")
     assert rows(dsn, "SELECT count(*) FROM wing WHERE source IS NOT NULL") == [(1,)]
     two.share("ros2/rules/new")
     fetch_wings(two.opened(), commit=True)
     write_entry(two.root, "nav/rules/fresh", see="[ros2/rules/new]")
     commit_all(two.app)
     result = pushed_by(tokens[0], dsn, two.root)
-    assert (result.transferred.added, result.transferred.pins) == (1, 1)
+    assert (result.added, result.pins) == (1, 1)
     after = in_order(dsn)
     # The same, made anew by the owner.
     with psycopg.connect(dsn) as raw:
         raw.execute("DELETE FROM mdmem_hub.repository")
     pushed(dsn, two.root)
-    pushed(dsn, other.root, repository="other", is_new=True)
+    pushed(dsn, other.root, repository="other")
     assert in_order(dsn) == after
 
 
@@ -70,7 +70,7 @@ def test_who_may_not_push_is_told_the_same_whether_it_is_there_or_not(dsn: str, 
     said = []
     for token, name in ((reader, "app"), (nobody, "app"), (nobody, "absent")):
         with pytest.raises(UsageError) as raised:
-            pushed_by(token, dsn, two.root, repository=name, is_new=True)
+            pushed_by(token, dsn, two.root, repository=name)
         said.append(str(raised.value).replace(name, "…"))
     assert len(set(said)) == 1
     assert "`mdmem hub grant NAME … --push`" in said[0]
@@ -86,13 +86,13 @@ def test_a_damaged_pinned_wing_is_written_anew_by_whom_it_is_for_alone(dsn: str,
     before = in_order(dsn)
     damage = "UPDATE file SET title = 'x' FROM wing WHERE wing.id = wing_id AND source IS NOT NULL RETURNING 1"
     rows(dsn, damage)
-    assert pushed_by(token, dsn, two.root, is_whole=True).transferred.kept == ()
+    assert pushed_by(token, dsn, two.root, is_whole=True).kept == ()
     assert in_order(dsn) == before
     # And not where another repository reads it, whose it is as much.
-    pushed(dsn, two.root, repository="other", is_new=True)
+    pushed(dsn, two.root, repository="other")
     rows(dsn, damage)
     result = pushed_by(token, dsn, two.root, is_whole=True)
     assert "only the hub's owner sends it again" in kept_remarks(result)[0]
     assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(3,)]
-    assert pushed(dsn, two.root, repository="other", is_whole=True).transferred.kept == ()
+    assert pushed(dsn, two.root, repository="other", is_whole=True).kept == ()
     assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(0,)]

@@ -50,12 +50,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory, module_dsn: str) -> dict[str, 
     mill = Path(shutil.copytree(folder / "shop", folder / "mill")) / "memory"
     write_entry(mill, QUEUE, "Orders of the mill wait on paper.\n", owner="mill-team")
     commit_all(folder / "mill")
-    pushed(module_dsn, mill, repository="acme/mill", is_new=True)
+    pushed(module_dsn, mill, repository="acme/mill")
     two = two_repositories(folder)
     fetch_wings(two.opened(), commit=True)
     pushed(module_dsn, two.root, repository="acme/robot")
     other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
-    pushed(module_dsn, other.root, repository="acme/other", is_new=True)
+    pushed(module_dsn, other.root, repository="acme/other")
     return {"dsn": module_dsn, "folder": folder, "pin": two.opened().settings.wings["ros2"].commit}
 
 

@@ -72,7 +72,7 @@ def test_whatever_differs_is_found_and_made_anew(
 def test_old_names_go_on_working_and_what_is_forgotten_is_gone(dsn: str, tmp_path: Path) -> None:
     root = memory(tmp_path / "shop") / "memory"
     pushed(dsn, root)
-    pushed(dsn, root, repository="fork", is_new=True)
+    pushed(dsn, root, repository="fork")
     with connected(dsn) as connection:
         assert rename(connection, "shop", "team/shop") == "shop"
         assert pushed(dsn, root).repository == "team/shop"
@@ -120,7 +120,7 @@ def test_status_shows_what_there_is(
 def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: str, tmp_path: Path) -> None:
     folder = memory(tmp_path / "shop")
     pushed(dsn, folder / "memory")
-    pushed(dsn, folder / "memory", repository="other", is_new=True)
+    pushed(dsn, folder / "memory", repository="other")
     with connected(dsn) as owner:
         token = add_token(owner, "ci")
         grant(owner, "ci", ["shop"], may_push=True)

@@ -31,26 +31,11 @@ def is_ancestor(repository: Repository, old: str, new: str) -> bool:
     return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
 
-def ancestors_among(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
-    """Return the given commits that are ancestors of another commit, or that commit itself."""
-    wanted = frozenset(olds)
-    if not wanted:
-        return wanted
-    printed = run(repository.top, "rev-list", new, "--", variables=repository.variables)
-    return wanted.intersection(printed.decode("ascii").split())
-
-
 def is_ancestor_of_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
     """Return whether a commit is among others or an ancestor of one; commits that are not here are ignored."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
     counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
     return not run(repository.top, *counted, text_in=asked, variables=repository.variables).strip()
-
-
-def root_commits(repository: Repository, commit: str) -> tuple[str, ...]:
-    """Return the commits without a parent that a history begins with, sorted."""
-    printed = run(repository.top, "rev-list", "--max-parents=0", commit, "--", variables=repository.variables)
-    return tuple(sorted(printed.decode("ascii").split()))
 
 
 def committed_at(repository: Repository, commit: str) -> datetime | None:
