@@ -16,8 +16,7 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS
 from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.model.origin import KEY as ORIGIN
-from mdmem.store.catalog.addresses import full_address, with_full_links
-from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.catalog.addresses import full_address
 
 # The doubt in the words of whoever asked for a review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
@@ -148,7 +147,10 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     """
     if not case.catalog.entries[old].is_in_force:
         return True
-    return not (is_imported(case, old) or _is_new(case, old) or _was_linked(case, named_by, field, target))
+    if (case.base is None and case.facts is None) or is_imported(case, old) or _before(case, old) is None:
+        return False
+    was = _before(case, named_by)
+    return was is None or not _may_name(was, field, target)
 
 
 def is_imported(case: Case, address: str) -> bool:
@@ -164,39 +166,26 @@ def is_in_part(case: Case, old: str, new: str) -> bool:
     return any(_IN_PART.search(text) for text in (*reasons, *lines))
 
 
-def _is_new(case: Case, address: str) -> bool:
-    """Return whether the base, else the last commit, lacks an entry."""
+def _before(case: Case, address: str) -> Document | None:
+    """Return the file of an entry in the base, else in the last commit; None if it is not there."""
+    path = f"{address}.md"
     if case.base is not None:
-        return any(one.address == address for one in case.changes.added)
-    return case.facts is not None and case.facts.committed(f"{address}.md") is None
+        moved = {one.after.address: one.before.path for one in case.changes.changed}
+        is_new = any(one.address == address for one in case.changes.added)
+        return None if is_new else case.base.catalog.document(moved.get(address, path))
+    content = case.facts.committed(path) if case.facts is not None else None
+    return parse_document(path, content) if content is not None else None
 
 
-def _was_linked(case: Case, address: str, field: str, target: str) -> bool:
-    """Return whether the base, else the last commit, has a link already, or may have it; a draft superseded nothing."""
-    if case.base is not None:
-        changed = {one.after.address: one.before for one in case.changes.changed}
-        if address not in changed:
-            return all(one.address != address for one in case.changes.added)
-        was, document = changed[address], case.base.catalog.document(changed[address].path)
-    else:
-        content = case.facts.committed(f"{address}.md") if case.facts is not None else b""
-        if content is None:
-            return False
-        was, document = case.catalog.entries[address], case.catalog.document(f"{address}.md")
-        if content != document.data:
-            document = parse_document(f"{address}.md", content)
-            read = interpret(document).entry
-            if read is None:
-                return True
-            was = with_full_links(read, case.catalog.addresses)
-    is_draft = was.status is Status.DRAFT and field == "supersedes"
-    return not is_draft and (target in was.links(field) or _may_mean(document, field, target))
-
-
-def _may_mean(document: Document, field: str, target: str) -> bool:
+def _may_name(document: Document, field: str, target: str) -> bool:
     """Return whether a document names an entry in a field, or under an unknown key, in whatever form.
 
-    Another fix may make a link of it, though nobody wrote one in this change.
+    Another fix may make a link of it, though nobody wrote one in this change. A draft supersedes nothing yet.
     """
-    stated = (str(value) for key, value in fields_of(document).items() if key == field or key not in KNOWN_FIELDS)
+    fields = document.fields
+    if fields is None:
+        return True
+    if field == "supersedes" and fields.get("status") == Status.DRAFT.value:
+        return False
+    stated = (str(value) for key, value in fields.items() if key == field or key not in KNOWN_FIELDS)
     return any(target.rpartition("/")[2] in value for value in stated)

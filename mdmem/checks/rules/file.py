@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case, at_path
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import line_end, with_edits, with_fix
-from mdmem.checks.rules.names import files_and_folders, is_expected
+from mdmem.checks.rules.names import is_expected
 from mdmem.markdown.layout import replace_span
 from mdmem.markdown.parse import SIZE_LIMIT, Document
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Edit, Finding, Place, Severity
 from mdmem.model.text import visible
-from mdmem.store.catalog.addresses import acting_in, is_misnamed
+from mdmem.store.catalog.addresses import is_misnamed
 from mdmem.store.tree import FileKind, TreeFile
 
 _NO_TEXT = ("not-utf8", "empty-file", "git-lfs-pointer")
@@ -153,19 +153,11 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
 
 
 def _invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the paths with a character that does not show, with the first such.
-
-    In a folder that is misnamed it is the first path alone.
-    """
+    """Yield the paths with a character that does not show, with the first such."""
     entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
-    for path in (*entries, *(file.path for file in case.others)):
+    for path in (*entries, *(file.path for file in case.catalog.others)):
         if not path.isprintable():
             yield path, next(character for character in path if not character.isprintable())
-    for place, path in files_and_folders(file.path for file in case.catalog.others if is_misnamed(file.path)).items():
-        folder, _, name = place.rpartition("/")
-        acting = acting_in(name)
-        if acting is not None and not is_misnamed(folder):
-            yield path, acting
 
 
 def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:

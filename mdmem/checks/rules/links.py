@@ -7,7 +7,7 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -90,31 +90,27 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
         `near` is the address of the entry with the link.
         """
-        gone = full_address(written, near, self._deleted)
-        if gone is not None:
-            return self._fate_of_deleted(gone, near)
-        facts = self.case.facts
-        if facts is not None and full_address(written, near, self._ignored):
-            return _Fate("is ignored by git")
-        unadded = full_address(written, near, self._not_added)
-        if facts is not None and unadded is not None:
-            path = f"{TrackedPaths(facts).prefix}{unadded}.md"
-            return _Fate("is on disk and not in git", unadded=shlex.quote(path))
-        return _Fate("does not exist", self._nearest(written, near))
+        lost = full_address(written, near, self._lost)
+        if lost is None:
+            return _Fate("does not exist", self._nearest(written, near))
+        found = self._lost[lost]
+        return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near, *found)
 
-    def _fate_of_deleted(self, gone: str, near: str) -> _Fate:
+    def _fate_of_deleted(self, gone: str, near: str, commit: str, moved: str | None) -> _Fate:
         """Follow the moves of a file to where it is now, or to the commit that deleted it."""
-        present, followed = self.case.catalog.addresses, {gone}
-        commit, moved = self._deleted[gone]
-        while moved is not None and moved not in present and moved in self._deleted.keys() - followed:
-            followed.add(moved)
-            commit, moved = self._deleted[moved]
+        present, followed, to = self.case.catalog.addresses, {gone}, _address(moved)
+        while to is not None and to not in present and to not in followed:
+            step = self._lost.get(to)
+            if not isinstance(step, tuple):
+                break
+            followed.add(to)
+            commit, to = step[0], _address(step[1])
         where = f"commit `{commit}`" if commit else _IN_INDEX
-        if moved is None:
+        if to is None:
             return _Fate(f"was deleted in {where}", self._nearest(gone, near))
-        if moved in present:
-            return _Fate(f"moved to `{moved}` in {where}", (moved,), moved)
-        return _Fate(f"moved to `{moved}` in {where}, and is not there either", self._nearest(moved, near))
+        if to in present:
+            return _Fate(f"moved to `{to}` in {where}", (to,), to)
+        return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, near))
 
     def is_outside(self, written: str, near: str) -> bool:
         """Return whether a text plainly names something outside of any memory: a web page, or a document by its number.
@@ -155,22 +151,22 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
-    def _deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        deleted = self.case.facts.deleted if self.case.facts is not None else {}
-        return {
-            path.removesuffix(".md"): (commit, moved.removesuffix(".md") if moved else None)
-            for path, (commit, moved) in deleted.items()
+    def _lost(self) -> dict[str, _Fate | tuple[str, str | None]]:
+        """Return the fate of each address that git knows of, or the commit that deleted it and its new path."""
+        facts = self.case.facts
+        if facts is None:
+            return {}
+        prefix = TrackedPaths(facts).prefix
+        lost: dict[str, _Fate | tuple[str, str | None]] = {
+            path: _Fate("is on disk and not in git", unadded=shlex.quote(f"{prefix}{path}")) for path in facts.not_added
         }
+        lost |= dict.fromkeys(facts.ignored, _Fate("is ignored by git"))
+        lost |= facts.deleted
+        return {path.removesuffix(".md"): one for path, one in lost.items()}
 
-    @cached_property
-    def _ignored(self) -> frozenset[str]:
-        paths = self.case.facts.ignored if self.case.facts is not None else ()
-        return frozenset(path.removesuffix(".md") for path in paths)
 
-    @cached_property
-    def _not_added(self) -> frozenset[str]:
-        paths = self.case.facts.not_added if self.case.facts is not None else ()
-        return frozenset(path.removesuffix(".md") for path in paths)
+def _address(path: str | None) -> str | None:
+    return path.removesuffix(".md") if path is not None else None
 
 
 def _pieces(entry_id: str) -> set[str]:
