@@ -166,8 +166,8 @@ def read_entry(
     """
     # Flaws that keep an entry from being parsed come first: a problem is shown by its first flaw.
     flaws = [
-        *_closed_set(front_matter, "type", EntryType),
-        *_closed_set(front_matter, "status", Status),
+        *_closed_set(front_matter, "type"),
+        *_closed_set(front_matter, "status"),
         *_empty(front_matter),
     ]
     reported = {flaw.name for flaw in flaws}
@@ -220,12 +220,14 @@ def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
     ]
 
 
-def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[EntryType | Status]) -> Iterator[Flaw]:
-    value = front_matter.get(key)
-    allowed = tuple(member.value for member in closed_set)
-    listed = ", ".join(allowed)
+_ALLOWED: Mapping[str, tuple[str, ...]] = {"type": tuple(map(str, EntryType)), "status": tuple(map(str, Status))}
+
+
+def _closed_set(front_matter: Mapping[str, Any], key: str) -> Iterator[Flaw]:
+    value, allowed = front_matter.get(key), _ALLOWED[key]
     if value in allowed:
         return
+    listed = ", ".join(allowed)
     if not _is_stated(front_matter, key):
         yield Flaw("missing-field", key, f"`{key}` is missing", f"add `{key}:` with one of {listed}")
     elif value is not None and not isinstance(value, str):
