@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 from builders import entry_text
 
@@ -10,7 +12,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
-from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
+from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of
 
 
 @dataclass
@@ -54,9 +56,13 @@ def tree_of(*paths: str) -> ListedTree:
     return ListedTree(tuple(TreeFile(path) for path in paths))
 
 
+def case_of(tree: Tree | Path, settings: Settings = Settings(), **more: Any) -> Case:  # noqa: B008  # frozen
+    """Return the case of a tree, or of the memory in a folder."""
+    return Case(load(WorkingTree(tree) if isinstance(tree, Path) else tree), settings, date(2026, 11, 21), **more)
+
+
 def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> list[str]:
-    facts = Tracked(frozenset(tracked)) if tracked is not None else None
-    case = Case(load(tree), Settings(), date(2026, 11, 21), facts)
+    case = case_of(tree, facts=Tracked(frozenset(tracked)) if tracked is not None else None)
     return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run_checks(case, [code])]
 
 

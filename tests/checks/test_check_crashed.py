@@ -1,29 +1,26 @@
 """A check that raises is a finding, and the others go on."""
 
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import write_entry
 from msgspec.structs import replace
+from trees import case_of
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.errors import GoneError
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.catalog.load import load
-from mdmem.store.settings import Settings
-from mdmem.store.tree import WorkingTree
 
 EMPTY, DANGLING = "body-empty", "dangling-link"
 
 
-def case_of(root: Path) -> Case:
+def two_entries(root: Path) -> Case:
     for address in ("app/rules/a", "app/rules/b"):
         write_entry(root, address, see=["app/rules/gone"])
-    return Case(load(WorkingTree(root)), Settings(), date(2026, 11, 21))
+    return case_of(root)
 
 
 def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | None) -> None:
@@ -40,7 +37,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | Non
 
 def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError("app/x"), at="app/rules/b")
-    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
+    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
     assert finding.message == "the check `body-empty` failed: KeyError: 'app/x'"
     assert (finding.code, finding.severity, finding.place.path) == ("check-crashed", Severity.ERROR, "app/rules/b.md")
     assert finding.address == "app/rules/b"
@@ -49,13 +46,13 @@ def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeyp
 
 def test_crash_that_tells_no_file_stands_at_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, RuntimeError(), at=None)
-    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
+    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
     assert (finding.place.path, finding.message) == ("mdmem.toml", "the check `body-empty` failed: RuntimeError")
 
 
 def test_other_checks_go_on_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError(1), at=None)
-    assert [one.code for one in run_checks(case_of(tmp_path), [EMPTY, DANGLING])] == [
+    assert [one.code for one in run_checks(two_entries(tmp_path), [EMPTY, DANGLING])] == [
         DANGLING,
         DANGLING,
         "check-crashed",
@@ -65,13 +62,13 @@ def test_other_checks_go_on_after_a_crash(tmp_path: Path, monkeypatch: pytest.Mo
 def test_crash_is_raised_when_debugging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError("why"), at=None)
     with pytest.raises(KeyError, match="why"):
-        run_checks(case_of(tmp_path), [EMPTY], is_debugging=True)
+        run_checks(two_entries(tmp_path), [EMPTY], is_debugging=True)
 
 
 def test_fault_outside_the_program_is_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, GoneError("a file went away"), at=None)
     with pytest.raises(GoneError, match=r"^a file went away$"):
-        run_checks(case_of(tmp_path), [EMPTY])
+        run_checks(two_entries(tmp_path), [EMPTY])
 
 
 def test_crash_leaves_the_run_incomplete() -> None:
@@ -80,6 +77,6 @@ def test_crash_leaves_the_run_incomplete() -> None:
 
 def test_crash_message_is_one_printable_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, ValueError("a\n\x1bb " + "c" * 500), at=None)
-    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
+    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
     start = "the check `body-empty` failed: ValueError: a <U+001B>b ccc"
     assert (finding.message[: len(start)], len(finding.message) < 260) == (start, True)

@@ -1,6 +1,5 @@
 """Which checks a run has, and which of its findings are new."""
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -8,16 +7,14 @@ from builders import write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from trees import case_of
 
-from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.codes import chosen_codes, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, WingSettings, parse_settings
-from mdmem.store.tree import WorkingTree
 
 EMPTY = "body-empty"
 DANGLING = "dangling-link"
@@ -103,6 +100,6 @@ def test_new_findings_are_as_many_as_the_base_lacks(now: list[Finding], base: li
 
 def test_many_findings_of_a_kind_in_a_file_are_cut_and_counted(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/rules/a", see=[f"app/rules/gone-{number}" for number in range(150)])
-    found = run_checks(Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21)), [DANGLING])
+    found = run_checks(case_of(tmp_path), [DANGLING])
     assert len(found) == 101
     assert "the file has 150 such findings; 100 are shown" in {one.message for one in found}

@@ -1,14 +1,14 @@
 """Where a fix would be a guess there is none, or one that asks for a decision."""
 
-from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import TODAY, commit_all, make_root, memory, open_root, write, write_entry
+from builders import commit_all, make_root, memory, open_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
+from trees import case_of
 
-from mdmem.checks.case import Base, Case
+from mdmem.checks.case import Base
 from mdmem.checks.engine import run_checks
 from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
 from mdmem.checks.run import CheckRequest, check
@@ -26,8 +26,7 @@ BODY = "---\n\nText.\n\nRationale: tried.\n"
 
 def fixes(root: Path, code: str, settings: bytes = b"") -> list[Fix | None]:
     """Return the fix of each finding of a check."""
-    case = Case(load(WorkingTree(root)), parse_settings(settings), date.fromisoformat(TODAY))
-    return [one.fix for one in run_checks(case, [code])]
+    return [one.fix for one in run_checks(case_of(root, parse_settings(settings)), [code])]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +87,8 @@ def test_entry_of_less_authority_ends_another_only_as_a_decision(tmp_path: Path)
 def fixing(root: Path, code: str, *, base: Path | None = None) -> list[bool]:
     """Say of each fix of a code whether it is safe; `base` is what the change started from."""
     before = Base("main", load(WorkingTree(base)), Settings()) if base else None
-    case = Case(load(WorkingTree(root)), Settings(), date.fromisoformat(TODAY), base=before)
-    return [one.fix.is_safe for one in run_checks(case, [code]) if one.fix is not None]
+    found = run_checks(case_of(root, base=before), [code])
+    return [one.fix.is_safe for one in found if one.fix is not None]
 
 
 @pytest.mark.parametrize("field", ["supersedes", "superseded_by"])

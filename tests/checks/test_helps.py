@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import make_root, run_here, write_entry
-from trees import tree_of
+from trees import case_of, tree_of
 
-from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog.load import load
-from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
 
 Capture = pytest.CaptureFixture[str]
 
 
 def helps_in(tree: Tree, code: str) -> list[str]:
-    return [finding.help for finding in run_checks(Case(load(tree), Settings(), date(2026, 11, 21)), [code])]
+    return [finding.help for finding in run_checks(case_of(tree), [code])]
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
 import pytest
-from trees import HeldTree
+from trees import HeldTree, case_of
 
-from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.store.catalog.load import load
-from mdmem.store.settings import Settings
 
 HEAD = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\n"
 ADDRESSES = (
@@ -42,5 +38,5 @@ ADDRESSES = (
 def test_help_of_a_dangling_link_names_the_nearest_addresses(source: str, written: str, meant: list[str]) -> None:
     files = {f"{address}.md": HEAD + b"---\n\nText.\n" for address in ADDRESSES}
     files[f"{source}.md"] = HEAD + f"see: [{written}]\n---\n\nText.\n".encode()
-    (found,) = run_checks(Case(load(HeldTree(files)), Settings(), date(2026, 11, 21)), ["dangling-link"])
+    (found,) = run_checks(case_of(HeldTree(files)), ["dangling-link"])
     assert re.findall(r"`([^` ]+/[^` ]+)`", found.help) == meant

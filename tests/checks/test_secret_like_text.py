@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import random
 import string
-from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
+from trees import case_of
 
-from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.secrets import find_secrets
-from mdmem.store.catalog.load import load
-from mdmem.store.settings import Settings
-from mdmem.store.tree import WorkingTree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +93,7 @@ def test_placeholder_is_no_secret(text: str) -> None:
 def found_in(root: Path, text: str) -> list[Finding]:
     (root / "shop" / "rules").mkdir(parents=True)
     (root / "shop" / "rules" / "a.md").write_text(text, encoding="utf-8")
-    return run_checks(Case(load(WorkingTree(root)), Settings(), date(2026, 11, 21)), ["secret-like-text"])
+    return run_checks(case_of(root), ["secret-like-text"])
 
 
 def test_finding_stands_at_the_secret_and_does_not_repeat_it(tmp_path: Path) -> None:

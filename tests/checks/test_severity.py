@@ -1,17 +1,14 @@
 """What a finding weighs: the check's word, the root's, the wing's, and one level less on what is no longer in force."""
 
-from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import write_entry
+from trees import case_of
 
-from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Severity
-from mdmem.store.catalog.load import load
 from mdmem.store.settings import Ended, Settings, WingSettings
-from mdmem.store.tree import WorkingTree
 
 ERROR, WARNING, INFO = Severity
 EMPTY, DANGLING = "body-empty", "dangling-link"
@@ -19,10 +16,8 @@ ENDED = {"status": "deprecated", "deprecated_reason": "it ended", "deprecated_at
 
 
 def weights(root: Path, *codes: str, settings: Settings = Settings(), by_wing: bool = True) -> list[tuple[str, str]]:  # noqa: B008  # frozen
-    case = Case(load(WorkingTree(root)), settings, date(2026, 11, 21))
-    return [
-        (one.place.path.split("/")[0], f"{one.code} {one.severity}") for one in run_checks(case, codes, by_wing=by_wing)
-    ]
+    found = run_checks(case_of(root, settings), codes, by_wing=by_wing)
+    return [(one.place.path.split("/")[0], f"{one.code} {one.severity}") for one in found]
 
 
 def write_faulty(root: Path, wing: str, **fields: object) -> None:
@@ -69,38 +64,37 @@ def test_wing_chooses_its_codes(
     assert {code.split()[0] for wing, code in found if wing == "shop"} == shop
 
 
-@pytest.mark.parametrize("status", ["draft", "active", "under_review"])
-def test_weight_is_not_lowered_on_what_is_or_may_come_into_force(tmp_path: Path, status: str) -> None:
-    write_faulty(tmp_path, "app", status=status, expires_at="2026-05-01")
-    assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} error")]
+SUPERSEDED = {"superseded_by": ["app/rules/b"]}
 
 
-def test_weight_is_one_level_less_on_a_deprecated_entry(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("fields", "settings", "severity"),
+    [
+        ({"status": "draft"}, Settings(), ERROR),
+        ({"status": "active", "expires_at": "2026-05-01"}, Settings(), ERROR),
+        ({"status": "under_review"}, Settings(), ERROR),
+        (ENDED, Settings(), WARNING),
+        (SUPERSEDED, Settings(), WARNING),
+        (ENDED, Settings(severity={EMPTY: WARNING}), INFO),
+        (ENDED, Settings(ended=Ended.SAME), ERROR),
+        ({**ENDED, "superseded_by": "{to: app/rules/b}"}, Settings(), ERROR),
+    ],
+    ids=["draft", "expired", "in doubt", "ended", "superseded", "of settings", "kept by settings", "unread successor"],
+)
+def test_weight_is_one_level_less_on_an_entry_that_certainly_ended(
+    tmp_path: Path, fields: dict[str, object], settings: Settings, severity: Severity
+) -> None:
+    write_faulty(tmp_path, "app", **fields)
+    if fields is SUPERSEDED:
+        write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
+    assert weights(tmp_path, EMPTY, settings=settings) == [("app", f"{EMPTY} {severity}")]
+
+
+def test_weight_is_less_for_every_fault_of_the_content(tmp_path: Path) -> None:
     write_faulty(tmp_path, "app", **ENDED, confidence="high", verified_at="2023-14-05", title="x" * 200)
-    found = weights(tmp_path, EMPTY, DANGLING, "wrong-type", "invalid-date", "unclear-title")
-    assert sorted(code for _, code in found) == [
-        f"{EMPTY} warning",
-        f"{DANGLING} warning",
-        "invalid-date warning",
-        "unclear-title info",
-        "wrong-type warning",
-    ]
-
-
-def test_weight_is_one_level_less_on_an_entry_that_another_supersedes(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app", superseded_by=["app/rules/b"])
-    write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
-    assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} warning")]
-
-
-def test_weight_is_the_same_on_ended_entries_where_the_settings_say_so(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app", **ENDED)
-    assert weights(tmp_path, EMPTY, settings=Settings(ended=Ended.SAME)) == [("app", f"{EMPTY} error")]
-
-
-def test_weight_is_not_lowered_where_the_supersession_cannot_be_read(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app", **ENDED, superseded_by="{to: app/rules/b}")
-    assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} error")]
+    found = weights(tmp_path, DANGLING, "wrong-type", "invalid-date", "unclear-title")
+    expected = [f"{DANGLING} warning", "invalid-date warning", "unclear-title info", "wrong-type warning"]
+    assert sorted(code for _, code in found) == expected
 
 
 def test_weight_of_the_other_families_is_never_lowered(tmp_path: Path) -> None:
@@ -116,10 +110,5 @@ def test_weight_of_the_other_families_is_never_lowered(tmp_path: Path) -> None:
 
 def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
-    case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
-    assert {one.place.line: str(one.severity) for one in run_checks(case, [DANGLING])} == {7: "error", 8: "warning"}
-
-
-def test_weight_is_lowered_from_what_the_settings_say(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app", **ENDED)
-    assert weights(tmp_path, EMPTY, settings=Settings(severity={EMPTY: WARNING})) == [("app", f"{EMPTY} info")]
+    found = run_checks(case_of(tmp_path), [DANGLING])
+    assert {one.place.line: str(one.severity) for one in found} == {7: "error", 8: "warning"}

@@ -1,27 +1,20 @@
 """What a comment or a front matter keeps out of the report, and what is said of one that keeps nothing out."""
 
-from datetime import date
 from pathlib import Path
 
 import pytest
 from builders import write, write_entry
 from msgspec.structs import replace
+from trees import case_of
 
-from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Severity
-from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, WingSettings
-from mdmem.store.tree import WorkingTree
 
 A = "app/rules/a"
 IGNORE = "<!-- mdmem: ignore"
 DANGLING, VAGUE, UNUSED = "dangling-link", "invariant-wording", "unused-suppression"
-
-
-def case_of(root: Path, settings: Settings = Settings()) -> Case:  # noqa: B008  # frozen
-    return Case(load(WorkingTree(root)), settings, date(2026, 11, 21))
 
 
 def reported(root: Path, *codes: str, settings: Settings = Settings()) -> list[tuple[str, str]]:  # noqa: B008  # frozen

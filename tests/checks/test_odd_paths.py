@@ -1,0 +1,232 @@
+"""Names and kinds of files that no golden case can have: a checkout elsewhere could not carry them."""
+
+import os
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, write, write_entry
+from trees import ListedTree, found_in, tree_of
+
+from mdmem.store.catalog.load import load
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
+
+COLLISION, WINDOWS, LINKED, UNREADABLE = (
+    "name-collision",
+    "path-illegal-on-windows",
+    "symlink-or-submodule",
+    "unreadable",
+)
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+IN_CASE = "app/rules/use-utc.md: error `app/rules/use-utc.md` and `app/rules/Use-UTC.md` differ only in case"
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["app/rules/Use-UTC.md", "app/rules/use-utc.md", "app/rules/use-utc-2.md"], [IN_CASE]),
+        (
+            ["app/Rules/a.md", "app/Rules/b.md", "app/rules/a.md", "app/rules/b.md"],
+            ["app/rules/a.md: error `app/rules` and `app/Rules` differ only in case"],
+        ),
+        (
+            ["app/rules/a.MD", "app/rules/a.md"],
+            ["app/rules/a.md: error `app/rules/a.md` and `app/rules/a.MD` differ only in case"],
+        ),
+        (
+            ["app/rules/Ärger.md", "app/rules/ärger.md"],
+            [r"app/rules/\xe4rger.md: error `app/rules/ärger.md` and `app/rules/Ärger.md` differ only in case"],
+        ),
+        (["app/rules/use-utc.md", "app/time/Use-UTC.md", "app/time/straße.md"], []),
+        (
+            [f"app/rules/{COMPOSED}.md", f"app/rules/{DECOMPOSED}.md"],
+            [r"app/rules/caf\xe9.md: error `app/rules/caf\xe9.md` and `app/rules/cafe\u0301.md` look the same"],
+        ),
+        (
+            [f"app/{COMPOSED}/a.md", f"app/{DECOMPOSED}/a.md", f"app/{DECOMPOSED}/b.md"],
+            [r"app/caf\xe9/a.md: error `app/caf\xe9` and `app/cafe\u0301` look the same"],
+        ),
+        (
+            [f"app/rules/{COMPOSED}.md", "app/rules/CAFE\u0301.md"],
+            [
+                r"app/rules/caf\xe9.md: error `app/rules/caf" + "\u00e9.md` and `app/rules/CAFE\u0301.md`"
+                " differ only in case"
+            ],
+        ),
+        ([f"app/rules/{DECOMPOSED}.md", "app/rules/cafe.md"], []),
+    ],
+)
+def test_names_that_fold_to_one_are_found_once(paths: list[str], expected: list[str]) -> None:
+    assert found_in(tree_of(*paths), COLLISION) == expected
+
+
+@pytest.mark.parametrize(
+    ("tree", "tracked", "expected"),
+    [
+        (tree_of("app/rules/use-utc.md"), ["app/rules/Use-UTC.md"], []),
+        (
+            tree_of("app/rules/use-utc.md"),
+            ["app/rules/Use-UTC.md", "app/rules/use-utc.md", "src/Main.c", "src/main.c"],
+            [IN_CASE],
+        ),
+        (
+            ListedTree((TreeFile("app/rules/use-utc.md", digest="0" * 40),)),
+            ["app/rules/Use-UTC.md", "app/rules/use-utc.md"],
+            [],
+        ),
+    ],
+    ids=["renamed on disk", "the disk folds names", "git lists the tree"],
+)
+def test_index_is_compared_apart_from_the_disk(tree: Tree, tracked: list[str], expected: list[str]) -> None:
+    assert found_in(tree, COLLISION, tracked=tracked) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "shown", "why"),
+    [
+        ("app/rules/aux.md", "app/rules/aux.md", "is the name of a device"),
+        ("app/rules/COM1.notes.md", "app/rules/COM1.notes.md", "is the name of a device"),
+        ("app/rules/when: now.md", "app/rules/when: now.md", "contains `:`"),
+        ("app/rules/why?.md", "app/rules/why?.md", "contains `?`"),
+        ("app/rules/a\\b.md", "app/rules/a\\b.md", "contains `\\`"),
+        ("app/rules/caf\udce9.md", "app/rules/caf<U+DCE9>.md", "is not UTF-8"),
+        ("app/rules/notes.", "app/rules/notes.", "ends in a dot"),
+        ("app/rules/notes ", "app/rules/notes ", "ends in a space"),
+    ],
+)
+def test_name_that_windows_refuses_is_found(path: str, shown: str, why: str) -> None:
+    expected = f"{ascii(path)[1:-1]}: error `{shown}` {why}, which Windows does not allow"
+    assert found_in(tree_of(path, "app/rules/use-utc.md"), WINDOWS) == [expected]
+
+
+def test_folder_that_windows_refuses_is_reported_once_at_its_first_file() -> None:
+    tree = tree_of("con/rules/a.md", "con/rules/b.md", "con/time/c.md")
+    expected = ["con/rules/a.md: error `con` is the name of a device, which Windows does not allow"]
+    assert found_in(tree, WINDOWS) == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "code"),
+    [
+        (["app/rules/when: now.md", "app/rules/caf\udce9.md"], "bad-name"),
+        (["app/rules/console.md", "app/rules/com10.md", "app/nul-safety/a.md", "app/rules/a con.md"], WINDOWS),
+        (["a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md"], WINDOWS),
+    ],
+)
+def test_names_with_another_fault_or_none_are_fine(paths: list[str], code: str) -> None:
+    assert found_in(tree_of(*paths), code) == []
+
+
+def test_control_and_invisible_characters_in_names_have_a_check_of_their_own() -> None:
+    assert found_in(tree_of("a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md"), "invisible-characters") == [
+        "a/b/x\\ty.md: error the name `a/b/x<U+0009>y.md` contains control character U+0009, so nothing reads it",
+        "app/rules/c\\u200bd.md: error the name `app/rules/c<U+200B>d.md` contains zero width space U+200B",
+    ]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = make_root(make_repository(tmp_path / "p") / "memory")
+    write_entry(root, "app/rules/use-utc")
+    return root
+
+
+def staged(folder: Path, under: str = "memory") -> GitTree:
+    repository = find_repository(folder)
+    assert repository is not None
+    return GitTree(repository, under, None, "staged")
+
+
+REPOSITORY = "this is a repository of its own; nothing in it is read"
+
+
+def test_repository_as_wing_is_found_on_disk_and_in_the_index(root: Path) -> None:
+    inner = make_repository(root / "shared")
+    write_entry(inner, "rules/a")
+    commit = commit_all(inner)
+    git(root.parent, "update-index", "--add", "--cacheinfo", f"160000,{commit},memory/shared")
+    for tree in (WorkingTree(root), staged(root)):
+        assert found_in(tree, "submodule") == [f"shared: error {REPOSITORY}"]
+
+
+def test_worktree_below_the_memory_counts_for_its_git_file(root: Path) -> None:
+    (root / "app/rules/.git").write_text("gitdir: ../elsewhere\n")
+    assert found_in(WorkingTree(root), LINKED) == [f"app/rules: error {REPOSITORY}"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("use-utc.md", "a symbolic link to `use-utc.md`; links are not followed"),
+        ("../../app/../app/rules/use-utc.md", "a symbolic link to `../../app/../app/rules/use-utc.md`; links are not"),
+        ("..almost", "a symbolic link to `..almost`; links are not followed"),
+        ("../../../secrets/key.md", "a symbolic link leaves the memory for `../../../secrets/key.md`"),
+        ("/etc/passwd", "a symbolic link leaves the memory for `/etc/passwd`"),
+        ("../../../memory-too/app/rules/a.md", "a symbolic link leaves the memory for `../../../memory-too/app"),
+        ("../../..", "a symbolic link leaves the memory for `../../..`"),
+    ],
+)
+def test_link_is_found_on_disk_and_in_the_index(root: Path, target: str, message: str) -> None:
+    (root / "app/rules/key.md").symlink_to(target)
+    commit_all(root.parent)
+    for tree in (WorkingTree(root), staged(root)):
+        (found,) = found_in(tree, "path-escapes-root")
+        assert found.startswith(f"app/rules/key.md: error {message}")
+
+
+def test_link_to_a_room_and_a_manifest_are_found_and_not_read(root: Path) -> None:
+    write(root, "app/manifest.txt", "---\nkind: shared\n---\n")
+    (root / "app/copy").symlink_to("rules", target_is_directory=True)
+    (root / "app/README.md").symlink_to("manifest.txt")
+    assert found_in(WorkingTree(root), LINKED) == [
+        "app/README.md: error a symbolic link to `manifest.txt`; links are not followed",
+        "app/copy: error a symbolic link to `rules`; links are not followed",
+    ]
+    assert list(load(WorkingTree(root)).entries) == ["app/rules/use-utc"]
+    assert not load(WorkingTree(root)).wings["app"].is_shared
+    assert found_in(WorkingTree(root), "manifest-invalid") == []
+
+
+def test_file_that_contains_a_path_and_a_room_called_git_are_plain(root: Path) -> None:
+    write(root, "app/rules/utc.md", "use-utc.md")
+    write_entry(root, "app/git/use-utc")
+    assert found_in(WorkingTree(root), LINKED) == []
+
+
+def test_links_outside_the_wings_are_not_the_memorys_where_the_root_is_the_top(tmp_path: Path) -> None:
+    top = make_root(make_repository(tmp_path))
+    write(top, "app/README.md", "---\nkind: project\n---\n")
+    write(top, "CHANGELOG.md", "# Changes\n")
+    write(top, "src/main.c", "")
+    (top / "docs").symlink_to("src", target_is_directory=True)
+    commit_all(top)
+    for tree in (WorkingTree(top, is_top=True), staged(top, "")):
+        assert [file.path for file in tree.files()] == ["app/README.md", "mdmem.toml"]
+
+
+def test_file_and_folder_that_refuse_are_unreadable() -> None:
+    refused = {"kind": FileKind.UNREADABLE, "reason": "Permission denied"}
+    tree = ListedTree((TreeFile("app/rules/a.md", **refused), TreeFile("app/time", **refused), TreeFile("app/b/c.md")))
+    expected = [f"{path}: error cannot be read: permission denied" for path in ("app/rules/a.md", "app/time")]
+    assert found_in(tree, UNREADABLE) == expected
+    assert list(load(tree).broken) == ["app/rules/a.md"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes")
+def test_pipe_is_not_waited_for(root: Path) -> None:
+    os.mkfifo(root / "app/rules/pipe.md")
+    assert found_in(WorkingTree(root), UNREADABLE) == [
+        "app/rules/pipe.md: error cannot be read: it is not a regular file"
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may read everything")
+def test_file_without_the_right_to_read_is_found(root: Path) -> None:
+    write_entry(root, "app/rules/use-utc").chmod(0)
+    assert found_in(WorkingTree(root), UNREADABLE) == ["app/rules/use-utc.md: error cannot be read: permission denied"]
+
+
+def test_file_that_can_be_read_is_fine(root: Path) -> None:
+    write_entry(root, "app/rules.md/use-utc")
+    (root / "app/empty.md").mkdir()
+    assert found_in(WorkingTree(root), UNREADABLE) == []
