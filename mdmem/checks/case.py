@@ -173,7 +173,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
-        """Return each link once; `self-link` and `duplicate-item` report the others."""
+        """Return each link once; `needless-link` reports the others."""
         distinct: dict[tuple[str, str, str], Link] = {}
         for link in self.links:
             if link.target != link.entry.address:

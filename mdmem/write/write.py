@@ -248,7 +248,7 @@ TEXT_CHECKS = (
     "body-empty",
     "template-leftover",
     "secret-like-text",
-    "future-date",
+    "impossible-date",
 )
 
 

@@ -104,7 +104,7 @@ def of_one(address: str, file: File, files: dict[str, File]) -> Iterator[Fault]:
         unknown = [link for link in outside if not (name.startswith("supersede") and "://" in link)]
         yield from (of_link(path, address, link, files) for link in unknown)
     if address in (file.fields.get("supersedes", []) + file.fields.get("superseded_by", [])):
-        yield Fault("self-link", path)
+        yield Fault("needless-link", path)
     if not any(line.strip() and not line.startswith("#") for line in file.body.split("\n")):
         yield Fault("body-empty", path)
 

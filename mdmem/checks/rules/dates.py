@@ -53,19 +53,20 @@ _ZONES = timedelta(days=1)
 _SLIP = timedelta(days=14)
 
 
-@check("future-date", Severity.WARNING)
-def future_date(case: Case) -> Iterator[Finding]:
-    """A date of the past is in the future.
+@check("impossible-date", Severity.ERROR, aliases=("future-date", "verified-before-created"))
+def impossible_date(case: Case) -> Iterator[Finding]:
+    """A date of the past is in the future, or an entry was verified before it was created.
 
     An entry that was verified next year is never due for review, and one created next month is newer than every
-    correction until then. One day ahead is another time zone; more than two weeks ahead is an error. `expires_at` may
-    be in the future.
+    correction until then. One day ahead is another time zone, and up to two weeks ahead a warning. `expires_at` may be
+    in the future. If the verification comes first, somebody usually copied an older entry and kept its date.
 
     Fails:
 
+        created_at: 2026-03-05
         verified_at: 2062-04-10
 
-    Fix: write the day on which it happened.
+    Fix: write the day on which it happened, or remove `verified_at` if nobody has verified the entry yet.
     """
     for entry in case.catalog.entries.values():
         for name in _PAST_FIELDS:
@@ -74,35 +75,18 @@ def future_date(case: Case) -> Iterator[Finding]:
                 continue
             written = written_in(case.catalog, entry, name)
             ahead = day_of(parse_moment(written)) - case.today
-            if ahead <= _ZONES:
-                continue
-            message = f"`{name}` is {written}, {ahead.days} days ahead of today"
-            severity = Severity.ERROR if ahead > _SLIP else Severity.WARNING
-            help_ = "write the day on which it happened"
-            yield case.on_entry(entry, message, help_, field=name, severity=severity)
-
-
-@check("verified-before-created", Severity.ERROR, per_file=True)
-def verified_before_created(case: Case) -> Iterator[Finding]:
-    """An entry was verified before it was created.
-
-    One of the two dates is wrong: `created_at` orders entries, and review is due some time after `verified_at`. Usually
-    somebody copied an older entry and kept its date.
-
-    Fails:
-
-        created_at: 2026-03-05
-        verified_at: 2025-04-10
-
-    Fix: correct the date that is wrong, or remove `verified_at` if nobody has verified the entry yet.
-    """
-    for entry, document in case.entries:
+            if ahead > _ZONES:
+                message = f"`{name}` is {written}, {ahead.days} days ahead of today"
+                help_, former = "write the day on which it happened", "future-date"
+                severity = Severity.ERROR if ahead > _SLIP else Severity.WARNING
+                yield case.on_entry(entry, message, help_, field=name, severity=severity, former=former)
         created, verified = entry.created_at, entry.verified_at
         if created is not None and verified is not None and _is_before(verified, created):
             dates = [written_in(case.catalog, entry, name) for name in ("verified_at", "created_at")]
             message = f"`verified_at` is {dates[0]}, before `created_at`, {dates[1]}"
-            help_, other = "correct the date that is wrong, or remove `verified_at`", document.place("created_at")
-            yield case.on_entry(entry, message, help_, field="verified_at", other=other)
+            help_, former = "correct the date that is wrong, or remove `verified_at`", "verified-before-created"
+            place = case.catalog.place(entry.address, "created_at")
+            yield case.on_entry(entry, message, help_, field="verified_at", other=place, former=former)
 
 
 def _is_before(verified: date, created: date) -> bool:

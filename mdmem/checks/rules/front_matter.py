@@ -87,7 +87,7 @@ _SHAPES = (
 )
 
 
-@check("front-matter-shape", Severity.ERROR, aliases=_SHAPES, per_file=True)
+@check("front-matter-shape", Severity.ERROR, aliases=(*_SHAPES, "wiki-link-value"), per_file=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
     """The front matter has something else than lines of `key: value`, each key once.
 
@@ -95,7 +95,8 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     `relations`, `ignore` and keys that begin with `x-` may nest. A template such as `{{ title }}` nests, too. YAML
     readers keep the last of two equal keys and say nothing, and a clean merge of two branches that each add `tags`
     makes such a file. Aliases can expand a few lines to gigabytes, and tags make some readers run code: a value that
-    begins with `&`, `*` or `!` is taken for one, and a line that begins with `--- ` starts another document.
+    begins with `&`, `*` or `!` is taken for one, and a line that begins with `--- ` starts another document. `[[x]]` is
+    a list in a list, so other tools see no link; in the body it is fine.
 
     Fails:
 
@@ -103,12 +104,15 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
           team: navigation
           lead: ada
         title: !important read this first
+        supersedes: [[app/rules/local-times]]
 
     Fix: write plain text, as in `owner: navigation`, without dashes before the keys, and in quotes if it begins with
-    `&`, `*` or `!`; keep one of two equal keys; put a structure under a key of your own, as in `x-owner:`.
+    `&`, `*` or `!`; write `supersedes: [app/rules/local-times]`; keep one of two equal keys; put a structure under a
+    key of your own, as in `x-owner:`. `mdmem check --fix` takes the brackets of a link away if no doubt is left.
     """
     for code in _SHAPES:
         yield from case.loaded(code)
+    yield from case.loaded("wiki-link-value", _without_brackets)
 
 
 @check("comment-truncates-value", Severity.WARNING, per_file=True)
@@ -130,21 +134,6 @@ def comment_truncates_value(case: Case) -> Iterator[Finding]:
 
 
 _LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
-
-
-@check("wiki-link-value", Severity.ERROR, per_file=True)
-def wiki_link_value(case: Case) -> Iterator[Finding]:
-    """The value of a field is a wiki link.
-
-    In YAML `[[x]]` is a list in a list, so other tools see no link. In the body `[[x]]` is fine.
-
-    Fails:
-
-        supersedes: [[app/rules/local-times]]
-
-    Fix: write `supersedes: [app/rules/local-times]`. `mdmem check --fix` does it if no doubt is left.
-    """
-    yield from case.loaded("wiki-link-value", _without_brackets)
 
 
 def _without_brackets(document: Document, finding: Finding) -> Finding:

@@ -274,52 +274,38 @@ def link_form(case: Case) -> Iterator[Finding]:
         yield with_link(found, case, link, link.target)
 
 
-@check("self-link", Severity.ERROR)
-def self_link(case: Case) -> Iterator[Finding]:
-    """An entry links to itself.
+@check("needless-link", Severity.ERROR, aliases=("self-link", "duplicate-link"))
+def needless_link(case: Case) -> Iterator[Finding]:
+    """An entry links to itself, or a link field names the same entry twice.
 
-    The link is left over from a copied file or a rename, and the right one is missing.
+    A link to itself is left over from a copied file or a rename, and the right one is missing. A merge of two branches
+    that each add a link keeps both, which is a warning. The full and the short form of an address count as one.
 
     Fails:
 
         app/rules/retry.md    supersedes: [app/rules/retry]
+        app/rules/calls.md    see: [app/rules/retry, retry]
 
     Fix: write the address that was meant, or remove the link. `mdmem check --fix` removes it.
     """
-    first: dict[tuple[str, str], Link] = {}
-    for link in case.links:
-        if link.target == link.entry.address:
-            first.setdefault((link.entry.address, link.field), link)
-    for link in first.values():
-        found = case.on_link(link, f"`{link.field}` names the entry itself", "remove it, or write what was meant")
-        document = case.catalog.document(link.entry.path)
-        # An entry needs something to override, and a deprecated one a cause.
-        is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
-        if not is_needed and not is_only_cause(document, link.field, link.item):
-            title = f"Remove it from `{link.field}`"
-            found = with_fix(found, title, remove_item, document, link.field, link.item)
-        yield found
-
-
-@check("duplicate-link", Severity.WARNING)
-def duplicate_link(case: Case) -> Iterator[Finding]:
-    """A link field names the same entry twice.
-
-    A merge of two branches that each add the link keeps both. The full and the short form of an address count as one.
-
-    Fails:
-
-        see: [app/rules/retry, retry]
-
-    Fix: remove the second. `mdmem check --fix` does it.
-    """
     first: dict[tuple[str, str, str], Link] = {}
     for link in case.links:
-        meant = link.target or link.written
-        earlier = first.setdefault((link.entry.address, link.field, meant), link)
-        if meant != link.entry.address and earlier is not link:
-            other = case.catalog.place(earlier.entry.address, earlier.field, earlier.item)
-            found = case.on_link(link, f"`{link.field}` names `{meant}` twice", "remove this one", other=other)
+        address, meant = link.entry.address, link.target or link.written
+        earlier = first.setdefault((address, link.field, meant), link)
+        if meant == address and earlier is link:
+            message, help_ = f"`{link.field}` names the entry itself", "remove it, or write what was meant"
+            found = case.on_link(link, message, help_, former="self-link")
+            # An entry needs something to override, and a deprecated one a cause.
+            is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
+            document = case.catalog.document(link.entry.path)
+            if not is_needed and not is_only_cause(document, link.field, link.item):
+                title = f"Remove it from `{link.field}`"
+                found = with_fix(found, title, remove_item, document, link.field, link.item)
+            yield found
+        elif meant != address and earlier is not link:
+            other = case.catalog.place(address, earlier.field, earlier.item)
+            message, level, former = f"`{link.field}` names `{meant}` twice", Severity.WARNING, "duplicate-link"
+            found = case.on_link(link, message, "remove this one", other=other, severity=level, former=former)
             document = case.catalog.document(link.entry.path)
             yield with_fix(found, "Remove the second", remove_item, document, link.field, link.item)
 

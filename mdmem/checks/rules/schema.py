@@ -136,21 +136,24 @@ def field_not_for_type(case: Case) -> Iterator[Finding]:
     yield from case.loaded("field-not-for-type")
 
 
+_TWICE = "duplicate-list-item"
 _LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "next_actions", "relations")
 
 
-@check("duplicate-list-item", Severity.WARNING, per_file=True)
-def duplicate_list_item(case: Case) -> Iterator[Finding]:
-    """A list has the same item twice.
+@check("list-form", Severity.WARNING, aliases=("duplicate-list-item", "tag-with-comma"), per_file=True)
+def list_form(case: Case) -> Iterator[Finding]:
+    """A list has the same item twice, or one tag contains a comma.
 
     A clean merge of two branches that each add `executor` to `tags` makes such a list. Case counts for globs only.
-    Steps and actions may repeat, and links have the check `duplicate-link`.
+    Steps and actions may repeat, and links have the check `needless-link`. Without brackets `web, views` is one text,
+    so a filter for `web` or for `views` misses the entry.
 
     Fails:
 
         tags: [executor, navigation, Executor]
+        tags: web, views
 
-    Fix: remove the second one. `mdmem check --fix` does it.
+    Fix: remove the second item; write a list, as in `tags: [web, views]`. `mdmem check --fix` does it.
     """
     for entry, document in case.entries:
         for name in (name for name in _LISTS if len(getattr(entry, name)) > 1):
@@ -159,39 +162,25 @@ def duplicate_list_item(case: Case) -> Iterator[Finding]:
                 earlier = first.setdefault(_folded_item(name, item), number)
                 if item is not None and earlier != number:
                     shown = ": ".join(map(str, item.values())) if isinstance(item, dict) else item
-                    message, other = f"`{shown}` is in `{name}` twice", document.place(name, earlier)
-                    found = case.on_entry(entry, message, "remove it", field=name, item=number, other=other)
+                    message, other, former = f"`{shown}` is in `{name}` twice", document.place(name, earlier), _TWICE
+                    found = case.on_entry(
+                        entry, message, "remove it", field=name, item=number, other=other, former=former
+                    )
                     yield with_fix(found, "Remove the second", remove_item, document, name, number)
+        joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)
+        if joined is not None:
+            written = written_links(document, "tags")
+            meant = list(dict.fromkeys(part for tag in written for part in _parts(tag)))
+            tags, item = f"tags: [{', '.join(meant)}]", written.index(joined) if joined in written else 0
+            message, help_, former = f"`{joined}` is one tag", f"write `{tags}`", "tag-with-comma"
+            found = case.on_entry(entry, message, help_, field="tags", item=item, former=former)
+            yield with_fix(found, f"Write `{tags}`", set_fields, document, {"tags": meant})
 
 
 def _folded_item(name: str, item: object) -> str:
     if isinstance(item, dict):
         return str(sorted(item.items()))
     return str(item).strip().casefold() if name != "applies_to" else str(item)
-
-
-@check("tag-with-comma", Severity.WARNING, per_file=True)
-def tag_with_comma(case: Case) -> Iterator[Finding]:
-    """A tag contains a comma.
-
-    Without brackets `web, views` is one text, so a filter for `web` or for `views` misses the entry.
-
-    Fails:
-
-        tags: web, views
-
-    Fix: write a list, as in `tags: [web, views]`. `mdmem check --fix` does it.
-    """
-    for entry, document in case.entries:
-        joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)
-        if joined is None:
-            continue
-        written = written_links(document, "tags")
-        meant = list(dict.fromkeys(part for tag in written for part in _parts(tag)))
-        tags = f"tags: [{', '.join(meant)}]"
-        item = written.index(joined) if joined in written else 0
-        found = case.on_entry(entry, f"`{joined}` is one tag", f"write `{tags}`", field="tags", item=item)
-        yield with_fix(found, f"Write `{tags}`", set_fields, document, {"tags": meant})
 
 
 def _parts(tag: str) -> list[str]:
