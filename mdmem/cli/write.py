@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -47,23 +46,15 @@ _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
 
 
-def _find_proposed(given: Globals, addresses: Sequence[str]) -> list[str]:
-    """Return the written entries that only apply once the default branch has them."""
-    catalog = view_of(open_workspace(given)).checkout.catalog
-    stances = ((one, catalog.stance(one)) for one in addresses)
-    return [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
-
-
 def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None:
     """Print which approved entries, or else whether the first changed one, wait for a commit of the default branch."""
     if not written.changes or written.is_dry or form == "json":
         return
     changed = [one.to.removesuffix(".md") for one in written.changes]
-    waiting = _find_proposed(given, [one for one in changed if one in written.approved] or changed[:1])
-    if waiting:
-        verb, them = ("is", "it") if len(waiting) == 1 else ("are", "them")
-        named = f"{', '.join(waiting[:-1])} and {waiting[-1]}" if len(waiting) > 1 else waiting[0]
-        given.remark(f"{named} {verb} only proposed until a commit of the default branch has {them}")
+    catalog = view_of(open_workspace(given)).checkout.catalog
+    stances = ((one, catalog.stance(one)) for one in changed if one in written.approved or one == changed[0])
+    if waiting := [one for one, stance in stances if stance is not None and stance.standing.is_proposal]:
+        given.remark(f"only proposed until a commit of the default branch has it: {', '.join(waiting)}")
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
@@ -118,9 +109,9 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:
         after = f", `mdmem approve {address}` makes it active" if draft.status == "draft" else ""
-        if draft.status == "active" and _find_proposed(given, [address]):
-            after = "; it is only proposed until a commit of the default branch has it"
         given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
+        if draft.status == "active":
+            _remark_on_proposed(given, written, form)
     return 0
 
 

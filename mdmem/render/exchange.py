@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mdmem.exchange.importer import ImportReport
@@ -53,26 +53,14 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     if written.commit is not None:
         yield f"committed as {written.commit[:10]}"
     if report.warnings:
-        yield _warnings(report)
+        codes = Counter(one.code for one in report.warnings)
+        listed = ", ".join(f"{number} {code}" for code, number in codes.most_common())
+        yield f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
     steps = ["mdmem check --update-baseline"] if report.errors else []
     if is_in_git and written.commit is None:
         steps = [f"git add {shlex.quote(memory)}", *steps, "git commit"]
-    if report.errors and not report.warnings:
-        yield "the baseline records these errors, so that checks report only new ones"
     if steps:
         yield f"next: {' && '.join(steps)}"
-
-
-def _warnings(report: ImportReport) -> str:
-    codes = Counter(one.code for one in report.warnings)
-    listed = ", ".join(f"{number} {code}" for code, number in codes.most_common())
-    ways = []
-    if {*codes} != {"approved-by-nobody"}:
-        ways.append("`mdmem check --update-baseline` records them, so that checks report only new ones")
-    if "approved-by-nobody" in codes:
-        ways.append("approved-by-nobody ends with the commit")
-    warned = f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
-    return "; ".join([warned, *ways])
 
 
 def import_json(report: ImportReport) -> str:
@@ -131,31 +119,15 @@ def _summary(report: ImportReport) -> str:
 
 
 def _statuses(rows: Sequence[ImportRow]) -> Iterator[str]:
-    """Yield the numbers of active rules, drafts and entries under review, with the statuses that the records state."""
+    """Yield the numbers of active rules, drafts and entries under review."""
     active = sum(1 for row in rows if row.status is Status.ACTIVE and row.type is not None and row.type.is_rule)
-    others = {
-        status: Counter(_why(row) for row in rows if row.status is status)
-        for status in (Status.DRAFT, Status.UNDER_REVIEW)
-    }
-    if not active and not any(others.values()):
+    drafts, doubted = (sum(row.status is one for row in rows) for one in (Status.DRAFT, Status.UNDER_REVIEW))
+    if not (active or drafts or doubted):
         return
-    drafts, doubted = (others[one].total() for one in (Status.DRAFT, Status.UNDER_REVIEW))
     parts = [f"{count(active, 'rule is', 'rules are') if active else 'no rule is'} active"]
-    if drafts:
-        parts.append(f"{count(drafts, 'entry is a draft', 'entries are drafts')} ({_reasons(others[Status.DRAFT])})")
-    if doubted:
-        parts.append(f"{count(doubted, 'is', 'are')} under review ({_reasons(others[Status.UNDER_REVIEW])})")
+    parts += [count(drafts, "entry is a draft", "entries are drafts")] if drafts else []
+    parts += [f"{count(doubted, 'is', 'are')} under review"] if doubted else []
     yield ", ".join(parts)
-
-
-def _why(row: ImportRow) -> str:
-    if row.dialect == "instructions":
-        return "instructions for agents"
-    return row.stated or "no status is stated"
-
-
-def _reasons(why: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {one}" if len(why) > 1 else one for one, number in why.items())
 
 
 def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:

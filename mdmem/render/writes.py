@@ -59,20 +59,10 @@ def _lines(change: Change, ink: Ink, show_path: Callable[[str], str]) -> Iterato
     if change.before is None:
         return
     for name, (before, after) in field_changes(change).items():
-        shown = (
-            " → ".join(_shown(value) for value in _differing(before, after)) if before is not None else _shown(after)
-        )
+        shown = f"{_shown(before)} → {_shown(after)}" if before is not None else _shown(after)
         yield f"  {name}: {shown}" if after is not None else f"  {name}: removed ({_shown(before)})"
     if _body(change.before, change.path) != _body(change.after, change.to):
         yield "  body: changed"
-
-
-def _differing(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return two values; of two lists of one length only the items that differ."""
-    if not isinstance(before, list) or not isinstance(after, list) or len(before) != len(after):
-        return before, after
-    pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    return [old for old, _ in pairs], [new for _, new in pairs]
 
 
 def _change_json(change: Change) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def with_draft(folder: Path, *, owners: str = "[Ada]", **fields: object) -> Path
 def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, capsys: Capture) -> None:
     root = with_draft(tmp_path)
     ran = run_here(capsys, "approve", "executor", cwd=root)
-    assert (ran.code, ran.err) == (0, f"{NEW} is only proposed until a commit of the default branch has it\n")
+    assert (ran.code, ran.err) == (0, f"only proposed until a commit of the default branch has it: {NEW}\n")
     assert ran.out == (
         f"changed {NEW}.md\n  status: draft → active\n  approved_by: {ADA}\n"
         f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
@@ -120,7 +120,7 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(t
     root = with_draft(tmp_path)
     write_entry(root, "nav/rules/next", title="Next", status="draft", supersedes=NEW, reason="better still")
     ran = run_here(capsys, "approve", "nav/architecture/", "nav/rules/", cwd=root)
-    proposed = f"{NEW} and nav/rules/next are only proposed until a commit of the default branch has them\n"
+    proposed = f"only proposed until a commit of the default branch has it: {NEW}, nav/rules/next\n"
     assert (ran.code, ran.err) == (0, proposed)
     assert [(root / f"{one}.md").read_text().count("status: deprecated") for one in (OLD, NEW, "nav/rules/next")] == [
         1,
