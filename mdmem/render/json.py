@@ -26,8 +26,9 @@ def dump(content: Mapping[str, Any]) -> str:
 
 
 def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return fields of a record under their names, then others under a key each, as in `path="place.path"`."""
-    values = {name: attrgetter(path)(record) for name, path in (*zip(names, names, strict=True), *paths.items())}
+    """Return fields of a record under their last names, then others under a key each, as in `path="place.path"`."""
+    found = (*((name.rpartition(".")[2], name) for name in names), *paths.items())
+    values = {name: attrgetter(path)(record) for name, path in found}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
@@ -45,20 +46,14 @@ def search_json(
 
 
 def _hit(hit: Item, snippet: str, named: int | None) -> dict[str, Any]:
-    entry = hit.entry
     return {
-        "address": entry.address,
-        "type": entry.type,
-        "status": hit.status,
-        "title": entry.title,
-        "wing": entry.wing,
-        "room": entry.room,
+        **record_json(hit, "entry.address", "entry.type", "status", "entry.title", "entry.wing", "entry.room"),
         "score": round(hit.score, 4),
         "snippet": snippet,
         "heads": list(hit.heads),
         "via": list(hit.via[:named]),
         **_lists(hit.relations),
-        **stance_json(hit.stance, is_current=entry.address in hit.heads),
+        **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
     }
 
 
@@ -72,43 +67,27 @@ def _lists(named: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return a retrieval within its budget."""
-    scope, basis = answer.scope, answer.basis
+    basis = answer.basis
     return {
-        "scope": {
-            "wing": scope.wing,
-            "shared_wings": list(scope.shared_wings),
-            "rooms": list(scope.rooms),
-            "focus": scope.focus,
-            "state": scope.state,
-        },
+        "scope": record_json(answer.scope, "wing", "shared_wings", "rooms", "focus", "state"),
         "items": [_item(item) for item in answer.items],
         "proposed": [_item(item) for item in answer.proposed],
         **_ended_json(basis),
         **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
-        "tokens": answer.tokens,
-        "budget": answer.budget,
-        "over_budget": answer.over_budget,
+        **record_json(answer, "tokens", "budget", "over_budget"),
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
         **(basis.as_json("absent") if basis.absent else {}),
-        "searched": list(answer.searched),
-        "likely_room": answer.likely_room,
+        **record_json(answer, "searched", "likely_room"),
         **basis.as_json("degraded", "source"),
     }
 
 
 def _item(item: Item) -> dict[str, Any]:
-    entry = item.entry
     return {
-        "address": entry.address,
-        "type": entry.type,
-        "status": item.status,
-        "title": entry.title,
-        "scope": item.tier,
-        "content": item.content,
-        "form": item.form,
+        **record_json(item, "entry.address", "entry.type", "status", "entry.title", scope="tier"),
+        **record_json(item, "content", "form"),
         "score": round(item.score, 4),
-        "reason": item.reason,
-        "overrides": list(item.overrides),
+        **record_json(item, "reason", "overrides"),
         # A long chain would take more room than the entry; the reason counts the others.
         "via": list(item.via[:VIA_NAMED]),
         **_lists(item.relations),
@@ -145,12 +124,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
     return {
         "entries": [
             {
-                "address": one.entry.address,
-                "path": one.entry.path,
-                "front_matter": dict(one.front_matter),
-                "body": one.body,
-                "current": one.current,
-                "heads": list(one.heads),
+                **record_json(one, "entry.address", "entry.path", "front_matter", "body", "current", "heads"),
                 **_lists({"claimed_by": one.claimed_by, "amended_by": one.amended_by}),
                 **stance_json(one.stance, is_current=one.current),
             }
@@ -174,11 +148,7 @@ def _link(link: ChainLink) -> dict[str, Any]:
     commits = [record_json(one, "author", "when", "subject", commit="digest") for one in link.commits]
     return {
         **record_json(entry, "address", "type", "status", "title"),
-        "current": link.current,
-        "created_at": entry.created_at.isoformat() if entry.created_at else None,
-        "deprecated_at": entry.deprecated_at.isoformat() if entry.deprecated_at else None,
-        "supersedes": list(link.replaced),
-        "claims": list(link.claims),
+        **record_json(link, "current", "entry.created_at", "entry.deprecated_at", "claims", supersedes="replaced"),
         **record_json(entry, "reason", "deprecated_reason", "approved_by"),
         "commits": commits,
     }
