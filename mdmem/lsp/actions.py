@@ -122,7 +122,7 @@ def _planned_steps(document: Document, position: types.Position) -> Iterator[tup
         yield "Verify: still true today", lambda: verification(document, entry.address)
         yield "Put under review", lambda: doubt(document, entry.address)
         yield "Supersede with a new draft", lambda: succession(document, entry)
-    yield "Deprecate", lambda: deprecation(document, entry.address, with_remarks=False)
+    yield "Deprecate", lambda: deprecation(document, entry.address)
 
 
 def approval(document: Document, address: str) -> ChangeSet:
@@ -142,10 +142,10 @@ def doubt(document: Document, address: str, reason: str = REASON) -> ChangeSet:
     return plan_review(document.memory.catalog, address, reason=reason)
 
 
-def deprecation(document: Document, address: str, reason: str = REASON, *, with_remarks: bool = True) -> ChangeSet:
+def deprecation(document: Document, address: str, reason: str = REASON) -> ChangeSet:
     """Plan to deprecate an entry that nothing replaces."""
     memory = document.memory
-    return plan_deprecation(memory.catalog, address, reason=reason, today=memory.today(), with_remarks=with_remarks)
+    return plan_deprecation(memory.catalog, address, reason=reason, today=memory.today())
 
 
 def supersession(document: Document, address: str, *, by: str, reason: str = REASON) -> ChangeSet:

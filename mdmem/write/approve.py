@@ -23,7 +23,7 @@ from mdmem.store.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
-from mdmem.write.supersede import patch_superseded, refuse_unfilled, refuse_unfit, supersession_remarks
+from mdmem.write.supersede import patch_superseded, refuse_unfilled, refuse_unfit
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -64,10 +64,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
         actions=(WriteAction(Verb.APPROVE, address),),
         supersedes=tuple(old.address for old in olds),
         reason=entry.reason,
-        remarks=(
-            *approval_remarks,
-            *(remark for old in olds for remark in supersession_remarks(catalog, old, approved)),
-        ),
+        remarks=tuple(approval_remarks),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from difflib import get_close_matches
 from itertools import count, zip_longest
@@ -40,8 +40,6 @@ _NAMES = (
     ("room", "a room", "anti-patterns"),
     ("entry", "an entry-id", "blocking-callbacks"),
 )
-# A new room whose name is so close to another one's is likely a slip.
-_NEAR_NAME = 0.8
 # The kind of record whose room in the settings a type goes to.
 ROOM_KINDS = {
     EntryType.INVARIANT: "decision",
@@ -271,20 +269,10 @@ def create_entry(
             if (one.location.root / folder).is_symlink():
                 raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
         change_set = create(address, text)
-        remarks = tuple(_new_places(one, name, room))
+        remarks = () if (one.location.root / name).is_dir() else (f"`{name}` is a new wing",)
         return replace(change_set, changes=(*made, *change_set.changes), remarks=remarks)
 
     return write(workspace, plan, options)
-
-
-def _new_places(workspace: Workspace, wing: str, room: str) -> Iterator[str]:
-    """Yield a remark on a new wing, or on a new room whose name is close to another one's."""
-    root = workspace.location.root
-    if not (root / wing).is_dir():
-        yield f"`{wing}` is a new wing"
-    elif not (root / wing / room).is_dir() and room not in workspace.settings.rooms.values():
-        for close in get_close_matches(room, sorted(_rooms(workspace, wing)), 1, _NEAR_NAME):
-            yield f"`{wing}/{room}` is a new room; did you mean `{wing}/{close}`?"
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import mark_new
-from mdmem.checks.rules.change import frozen_text_changed
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
+from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
@@ -121,34 +119,21 @@ def save_edit(
     `write` raises.
     """
     # Closed unchanged, the mark is for an earlier change that is not committed yet.
-    if is_editorial and (content != opening.content or any(_frozen(workspace, opening, content))):
+    if is_editorial and (content != opening.content or not _is_committed(workspace, opening)):
         document = parse_document(opening.path, content)
         content = apply_edits(content, set_fields(document, {"editorial_at": workspace.today.isoformat()}))
     change_set = ChangeSet(
         (Change(opening.path, opening.path, opening.content, content),),
         actions=(WriteAction(Verb.EDIT, opening.address),),
-        remarks=tuple(_frozen(workspace, opening, content)),
     )
     return write(workspace, lambda _: change_set, options)
 
 
-def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Iterator[str]:
-    """Yield a remark where the words of an active rule changed since the last commit, which `check` will report."""
-    if workspace.location.repository is None:
-        return
-    head = workspace.at(Snapshot(revision="HEAD"))
+def _is_committed(workspace: Workspace, opening: EditSession) -> bool:
     try:
-        base = Base("HEAD", head.whole_catalog, head.settings)
-    except (GitError, SettingsError, UnknownRevisionError):
-        return
-    if opening.address not in base.catalog.entries:
-        return
-    after = workspace.over(TreeView(workspace.tree, changed={opening.path: content})).whole_catalog
-    for finding in frozen_text_changed.find(Case(after, workspace.settings, workspace.today, base=base)):
-        if finding.address == opening.address:
-            slip = f"`mdmem edit --editorial {opening.address}` for a corrected slip"
-            rule = f"`mdmem supersede {opening.address} --title TEXT --reason TEXT` for another rule"
-            yield f"{finding.message}; `mdmem check` will ask for {slip}, {rule}, or a raised `version`"
+        return workspace.at(Snapshot(revision="HEAD")).bytes_of(opening.path) == opening.content
+    except (GitError, UnknownRevisionError):
+        return False
 
 
 # In place of globs: the files that an entry's text mentions.

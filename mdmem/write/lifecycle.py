@@ -14,7 +14,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import cited_by, drafts_for, join_addresses
+from mdmem.write.supersede import join_addresses
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 
@@ -114,13 +114,8 @@ def plan_end_of_review(catalog: Catalog, address: str, *, today: date) -> Change
     return _confirmed(catalog, [address], at=today)
 
 
-def plan_deprecation(
-    catalog: Catalog, address: str, *, reason: str, today: date, with_remarks: bool = True
-) -> ChangeSet:
-    """Return the change that deprecates an entry; raises UsageError for a deprecated one and for no reason.
-
-    The remarks need every body of the memory.
-    """
+def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
+    """Return the change that deprecates an entry; raises UsageError for a deprecated one and for no reason."""
     entry, lineage = catalog.entries[address], catalog.lineage
     if not reason.strip():
         raise UsageError("say why it is deprecated: --reason TEXT")
@@ -135,21 +130,10 @@ def plan_deprecation(
         "deprecated_reason": reason.strip(),
         REVIEW_REASON: None,
     }
-    remarks = []
-    if with_remarks:
-        if entry.status is Status.DRAFT and entry.supersedes:
-            remarks.append(f"{join_addresses(entry.supersedes)} stays as it is")
-        if before := lineage.predecessors.get(address):
-            remarks.append(f"no current entry replaces {join_addresses(before)} any more")
-        if drafts := drafts_for(catalog, address):
-            remarks.append(f"{join_addresses(drafts)} would have superseded it, and can still be approved")
-        if citing := cited_by(catalog, address):
-            remarks.append(f"{address} is still cited by {join_addresses(citing)}")
     return ChangeSet(
         (patched(catalog, entry.path, values),),
         actions=(WriteAction(Verb.DEPRECATE, address),),
         reason=reason.strip(),
-        remarks=tuple(remarks),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +17,9 @@ from mdmem.errors import LostRaceError, MdmemError, NotFoundError, UsageError, t
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind
 from mdmem.model.finding import Edit
-from mdmem.store.tree import FileKind, Unreadable, read_one
+from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.apply import TEMPORARY
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import require_names, require_wing
 from mdmem.write.write import WriteOptions, WriteResult, write
@@ -55,8 +53,7 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
     change_set = plan_moves(case, places, under=under)
-    remarks = (*change_set.remarks, *(one for old in places for one in _left_behind(workspace, old)))
-    return replace(change_set, changes=(*made.values(), *change_set.changes), remarks=remarks)
+    return replace(change_set, changes=(*made.values(), *change_set.changes))
 
 
 def _old_place(workspace: Workspace, name: str) -> str:
@@ -101,23 +98,6 @@ def _refuse_folder(workspace: Workspace, parts: list[str], to: str, plain: str) 
     if room in folders or is_of_wing:
         whole = "/".join((*parts[: 2 - plain.count("/")], plain))
         raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
-
-
-def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
-    """Return a remark on the hidden files of a folder, which stay."""
-    if old.count("/") == 2:
-        return ()
-    root = workspace.location.root
-    listed = {file.path for file in workspace.tree.files()}
-    found = (
-        os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")  # noqa: PTH118
-        for folder, _, names in os.walk(root / old)
-        for name in names
-        if not name.endswith(TEMPORARY)
-    )
-    hidden = sorted(path for path in found if path not in listed)
-    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
-    return (f"{hidden[0]}{more} stays: a name that starts with a dot is not read",) if hidden else ()
 
 
 def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
@@ -190,11 +170,6 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
         yield f"{path} cannot be read and may name what moved; `mdmem check {path}` says why"
     for path in sorted(catalog.broken.keys() & moving.moves.keys()):
         yield f"{moving.moves[path]} moved and cannot be read: look at its own links"
-    manifests = [file.path for file in catalog.others if file.path.count("/") == 1 and file.kind is FileKind.FILE]
-    faulty = {finding.place.path for finding in catalog.findings if finding.code == "manifest-invalid"}
-    for path in sorted(faulty.intersection(manifests)):
-        if any(wing in catalog.document(path).text for wing in moving.wings):
-            yield f"{path} cannot be read and may name what moved; `mdmem check {path}` says why"
     for old, new in moving.wings.items():
         if catalog.wings[old].project_id is None and catalog.wings[old].has_manifest:
             yield f"clients that know it as `{old}` need `project_id: {old}` in {new}/README.md"
@@ -204,7 +179,6 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
 
 
 _WING_KEYS = ("default_wing", "default_shared_wing")
-_BASELINE = re.compile(r"""(?m)^(\s*(?:check\s*\.\s*)?baseline\s*=\s*)(["'])([^"'\n]*)\2""")
 _Changed = tuple[tuple[Change, ...], tuple[str, ...]]
 
 
@@ -212,14 +186,14 @@ def _changed_settings(moving: MoveFix) -> _Changed:
     """Return the change of `mdmem.toml` with the new names, or a remark where it cannot be made for certain."""
     settings, before = moving.case.settings, moving.case.settings.source
     stated = {settings.default_wing, settings.default_shared_wing, *settings.wings}
-    baselines = [settings.baseline] if settings.baseline in moving.moves else []
+    baselines = [one for one in [settings.baseline] if one is not None and one in moving.moves]
     if not before or (stated.isdisjoint(moving.wings) and not baselines):
         return (), ()
     meant = _meant(tomllib.loads(before.decode("utf-8-sig")), moving)
     text = before.decode("utf-8")
-    for old, new in moving.wings.items():
-        text = _with_wing(text, old, new)
-    text = _BASELINE.sub(lambda one: f"{one[1]}{one[2]}{moving.moves.get(one[3], one[3])}{one[2]}", text)
+    for old, new in (*moving.wings.items(), *((one, moving.moves[one]) for one in baselines)):
+        # A comment stays as it is.
+        text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
     try:
         is_meant = tomllib.loads(text.removeprefix("\ufeff")) == meant
     except tomllib.TOMLDecodeError:
@@ -243,18 +217,6 @@ def _meant(stated: dict[str, Any], moving: MoveFix) -> dict[str, Any]:
     if isinstance(check, dict) and isinstance(check.get("baseline"), str):
         meant["check"] = {**check, "baseline": moving.moves.get(check["baseline"], check["baseline"])}
     return meant
-
-
-def _with_wing(text: str, old: str, new: str) -> str:
-    """Return the settings with a wing renamed in the usual places, for the caller to prove."""
-    name = rf"""(?:{re.escape(old)}(?![\w-])|(["']){re.escape(old)}\2)"""
-    for before, behind in (
-        (r"\s*\[+\s*wings\s*\.\s*", r"(?=\s*[.\]])"),
-        (r"\s*wings\s*\.\s*", r"(?=\s*[.=])"),
-        (rf"\s*(?:{'|'.join(_WING_KEYS)})\s*=\s*(?=[\"'])", ""),
-    ):
-        text = re.sub(rf"(?m)^({before}){name}{behind}", rf"\g<1>\g<2>{new}\g<2>", text)
-    return text
 
 
 def _changed_baseline(moving: MoveFix) -> _Changed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from msgspec.structs import replace
@@ -15,10 +15,9 @@ from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
-from mdmem.model.fields import INHERITED, LINK_FIELDS
+from mdmem.model.fields import INHERITED
 from mdmem.model.templates import PLACEHOLDERS
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.workspace.addresses import resolve_name
@@ -27,7 +26,6 @@ from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, 
 from mdmem.write.create import Draft, address_of, compose, create, require_wing
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
 
-_CITING = tuple(name for name in LINK_FIELDS if name not in ("supersedes", "superseded_by", "produced"))
 _SHOWN = 5
 
 
@@ -37,25 +35,6 @@ def join_addresses(addresses: Sequence[str]) -> str:
     last = f"{more} more" if more > 0 else shown[-1]
     first = shown if more > 0 else shown[:-1]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def cited_by(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...]:
-    """Return the current entries that cite an entry in a link or in their text, sorted."""
-    current = [one for one in catalog.entries if one not in (address, but) and catalog.lineage.is_current(one)]
-    found = {one for one in current if any(address in catalog.entries[one].links(name) for name in _CITING)}
-    entry_id = address.rsplit("/", 1)[-1]
-    for other, body in catalog.plain_bodies([one for one in current if one not in found]):
-        # A search for the id leaves nearly every body unparsed.
-        if entry_id in body:
-            references = references_in({other: without_code(body)}, catalog.addresses)
-            found |= {other} if any(one.target == address for one in references) else set()
-    return tuple(sorted(found))
-
-
-def drafts_for(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...]:
-    """Return the drafts that are to supersede an entry, sorted."""
-    drafts = (one for one in catalog.entries.values() if one.status is Status.DRAFT and one.address != but)
-    return tuple(sorted(one.address for one in drafts if address in one.supersedes))
 
 
 def refuse_unfilled(document: Document) -> None:
@@ -139,20 +118,6 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
     return patched(catalog, old.path, values)
 
 
-def supersession_remarks(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
-    """Yield remarks for people on an entry that is superseded."""
-    if old.status is Status.DEPRECATED and old.address not in catalog.lineage.successors:
-        yield f"{old.address} was deprecated before"
-    if old.status is Status.DRAFT:
-        yield f"{old.address} was a draft: no current entry is deprecated by this"
-    if new.type.rank > old.type.rank:
-        yield f"a {new.type} weighs less than the {old.type} it replaces"
-    if drafts := drafts_for(catalog, old.address, but=new.address):
-        yield f"{join_addresses(drafts)} would supersede {old.address}, too, and cannot be approved as it is"
-    if citing := cited_by(catalog, old.address, but=new.address):
-        yield f"{old.address} is still cited by {join_addresses(citing)}"
-
-
 def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
     """Return the changes that let one entry supersede another; a draft does so once it is approved.
 
@@ -189,7 +154,6 @@ def _superseding(
         actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
         supersedes=tuple(old.address for old in olds),
         reason=reason,
-        remarks=tuple(remark for old in olds for remark in supersession_remarks(catalog, old, new)),
     )
 
 

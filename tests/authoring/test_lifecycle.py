@@ -103,34 +103,6 @@ def test_half_superseded_entry_is_refused(tmp_path: Path) -> None:
         deprecating(root)
 
 
-def test_draft_that_is_given_up_leaves_what_it_was_to_replace(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, status="draft", supersedes=OLD)
-    assert deprecating(root, NEW).remarks == (f"{OLD} stays as it is",)
-
-
-def test_end_of_a_chain_is_said(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, supersedes=OLD, reason="a")
-    write_entry(root, OLD, status="deprecated", deprecated_at="2026-06-01", superseded_by=NEW)
-    assert deprecating(root, NEW).remarks == (f"no current entry replaces {OLD} any more",)
-
-
-def test_drafts_that_were_to_replace_it_are_named(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, status="draft", supersedes=OLD)
-    assert deprecating(root).remarks == (f"{NEW} would have superseded it, and can still be approved",)
-
-
-def test_who_cites_it_is_named_five_of_many(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    for number in range(7):
-        write_entry(root, f"nav/rules/r{number}", f"We do, [as told](../architecture/threads.md), {number}.\n")
-    assert deprecating(root).remarks == (
-        f"{OLD} is still cited by nav/rules/r0, nav/rules/r1, nav/rules/r2, nav/rules/r3, nav/rules/r4 and 2 more",
-    )
-
-
 ADA, BOB = "Ada <ada@example.org>", "Bob <bob@example.org>"
 
 
