@@ -33,7 +33,7 @@ from processes import run_text
 
 from mdmem.store.git.commit import commit_paths
 from mdmem.write import write as writing
-from mdmem.write.save import save
+from mdmem.write.save import Saver
 
 Capture = pytest.CaptureFixture[str]
 
@@ -470,7 +470,7 @@ def test_save_while_gits_lock_is_left_is_saved_and_says_what_git_said(
     commit_all(tmp_path / "m", "settings")
     monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
     write(tmp_path, "m/.git/index.lock")
-    saved = save(open_root(root), "decision", {"decision": DECISION, "project_id": "nav"})
+    saved = Saver(open_root(root)).save("decision", {"decision": DECISION, "project_id": "nav"})
     assert (saved.status, saved.artifact_id) == ("saved", "nav/architecture/use-zenoh")
     assert "nothing was committed, the files are written" in (saved.message or "")
 

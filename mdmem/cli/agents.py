@@ -43,8 +43,6 @@ from mdmem.write.save import (
     Saver,
     ask_for_token,
     blocked_saves,
-    save,
-    save_with_learnings,
 )
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
@@ -125,10 +123,10 @@ def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveRes
     """Save a record; a session is saved with its decisions and patterns."""
     if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
         _refuse_unknown(arguments, {kind, "project_id", "decisions", "patterns"}, ("focus", "agent"))
-        return save_with_learnings(workspace, arguments)
+        return Saver(workspace).save_with_learnings(arguments)
     taken = {kind, "project_id", *(["related_entities"] if kind == "entity" else [])}
     _refuse_unknown(arguments, taken, ("focus", "governance_token", "agent", "room"))
-    return save(workspace, kind, arguments)
+    return Saver(workspace).save(kind, arguments)
 
 
 def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tuple[str, ...]) -> None:

@@ -139,6 +139,10 @@ class Saving(Struct, frozen=True, kw_only=True):
         """Return the room of the new entry; raises UsageError for a bad name."""
         return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
 
+    def blocked_key(self, fingerprint: str) -> str:
+        """Return the key of a save that a similar entry stops."""
+        return f"{self.target.wing} {fingerprint}"
+
 
 class PlannedSave(Struct, frozen=True):
     """The answer to a save, and the changes to write before it is given.
@@ -262,7 +266,7 @@ def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
     if supersedes is not None:
         verdict = Verdict(DedupOutcome.SUPERSEDE, supersedes)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
-        blocked = PendingWrites(workspace.state_folder).blocked(f"{saving.target.wing} {subject.fingerprint}")
+        blocked = PendingWrites(workspace.state_folder).blocked(saving.blocked_key(subject.fingerprint))
         if blocked is None or not blocked.lets_pass(record.confidence):
             return PlannedSave(_for_a_person(saving, verdict), fingerprint=subject.fingerprint)
         verdict = Verdict(DedupOutcome.NEW)

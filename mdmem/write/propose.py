@@ -21,7 +21,7 @@ from mdmem.write.change_set import Change, Value
 from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, create_entry, refuse_taken
 from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
-from mdmem.write.similar import SimilarEntry, Subject, find_near, find_on_subject
+from mdmem.write.similar import Subject, find_near, find_on_subject
 from mdmem.write.supersede import successor_text, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult, new_fault
 
@@ -52,37 +52,8 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
         return {name: value for name, value in stated.items() if value}
 
 
-class ProposeResult(Struct, frozen=True, kw_only=True):
-    """The draft that was written, with similar entries; nothing is written where `address` says the same already."""
-
-    address: str
-    written: WriteResult | None = None
-    supersedes: str | None = None
-    near: tuple[SimilarEntry, ...] = ()
-    on_subject: tuple[Entry, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
-        if self.written is None:
-            message = f"{self.address} says the same already; nothing was written"
-            return {"status": "duplicate_skip", "address": self.address, "message": message}
-        waiting = f"; {self.supersedes} stays current until then" if self.supersedes else ""
-        return {
-            "status": "saved",
-            "address": self.address,
-            "path": f"{self.address}.md",
-            "entry_status": "draft",
-            "supersedes": [self.supersedes] if self.supersedes else [],
-            "near": [{"address": one.entry.address, "similarity": round(one.similarity, 2)} for one in self.near],
-            **({"on_subject": [one.address for one in self.on_subject]} if self.on_subject else {}),
-            "remarks": list(self.written.remarks),
-            "commit": self.written.commit,
-            "next_step": f"a person approves it with `mdmem approve {self.address}`{waiting}",
-        }
-
-
-def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> ProposeResult:
-    """Write a draft, unless an entry says the same word for word.
+def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
+    """Write a draft, unless an entry says the same word for word; return the outcome, with similar entries.
 
     Raises UsageError for a wrong argument or a missing token, and what `write` raises.
     """
@@ -97,7 +68,8 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     place = _place(workspace, proposal, type_, old)
     known = _find_equal(workspace, proposal, type_, place)
     if known is not None:
-        return ProposeResult(address=known)
+        message = f"{known} says the same already; nothing was written"
+        return {"status": "duplicate_skip", "address": known, "message": message}
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
     draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body)
@@ -127,13 +99,21 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     if is_guarded:
         write(WriteOptions(is_dry=True))
         use_token(workspace.state_folder, proposal.governance_token or "", now)
-    return ProposeResult(
-        address=address,
-        written=write(WriteOptions()),
-        supersedes=old.address if old is not None else None,
-        near=tuple(one for one in near if old is None or one.entry.address != old.address),
-        on_subject=on_subject,
-    )
+    written = write(WriteOptions())
+    waiting = f"; {old.address} stays current until then" if old is not None else ""
+    others = [one for one in near if old is None or one.entry.address != old.address]
+    return {
+        "status": "saved",
+        "address": address,
+        "path": f"{address}.md",
+        "entry_status": "draft",
+        "supersedes": [old.address] if old is not None else [],
+        "near": [{"address": one.entry.address, "similarity": round(one.similarity, 2)} for one in others],
+        **({"on_subject": [one.address for one in on_subject]} if on_subject else {}),
+        "remarks": list(written.remarks),
+        "commit": written.commit,
+        "next_step": f"a person approves it with `mdmem approve {address}`{waiting}",
+    }
 
 
 def _place(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old: Entry | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -103,24 +102,3 @@ def blocked_fields(blocked: Blocked) -> dict[str, Any]:
         "candidate_id": blocked.candidate,
         "since": blocked.at.isoformat(),
     }
-
-
-class PendingStatus(Struct, frozen=True, kw_only=True):
-    """The waiting saves of a project by id, oldest first; `blocked` are those that a similar entry stopped."""
-
-    status: SaveStatus
-    oldest_pending_at: datetime | None = None
-    artifact_ids: tuple[str, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the state as JSON values."""
-        oldest = self.oldest_pending_at
-        ids = [*self.artifact_ids, *(one.id for one in self.blocked)]
-        return {
-            "status": self.status,
-            "count": len(ids),
-            "oldest_pending_at": oldest.isoformat() if oldest else None,
-            "artifact_ids": ids,
-            **({"blocked": [blocked_fields(one) for one in self.blocked]} if self.blocked else {}),
-        }

@@ -29,9 +29,9 @@ from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change
-from mdmem.write.plan import PlannedSave, Saving, Target, find_target, plan_save
+from mdmem.write.plan import PlannedSave, Saving, find_target, plan_save
 from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, SaveRequest, read_request, request_again
-from mdmem.write.results import NOT_YET, BatchSaveResult, PendingStatus, SaveResult, SaveStatus, failed
+from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStatus, blocked_fields, failed
 from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
 Clock = Callable[[], datetime]
@@ -88,36 +88,6 @@ def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str
     return {"token": token.text, "expires_at": token.expires_at.isoformat(), "ttl_seconds": seconds}
 
 
-def save(
-    workspace: Workspace, kind: str, arguments: Mapping[str, Any], *, now: Clock = _utc_now, wait: float = _WAIT
-) -> SaveResult:
-    """Save a record of a kind; `arguments` are JSON values, as `read_request` takes them."""
-    return Saver(workspace, now=now, wait=wait).save(kind, arguments)
-
-
-def save_with_learnings(
-    workspace: Workspace, arguments: Mapping[str, Any], *, now: Clock = _utc_now, wait: float = _WAIT
-) -> BatchSaveResult:
-    """Save a session with its decisions and patterns, each on its own, and link the session to those that are there.
-
-    `arguments` are `session`, `decisions` and `patterns`, with `project_id`, `focus` and `agent` for all of them.
-    """
-    saver = Saver(workspace, now=now, wait=wait)
-    shared = {name: arguments.get(name) for name in ("project_id", "focus", "agent")}
-    session = {"session": arguments.get("session"), **shared}
-    first = saver.save("session", session)
-    waiting = read_request("session", session).ledger_id if first.waits else None
-    shared[PRODUCED_BY] = first.artifact_id or waiting
-
-    def learned(kind: str) -> tuple[SaveResult, ...]:
-        given = arguments.get(f"{kind}s")
-        # A value that is not a list counts as one record.
-        records = given if isinstance(given, (list, tuple)) else () if given is None else (given,)
-        return tuple(saver.save(kind, {kind: one, **shared}) for one in records)
-
-    return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
-
-
 class RetryResult(Struct, frozen=True):
     """A write that was tried again, and its result."""
 
@@ -149,6 +119,25 @@ class Saver:
                     busy = SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
                     return self._try_again(record, request.token) or busy
         return self._run(request)
+
+    def save_with_learnings(self, arguments: Mapping[str, Any]) -> BatchSaveResult:
+        """Save a session with its decisions and patterns, each on its own, and link the session to those.
+
+        `arguments` are `session`, `decisions` and `patterns`, with `project_id`, `focus` and `agent` for all of them.
+        """
+        shared = {name: arguments.get(name) for name in ("project_id", "focus", "agent")}
+        session = {"session": arguments.get("session"), **shared}
+        first = self.save("session", session)
+        waiting = read_request("session", session).ledger_id if first.waits else None
+        shared[PRODUCED_BY] = first.artifact_id or waiting
+
+        def learned(kind: str) -> tuple[SaveResult, ...]:
+            given = arguments.get(f"{kind}s")
+            # A value that is not a list counts as one record.
+            records = given if isinstance(given, (list, tuple)) else () if given is None else (given,)
+            return tuple(self.save(kind, {kind: one, **shared}) for one in records)
+
+        return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
     def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
         """Try every waiting write again, or the one whose id begins so; raises NotFoundError and UsageError."""
@@ -279,10 +268,11 @@ class Saver:
                     require_token(workspace, target.wing, request.token, self._now())
                 except UsageError as refusal:
                     return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
-            planned = plan_save(Saving(workspace=workspace, request=request, target=target, now=self._now()))
+            saving = Saving(workspace=workspace, request=request, target=target, now=self._now())
+            planned = plan_save(saving)
             if planned.change_set is None:
-                return self._stopped(planned, request, target)
-            return self._write(workspace, planned, request, target, key=key, needs_token=needs_token)
+                return self._stopped(saving, planned)
+            return self._write(saving, planned, key=key, needs_token=needs_token)
 
     def _find_session(self, request: SaveRequest) -> None:
         """Put the address of its session into a request; raises EnvironmentFaultError while that one waits."""
@@ -295,15 +285,14 @@ class Saver:
         elif any(one.id == session and not one.refused for one in self.ledger.pending()):
             raise EnvironmentFaultError("its session waits, too")
 
-    def _stopped(self, planned: PlannedSave, request: SaveRequest, target: Target) -> SaveResult:
+    def _stopped(self, saving: Saving, planned: PlannedSave) -> SaveResult:
         """Return the answer of a save that writes nothing; one that a similar entry stopped is remembered."""
-        result = planned.result
+        result, request = planned.result, saving.request
         if planned.fingerprint is None or not result.is_for_a_person:
             return result
-        key, confidence = f"{target.wing} {planned.fingerprint}", getattr(request.record, "confidence", None)
         blocked = Blocked(
-            key=key,
-            confidence=stated_confidence(confidence),
+            key=saving.blocked_key(planned.fingerprint),
+            confidence=stated_confidence(getattr(request.record, "confidence", None)),
             candidate=result.candidate_id or "",
             at=self._now(),
             title=request.record.heading,
@@ -316,18 +305,9 @@ class Saver:
             return replace(result, message=f"{result.message}; that could not be remembered: {error}")
         return result
 
-    def _write(
-        self,
-        workspace: Workspace,
-        planned: PlannedSave,
-        request: SaveRequest,
-        target: Target,
-        *,
-        key: str,
-        needs_token: bool,
-    ) -> SaveResult:
+    def _write(self, saving: Saving, planned: PlannedSave, *, key: str, needs_token: bool) -> SaveResult:
         """Prove the plan, spend the token, write; files that are in place are saved, even where git fails."""
-        change_set = planned.change_set
+        workspace, request, change_set = saving.workspace, saving.request, planned.change_set
         if change_set is None:
             return planned.result
         entries = [change for change in change_set.changes if change.path.count("/") == 2]
@@ -343,28 +323,28 @@ class Saver:
         is_kept = request.id is not None or request.record.kind in _NEVER_COMPARED
         with keeping_receipt(workspace, key, new, self._now()) if new and is_kept else contextlib.nullcontext():
             remark = write_new_entry(workspace, change_set)
-        self._note_beginning(workspace, request, target)
+        # The following may fail: hygiene is due a little early then, or the same decision passes once more.
+        with contextlib.suppress(EnvironmentFaultError, OSError):
+            _note_beginning(saving)
         if planned.fingerprint is not None:
-            # A record that stays only lets the same decision pass once more.
             with contextlib.suppress(EnvironmentFaultError):
-                self.ledger.forget_blocked(f"{target.wing} {planned.fingerprint}")
+                self.ledger.forget_blocked(saving.blocked_key(planned.fingerprint))
         result = planned.result
         return result if remark is None else replace(result, message=f"{result.message}; {remark}")
-
-    def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
-        """Record the age of a wing before saving an entry with an older date, which would make hygiene due at once."""
-        dated = request.record.day
-        first = oldest_entry(workspace.catalog, target.wing) or workspace.today
-        if dated is not None and day_of(dated) < first:
-            # If the record fails, hygiene is due a little early.
-            with contextlib.suppress(EnvironmentFaultError, OSError):
-                record_made(workspace.state_folder, [target.wing], first)
 
     def _spend_token(self, request: SaveRequest) -> None:
         use_token(self.workspace.state_folder, request.token or "", self._now())
         request.arguments[GRANTED] = True
         if request.id is not None:
             self.ledger.note(request.id, {GRANTED: True})
+
+
+def _note_beginning(saving: Saving) -> None:
+    """Record the age of a wing before saving an entry with an older date, which would make hygiene due at once."""
+    workspace, dated, wing = saving.workspace, saving.request.record.day, saving.target.wing
+    first = oldest_entry(workspace.catalog, wing) or workspace.today
+    if dated is not None and day_of(dated) < first:
+        record_made(workspace.state_folder, [wing], first)
 
 
 def _refuse_busy_repository(workspace: Workspace) -> None:
@@ -418,8 +398,8 @@ def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetim
         ledger.keep_receipt(key, replace(receipt, is_written=True))
 
 
-def get_save_status(workspace: Workspace, project_id: object) -> PendingStatus:
-    """Return the state of the writes of a project, or of all projects; nothing is tried again."""
+def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
+    """Return the state of the writes of a project, or of all projects, oldest first; nothing is tried again."""
     try:
         wings = workspace.reread().catalog.wings
     except (MdmemError, OSError):
@@ -427,29 +407,21 @@ def get_save_status(workspace: Workspace, project_id: object) -> PendingStatus:
     project = project_id.strip() or None if isinstance(project_id, str) else None
     ledger = PendingWrites(workspace.state_folder)
     try:
-        records = [one for one in ledger.pending() if may_retry(workspace, one)]
+        records = [one for one in ledger.pending() if may_retry(workspace, one) and _is_of(one, wings, project)]
         blocked = blocked_saves(workspace, ledger, project=project)
     except EnvironmentFaultError:
-        return PendingStatus(status=SaveStatus.FAILED)
-    records = [one for one in records if _is_of(one, wings, project)]
+        return {"status": SaveStatus.FAILED, "count": 0, "oldest_pending_at": None, "artifact_ids": []}
     # A save that a similar entry stopped is not refused: it passes once its caller says how the two are related.
     refused = {*(one.refused for one in records), *(False for _ in blocked)}
-    status = SaveStatus.SAVED
-    if refused:
-        status = (
-            SaveStatus.PARTIAL
-            if len(refused) > 1
-            else SaveStatus.FAILED
-            if True in refused
-            else SaveStatus.PENDING_RETRY
-        )
-    moments = [*(one.created for one in records), *(one.at for one in blocked)]
-    return PendingStatus(
-        status=status,
-        oldest_pending_at=min(moments, default=None),
-        artifact_ids=tuple(one.id for one in records),
-        blocked=blocked,
-    )
+    one_kind = SaveStatus.FAILED if True in refused else SaveStatus.PENDING_RETRY if refused else SaveStatus.SAVED
+    oldest = min((*(one.created for one in records), *(one.at for one in blocked)), default=None)
+    return {
+        "status": SaveStatus.PARTIAL if len(refused) > 1 else one_kind,
+        "count": len(records) + len(blocked),
+        "oldest_pending_at": oldest.isoformat() if oldest else None,
+        "artifact_ids": [*(one.id for one in records), *(one.id for one in blocked)],
+        **({"blocked": [blocked_fields(one) for one in blocked]} if blocked else {}),
+    }
 
 
 def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:

@@ -17,7 +17,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def proposed(root: Path, title: str = "Poll sensors", body: str = "They are polled.", **more: Any) -> dict[str, Any]:
-    return propose(open_root(root), ProposeRequest(title=title, body=body, **more), now=NOON).as_json()
+    return propose(open_root(root), ProposeRequest(title=title, body=body, **more), now=NOON)
 
 
 @pytest.fixture

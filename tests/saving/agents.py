@@ -13,9 +13,8 @@ from typing import Any
 from builders import make_repository, make_root, open_root, write
 
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.results import BatchSaveResult, PendingStatus, SaveResult
-from mdmem.write.save import Saver, get_save_status, request_approval, save_with_learnings
-from mdmem.write.save import save as save_kind
+from mdmem.write.results import BatchSaveResult, SaveResult
+from mdmem.write.save import Saver, get_save_status, request_approval
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 # The content of one decision in the tests, of twenty words that no other holds.
@@ -46,7 +45,7 @@ class Agent:
         self, kind: str, record: object, project_id: object, focus: object = None, token: object = None, **rest: object
     ) -> SaveResult:
         stated = {kind: record, "project_id": project_id, "focus": focus, "governance_token": token, **rest}
-        return save_kind(self.workspace, kind, stated, now=self.now, wait=self.wait)
+        return self.pending.save(kind, stated)
 
     save_decision = partialmethod(_save, "decision")
     save_pattern = partialmethod(_save, "pattern")
@@ -62,9 +61,9 @@ class Agent:
     ) -> BatchSaveResult:
         """Save a session with what it taught."""
         parts = {"session": session, "decisions": decisions, "patterns": patterns, "project_id": project_id}
-        return save_with_learnings(self.workspace, {**parts, **rest}, now=self.now, wait=self.wait)
+        return self.pending.save_with_learnings({**parts, **rest})
 
-    def get_save_status(self, project_id: object) -> PendingStatus:
+    def get_save_status(self, project_id: object) -> dict[str, Any]:
         """Return how the writes of a project stand."""
         return get_save_status(self.workspace, project_id)
 

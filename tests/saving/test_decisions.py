@@ -137,7 +137,7 @@ def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(tmp_path: 
     result = saves.save_decision(of_words(20, distinct_from=address), "nav")
     assert outcome(result) == NEW
     assert f"see:\n  - {address}\n" in (root / f"{result.artifact_id}.md").read_text()
-    assert saves.get_save_status("nav").status == "saved"
+    assert saves.get_save_status("nav")["status"] == "saved"
     assert run_hygiene(open_root(root), "nav").get("near_duplicates") is None
 
 

@@ -15,7 +15,7 @@ from mdmem.render.json import dump
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.write.save import save
+from mdmem.write.save import Saver
 from saving.agents import NOON, agent, context, decision, entity, pattern, project, session
 
 ODD = st.one_of(
@@ -73,7 +73,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 
 def called(root: Path, kind: str, arguments: dict[str, Any]) -> SaveResult:
-    return save(open_root(root), kind, arguments, now=lambda: NOON, wait=0.1)
+    return Saver(open_root(root), now=lambda: NOON, wait=0.1).save(kind, arguments)
 
 
 @given(calls())
@@ -103,7 +103,7 @@ def test_no_argument_of_a_batch_raises(
         batch = saves.store_session_with_learnings(session_, decisions, patterns, project_id, focus=focus, agent=focus)
         assert isinstance(batch, BatchSaveResult)
         assert dump(batch.as_json()).encode()
-        assert dump(saves.get_save_status(project_id).as_json()).encode()
+        assert dump(saves.get_save_status(project_id)).encode()
         assert dump(saves.request_global_write_approval())
 
 

@@ -201,13 +201,13 @@ def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | N
     told = shown if project_id != "web" else None
     hygiene = run_hygiene(open_root(root), project_id, check_pending_only=True)
     assert (hygiene.get("blocked_saves"), hygiene["unresolved_saves"]) == (told, 1 if told else 0)
-    standing = saves.get_save_status(project_id or "nav").as_json()
+    standing = saves.get_save_status(project_id or "nav")
     assert standing.get("blocked") == told
     assert (standing["status"], standing["count"]) == (("pending_retry", 1) if told else ("saved", 0))
     assert any("1 save was stopped" in one for one in report_status(open_root(root)).remarks)
     assert saves.save_decision(of_words(20, supersedes=known), "nav").status == "saved"
     assert "blocked_saves" not in run_hygiene(open_root(root))
-    assert saves.get_save_status("nav").as_json()["status"] == "saved"
+    assert saves.get_save_status("nav")["status"] == "saved"
 
 
 def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="did not fail: nav/architecture/worda is similar; save it again with"):
         saves.pending.retry(blocked.id[:8])
     assert saves.pending.drop(blocked.id[:8]) == blocked
-    assert saves.get_save_status("nav").blocked == ()
+    assert saves.get_save_status("nav").get("blocked") is None
 
 
 def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itse
         agent(root).save_context(context(topic=f"more {number}"), "nav")
     (waiting,) = ledger(tmp_path).pending()
     assert (waiting.refused, waiting.attempts) == (True, 2)
-    assert agent(root).get_save_status("nav").status == "failed"
+    assert agent(root).get_save_status("nav")["status"] == "failed"
 
 
 def killed_before_done(root: str) -> None:
@@ -320,7 +320,7 @@ def test_batch_that_is_repeated_while_it_waits_is_written_once(tmp_path: Path) -
 def test_status_of_a_project_counts_what_waits_for_it(tmp_path: Path) -> None:
     root = project(tmp_path)
     write(root, "web/README.md", "---\nproject_id: Acme/Web\n---\n")
-    assert agent(root).get_save_status("nav").as_json() == {
+    assert agent(root).get_save_status("nav") == {
         "status": "saved",
         "count": 0,
         "oldest_pending_at": None,
@@ -330,7 +330,7 @@ def test_status_of_a_project_counts_what_waits_for_it(tmp_path: Path) -> None:
         agent(root, wait=0, now=later(60)).save_session(session("Later"), "Acme/Web")
         agent(root, wait=0).save_session(session(), "web")
         agent(root, wait=0).save_context(context(), "nav")
-    found = agent(root).get_save_status("Acme/Web").as_json()
+    found = agent(root).get_save_status("Acme/Web")
     assert (found["status"], found["count"], found["oldest_pending_at"]) == ("pending_retry", 2, NOON.isoformat())
     waiting = [one.id for one in ledger(tmp_path).pending() if one.verb == "save_session"]
     assert found["artifact_ids"] == waiting
@@ -344,10 +344,10 @@ def test_status_is_partial_where_some_were_refused(tmp_path: Path) -> None:
         agent(root, wait=0).save_decision(decision(supersedes="nav/rules/old"), "nav")
     (root / "nav/rules/old.md").unlink()
     agent(root).pending.retry()
-    assert agent(root).get_save_status("nav").status == "failed"
+    assert agent(root).get_save_status("nav")["status"] == "failed"
     with busy(tmp_path):
         agent(root, wait=0).save_context(context(), "nav")
-    assert agent(root).get_save_status("nav").status == "partial"
+    assert agent(root).get_save_status("nav")["status"] == "partial"
 
 
 def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -322,7 +322,7 @@ def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts
     Read the entries in `near` before you go on.
     """
     known: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
-    return propose(workspace, ProposeRequest(**known), now=datetime.now(UTC)).as_json()
+    return propose(workspace, ProposeRequest(**known), now=datetime.now(UTC))
 
 
 CORE = (_retrieve, _search, _get_entry, _why, _check, _propose)

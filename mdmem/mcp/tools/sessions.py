@@ -32,7 +32,7 @@ from mdmem.mcp.tools.tool import (
 )
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.records import Background, Decision, Entity, Pattern, RelatedEntity, Scope, Session
-from mdmem.write.save import get_save_status, request_approval, save, save_with_learnings
+from mdmem.write.save import Saver, get_save_status, request_approval
 
 _Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]
 # The tool itself answers a call that names no project.
@@ -189,7 +189,7 @@ def _get_save_status(
     workspace: Workspace, *, project_id: Annotated[Name | None, Field(description="Default: all projects.")] = None
 ) -> Annotated[Facts, _SaveStatus]:
     """After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."""
-    return get_save_status(workspace, project_id).as_json()
+    return get_save_status(workspace, project_id)
 
 
 SESSIONS = (
@@ -276,7 +276,7 @@ def _save_decision(
     `manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` if
     both should stay. Decisions are drafts until a person approves them; the older one stays current until then.
     """
-    return save(workspace, "decision", {"decision": decision, **where}).as_json()
+    return Saver(workspace).save("decision", {"decision": decision, **where}).as_json()
 
 
 @tool("Save a pattern", writes=True, refuse=_failed)
@@ -286,7 +286,7 @@ def _save_pattern(
     """When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The same
     trigger and steps answer `duplicate_skip`.
     """
-    return save(workspace, "pattern", {"pattern": pattern, **where}).as_json()
+    return Saver(workspace).save("pattern", {"pattern": pattern, **where}).as_json()
 
 
 @tool("Save a piece of context", writes=True, refuse=_failed)
@@ -299,7 +299,7 @@ def _save_context(
     """For background that is neither decision nor pattern: reference material, an explanation.
 
     The same call repeated within two minutes is one entry."""
-    return save(workspace, "context", {"context": context, **where}).as_json()
+    return Saver(workspace).save("context", {"context": context, **where}).as_json()
 
 
 @tool("Save a session of work", writes=True, refuse=_failed)
@@ -309,7 +309,7 @@ def _save_session(
     """At the end of a session: what it was for, what was done and decided, what is open, what comes next. It creates a
     project that does not exist yet.
     """
-    return save(workspace, "session", {"session": session, **where}).as_json()
+    return Saver(workspace).save("session", {"session": session, **where}).as_json()
 
 
 @tool("Save an entity with its relations", writes=True, refuse=_failed)
@@ -323,7 +323,7 @@ def _upsert_entity_with_deps(
     """Store a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
     name within the scope updates the same entity.
     """
-    return save(workspace, "entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
+    return Saver(workspace).save("entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
 def _failed_batch(message: str, advice: str) -> Facts:
@@ -348,7 +348,7 @@ def _store_session_with_learnings(
     then `partial`.
     """
     stated = {"session": session, "decisions": decisions, "patterns": patterns, **whose}
-    return save_with_learnings(workspace, stated).as_json()
+    return Saver(workspace).save_with_learnings(stated).as_json()
 
 
 @tool(
