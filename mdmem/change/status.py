@@ -126,8 +126,8 @@ def _remarks(workspace: Workspace) -> list[str]:
         remarks.append(workspace.location.git_fault)
     elif workspace.location.repository is None:
         remarks.append("not in a git repository: history, --at and --staged are not available")
-    elif unguarded := _unguarded(workspace.location.repository, workspace.location.root):
-        remarks.append(f"{unguarded} in this clone")
+    else:
+        remarks += _unguarded(workspace.location.repository, workspace.location.root)
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
         remarks.append("a merge left conflicts; `mdmem resolve` lists them")
     waiting, blocked = _count_waiting(workspace)
@@ -143,20 +143,17 @@ def _remarks(workspace: Workspace) -> list[str]:
     return remarks
 
 
-def _unguarded(repository: Repository, root: Path) -> str:
-    """Return which of the hook and the merge driver a clone lacks, and the commands that set them up."""
+def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
+    """Yield which of the hook and the merge driver a clone lacks, with the commands that set them up."""
     try:
         (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
     except MdmemError:
-        return ""
-    lacking = [] if hook.is_checking else ["no hook checks commits"]
-    install = missing_install(repository.top, STAGES) if lacking else None
-    ways = [f"`{install or 'mdmem hooks install'}`"]
+        return
+    if not hook.is_checking:
+        install = missing_install(repository.top, STAGES) or "mdmem hooks install"
+        yield f"no hook checks commits in this clone: `{install}` sets it up"
     if driver is not None and driver.state is DriverState.ABSENT:
-        lacking.append("git merges entries line by line")
-        ways += ["`mdmem hooks install --driver-only`"] if install else []
-    sets = "sets" if len(ways) == 1 else "set"
-    return f"{' and '.join(lacking)}: {' and '.join(ways)} {sets} it up" if lacking else ""
+        yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
 
 
 def _count_waiting(workspace: Workspace) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import click
 from msgspec.structs import replace
 
 from mdmem.change.conflicts import find_conflicts
-from mdmem.change.history import blame, log, recent_changes, why
+from mdmem.change.history import blame, log, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
@@ -34,8 +34,6 @@ from mdmem.render.history import (
     blame_text,
     log_json,
     log_text,
-    recent_json,
-    recent_text,
     why_text,
 )
 from mdmem.render.json import dump, why_json
@@ -219,28 +217,18 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, fo
 
 
 @click.command("log")
-@click.argument("address", required=False, shell_complete=complete_address)
-@click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
+@click.argument("address", shell_complete=complete_address)
+@click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field.")
 @at_option
 @format_option("text", "json")
 @global_options
-def log_command(
-    given: Globals, address: str | None, limit: int, form: str, revision: str | None, *, by_field: bool
-) -> int:
-    """Show the history of ADDRESS through its moves, or the last changes of the memory, the newest first.
+def log_command(given: Globals, address: str, form: str, revision: str | None, *, by_field: bool) -> int:
+    """Show the history of ADDRESS through its moves, the newest commit first.
 
     The full address of a deleted entry shows its history, too.
     """
-    if address is None and by_field:
-        raise click.UsageError("--fields is for one entry: name its address")
     workspace = open_workspace(given, revision=revision)
-    if address is None:
-        changes = recent_changes(workspace, limit)
-        print_result(form, recent_json(changes), recent_text(changes, given.ink()))
-        if not changes:
-            given.remark("no commit has an entry of this memory yet")
-    elif by_field:
+    if by_field:
         fields = blame(workspace, address)
         print_result(form, blame_json(fields), blame_text(fields, given.ink()))
     else:
