@@ -27,20 +27,10 @@ from mdmem.write.change_set import Change, ChangeSet, commit_message
 from mdmem.write.write import repository_to_commit_to
 
 
-class FetchCounts(Struct, frozen=True, kw_only=True):
-    """The changes of a commit in a wing: new, changed and removed entries, and the number of current ones."""
-
-    new: int = 0
-    changed: int = 0
-    gone: int = 0
-    in_force_before: int = 0
-    in_force: int = 0
-
-
 class FetchedWing(Struct, frozen=True, kw_only=True):
-    """The result for one wing: its commits before and now, the changes, or the fault that kept it at its commit.
+    """The result for one wing: its commits before and now, or the fault that kept it at its commit.
 
-    `asked` is the ISO date of the last fetch of its commit.
+    The counts are of new, changed and removed entries, and of current ones. `asked` is the ISO date of the last fetch.
     """
 
     name: str
@@ -48,7 +38,11 @@ class FetchedWing(Struct, frozen=True, kw_only=True):
     ref: str
     before: str | None
     commit: str | None
-    counts: FetchCounts = FetchCounts()
+    new: int = 0
+    changed: int = 0
+    gone: int = 0
+    in_force_before: int = 0
+    in_force: int = 0
     asked: str | None = None
     fault: str | None = None
 
@@ -92,7 +86,7 @@ def fetch_wings(
     apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
     now = workspace.reread()
     return FetchWingsResult(
-        wings=tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found),
+        wings=tuple(_counted(one, old.catalog, now.catalog) for one in found),
         faults=tuple(one for one in mark_new(_failing(now), known) if one.new),
         commit=_commit(workspace, repository, found, before) if repository is not None else None,
         is_written=True,
@@ -156,23 +150,25 @@ def _failing(workspace: Workspace) -> list[Finding]:
     return [one for one in report.findings if one.weight.rank <= level]
 
 
-def _counts(wing: str, before: Catalog, after: Catalog) -> FetchCounts:
-    def files(catalog: Catalog) -> dict[str, str | None]:
-        is_fetched = wing in catalog.fetched_wings
-        return {one.path: one.digest for one in catalog.files if is_fetched and one.path.startswith(f"{wing}/")}
-
-    def current(catalog: Catalog) -> int:
-        is_fetched = wing in catalog.fetched_wings
-        return sum(is_fetched and address.startswith(f"{wing}/") for address in catalog.lineage.current)
-
-    old, new = files(before), files(after)
-    return FetchCounts(
+def _counted(wing: FetchedWing, before: Catalog, after: Catalog) -> FetchedWing:
+    """Return the result for a wing with the changes of its entries."""
+    (old, in_force_before), (new, in_force) = (_entries(one, wing.name) for one in (before, after))
+    return replace(
+        wing,
         new=len(new.keys() - old.keys()),
         changed=sum(old[path] != digest for path, digest in new.items() if path in old),
         gone=len(old.keys() - new.keys()),
-        in_force_before=current(before),
-        in_force=current(after),
+        in_force_before=in_force_before,
+        in_force=in_force,
     )
+
+
+def _entries(catalog: Catalog, wing: str) -> tuple[dict[str, str | None], int]:
+    """Return the digests of a fetched wing's files by path, and the number of its current entries."""
+    if wing not in catalog.fetched_wings:
+        return {}, 0
+    files = {one.path: one.digest for one in catalog.files if one.path.startswith(f"{wing}/")}
+    return files, sum(address.startswith(f"{wing}/") for address in catalog.lineage.current)
 
 
 def _commit(workspace: Workspace, repository: Repository, found: Sequence[FetchedWing], before: bytes) -> str | None:

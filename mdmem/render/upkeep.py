@@ -168,7 +168,7 @@ def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
     lines = []
     for wing in fetched.wings:
         head = f"{ink.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
-        commit, counts = (wing.commit or "")[:10], wing.counts
+        commit = (wing.commit or "")[:10]
         if wing.fault is not None:
             lines.append(f"{head}: {visible(wing.fault)}")
             lines += [f"  still {commit}, last fetched on {wing.asked}"] if wing.asked is not None and commit else []
@@ -176,8 +176,8 @@ def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
             lines.append(f"{head}: at {commit}")
         else:
             lines.append(f"{head}: {wing.before[:10] if wing.before else 'not fetched'} → {commit}")
-            changed = f"{count(counts.new, 'new entry', 'new entries')}, {counts.changed} changed, {counts.gone} gone"
-            lines.append(f"  {changed}; current entries {counts.in_force_before} → {counts.in_force}")
+            changed = f"{count(wing.new, 'new entry', 'new entries')}, {wing.changed} changed, {wing.gone} gone"
+            lines.append(f"  {changed}; current entries {wing.in_force_before} → {wing.in_force}")
     for one in fetched.faults[:_SHOWN]:
         place = f"{visible(one.place.path)}:{one.place.line}"
         lines.append(f"  {place}: {one.severity} {one.code} {visible(one.message)}")
@@ -188,15 +188,15 @@ def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
     return "\n".join(lines)
 
 
+_WING_KEYS = (
+    *("name", "git", "ref", "before", "commit", "asked", "fault"),
+    *("new", "changed", "gone", "in_force_before", "in_force"),
+)
+
+
 def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
     """Return the results for the wings as JSON."""
-    wings = [
-        {
-            **record_json(wing, "name", "git", "ref", "before", "commit", "asked", "fault"),
-            **record_json(wing.counts, "new", "changed", "gone", "in_force_before", "in_force"),
-        }
-        for wing in fetched.wings
-    ]
+    wings = [record_json(wing, *_WING_KEYS) for wing in fetched.wings]
     faults = [record_json(one, "code", "message", path="place.path", line="place.line") for one in fetched.faults]
     return {"wings": wings, "faults": faults, "commit": fetched.commit}
 
