@@ -128,7 +128,7 @@ def search_command(
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
     print_result(form, rendered.hub_search_json(found), rendered.hub_search_text(found, ink=given.ink()))
     given.remark(*rendered.search_remarks(found))
-    return 0 if found.hits else 1
+    return 0 if found.entries else 1
 
 
 @hub_command.command("show", context_settings={"ignore_unknown_options": True})

@@ -38,6 +38,8 @@ class HubEntry(Struct, frozen=True):
 
     `place` and `folder` identify the wing wherever it is read. A pinned wing has no repository of its own here: then
     `repository` and `wing` are those of the first repository that pins it.
+
+    A search adds the score and the passage with most of the words, `who` the entries that link it with their `field`.
     """
 
     id: int
@@ -57,6 +59,10 @@ class HubEntry(Struct, frozen=True):
     title: str
     owner: str | None
     pins: tuple[Pin, ...] = ()
+    score: float = 0.0
+    snippet: str = ""
+    field: str = ""
+    dependents: tuple[HubEntry, ...] = ()
 
     @property
     def address(self) -> str:
@@ -69,30 +75,21 @@ class HubEntry(Struct, frozen=True):
         return f"{self.folder}/{self.path}".removeprefix("/")
 
 
-class HubHit(Struct, frozen=True):
-    """An entry that a search found, with its score and the passage with most of the words."""
+class HubResult(Struct, frozen=True):
+    """The best entries for a question, how many were ranked, and whether these are all that match.
 
-    entry: HubEntry
-    score: float
-    snippet: str
-
-
-class HubSearchResult(Struct, frozen=True):
-    """The best hits, how many entries were ranked, and whether these are all that match.
-
-    `beginnings` are words that no entry has, and that were taken as beginnings of others.
+    `matches` is None for the entries at an address. `beginnings` are words that no entry has, and that were taken as
+    beginnings of others.
     """
 
     query: str
-    hits: tuple[HubHit, ...] = ()
-    matches: int = 0
+    entries: tuple[HubEntry, ...] = ()
+    matches: int | None = 0
     is_all: bool = True
     beginnings: tuple[str, ...] = ()
 
 
-def search_hub(
-    cursor: Any, question: Question, *, repositories: Sequence[str] = (), limit: int = 10
-) -> HubSearchResult:
+def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] = (), limit: int = 10) -> HubResult:
     """Return the entries that match words best, of some repositories or of all that the caller may read.
 
     The filters use the stored fields only; whether an entry is current only its repository knows. Raises NotFoundError
@@ -103,7 +100,7 @@ def search_hub(
     asked, filters = ask(question.words), question.filters
     terms = list(asked.terms)
     if not terms:
-        return HubSearchResult(question.words)
+        return HubResult(question.words)
     wings = _find_wings(cursor, repositories, filters.wings)
     fields = (filters.rooms, filters.labels, filters.owners, filters.focuses, filters.tags)
     narrowed = [list(map(str, values)) or None for values in (filters.types, _statuses(filters), *fields)]
@@ -114,15 +111,15 @@ def search_hub(
         (*words, wings, 2 * limit, *narrowed),
     ).fetchall()
     if not rows:
-        return HubSearchResult(question.words)
+        return HubResult(question.words)
     scores = {row[0]: round(row[1], 6) for row in rows}
     _, _, matches, is_all, beginnings = rows[0]
     found = _without_copies(load_entries(cursor, scores))
     best = sorted(found, key=lambda one: (-scores[one.id], one.repository, one.address))[:limit]
     passages = _snippets(cursor, best, [*terms, *asked.wholes])
-    return HubSearchResult(
+    return HubResult(
         question.words,
-        tuple(HubHit(one, scores[one.id], passages.get(one.id, "")) for one in best),
+        tuple(replace(one, score=scores[one.id], snippet=passages.get(one.id, "")) for one in best),
         matches - (len(rows) - len(found)),
         is_all,
         tuple(asked.typed[terms[place - 1]] for place in beginnings),
@@ -247,44 +244,18 @@ def iter_repositories(entries: Iterable[HubEntry]) -> Iterator[HubEntry]:
 _BEST = 3
 
 
-class Dependent(Struct, frozen=True):
-    """An entry that links another one, and the field that does."""
-
-    field: str
-    entry: HubEntry
-
-
-class OwnedEntry(Struct, frozen=True):
-    """An entry with what depends on it and the repositories that read its wing."""
-
-    entry: HubEntry
-    dependents: tuple[Dependent, ...]
-    pinned_by: tuple[Pin, ...]
-
-
-class WhoReport(Struct, frozen=True):
-    """The entries at an address, or the best three for words; then `matches` says how many match."""
-
-    query: str
-    entries: tuple[OwnedEntry, ...]
-    matches: int | None = None
-    is_all: bool = True
-
-
-def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> WhoReport:
-    """Return owners and dependents of the entries at an address, or of those that match words best.
+def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
+    """Return the entries at an address, or the best three for words, with their owners and dependents.
 
     Raises NotFoundError if nothing is found.
     """
-    matches, is_all = None, True
     if is_address(query):
-        found = entries_at(cursor, query, repositories)
+        result = HubResult(query, tuple(entries_at(cursor, query, repositories)), matches=None)
     else:
         result = search_hub(cursor, Question(words=query), repositories=repositories, limit=_BEST)
-        found, matches, is_all = [hit.entry for hit in result.hits], result.matches, result.is_all
-    if not found:
+    if not result.entries:
         raise NotFoundError(f"no entry that you may read is at `{query}`, or contains one of its words")
-    return WhoReport(query, tuple(_owned(cursor, one) for one in found), matches, is_all)
+    return replace(result, entries=tuple(_owned(cursor, one) for one in result.entries))
 
 
 def is_address(query: str) -> bool:
@@ -306,7 +277,7 @@ def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> lis
     return sorted(load_entries(cursor, [id_ for (id_,) in rows]), key=lambda one: (one.repository, one.address))
 
 
-def _owned(cursor: Any, entry: HubEntry) -> OwnedEntry:
+def _owned(cursor: Any, entry: HubEntry) -> HubEntry:
     """Return an entry with its dependents: in its own repository, and in those that pin its wing at any commit."""
     copies = cursor.execute(
         "SELECT id FROM wing WHERE id = %s OR (repository_id IS NULL AND source = %s AND source_path = %s)",
@@ -326,6 +297,6 @@ def _owned(cursor: Any, entry: HubEntry) -> OwnedEntry:
         (names, targets, wings, f"{entry.wing}/{rest}"),
     ).fetchall()
     by_id = {one.id: one for one in load_entries(cursor, {id_ for _, id_ in rows})}
-    dependents = [Dependent(field, by_id[id_]) for field, id_ in rows if id_ in by_id]
-    dependents.sort(key=lambda one: (one.entry.repository, one.entry.address, one.field))
-    return OwnedEntry(entry, tuple(dependents), pins)
+    dependents = [replace(by_id[id_], field=field) for field, id_ in rows if id_ in by_id]
+    dependents.sort(key=lambda one: (one.repository, one.address, one.field))
+    return replace(entry, dependents=tuple(dependents), pins=pins)

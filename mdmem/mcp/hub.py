@@ -78,7 +78,7 @@ def _hub_search(
     """
     question = Question(words=query, filters=Filters(types=tuple(map(EntryType, types or ()))))
     found = search_hub(hub.cursor, question, repositories=hub.repositories, limit=limit)
-    status = "succeeded" if found.hits else "empty"
+    status = "succeeded" if found.entries else "empty"
     return ToolResult(
         text=lambda: "\n\n".join(filter(None, [hub_search_text(found, ink=Ink()), *search_remarks(found)])),
         facts=lambda: {"retrieval_status": status, **hub_search_json(found)},

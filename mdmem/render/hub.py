@@ -8,7 +8,7 @@ from typing import Any
 
 from mdmem.hub.grants import Grant
 from mdmem.hub.push import PushResult, Succession
-from mdmem.hub.search import HubEntry, HubSearchResult, OwnedEntry, Pin, WhoReport, iter_repositories
+from mdmem.hub.search import HubEntry, HubResult, Pin, iter_repositories
 from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
@@ -124,96 +124,91 @@ def grants_json(grants: Sequence[Grant]) -> dict[str, Any]:
     return {"grants": [{"name": one.name, "kind": _kind(one), "sees": one.permissions} for one in grants]}
 
 
-def hub_search_json(result: HubSearchResult) -> dict[str, Any]:
+def hub_search_json(result: HubResult) -> dict[str, Any]:
     """Return the hits of a search."""
     hits = [
         {
-            **_entry_json(hit.entry),
-            "wing": hit.entry.wing,
-            "room": hit.entry.path.partition("/")[0],
-            **record_json(hit, "score", "snippet"),
-            **_pins_json(hit.entry.pins),
+            **_entry_json(one),
+            "wing": one.wing,
+            "room": one.path.partition("/")[0],
+            **record_json(one, "score", "snippet"),
+            **_pins_json(one.pins),
         }
-        for hit in result.hits
+        for one in result.entries
     ]
     return {
         **record_json(result, "query", "matches", total="matches", begun="beginnings"),
         "hits": hits,
         "at_least": not result.is_all,
         "source": "hub",
-        "repositories": _repositories_json(hit.entry for hit in result.hits),
+        "repositories": _repositories_json(result.entries),
     }
 
 
-def hub_search_text(result: HubSearchResult, *, ink: Ink) -> str:
+def hub_search_text(result: HubResult, *, ink: Ink) -> str:
     """Return the hits of a search, each with its repository and a snippet."""
     blocks = []
-    for hit in result.hits:
-        one = hit.entry
+    for one in result.entries:
         status = "" if one.status == "active" else f" ({one.status.replace('_', ' ')})"
-        head = ink.bold(one_line(f"[{one.type}] {one.repository}:{one.address}")) + one_line(status)
-        lines = [head, f"  {one_line(one.title)}", *([ink.dim(f"  {hit.snippet}")] if hit.snippet else [])]
-        blocks.append("\n".join(lines))
-    copies = _copies_text(hit.entry for hit in result.hits)
-    return "\n\n".join([*blocks, *([ink.dim(copies)] if copies else [])])
+        lines = [_head(one, ink) + one_line(status), f"  {one_line(one.title)}"]
+        blocks.append("\n".join([*lines, *([ink.dim(f"  {one.snippet}")] if one.snippet else [])]))
+    return "\n\n".join([*blocks, *_copies_lines(result.entries, ink)])
 
 
-def search_remarks(result: HubSearchResult) -> list[str]:
+def _head(one: HubEntry, ink: Ink) -> str:
+    return ink.bold(one_line(f"[{one.type}] {one.repository}:{one.address}"))
+
+
+def search_remarks(result: HubResult) -> list[str]:
     """Return sentences on words without a match, and on entries that were not ranked."""
     remarks = []
     if result.beginnings:
         remarks.append(f"no entry has {', '.join(result.beginnings)}; shown are entries with words that begin so")
-    if not result.hits:
+    if not result.entries:
         remarks.append("nothing found in the repositories that you may read")
     if not result.is_all:
         remarks.append(
             f"at least {result.matches} match: those with most of the rare words were ranked; narrow it down"
         )
-    elif result.matches > len(result.hits):
+    elif (result.matches or 0) > len(result.entries):
         remarks.append(f"{result.matches} match; a higher limit shows more")
     return remarks
 
 
-def who_json(report: WhoReport) -> dict[str, Any]:
+def who_json(report: HubResult) -> dict[str, Any]:
     """Return owners and dependents of entries."""
     found = {} if report.matches is None else {"matches": report.matches, "at_least": not report.is_all}
-    shown = [one.entry for one in report.entries] + [by.entry for one in report.entries for by in one.dependents]
     return {
         "query": report.query,
         "entries": [
             {
-                **_entry_json(one.entry),
-                **record_json(one.entry, "owner", "wing_owners"),
-                "dependents": [
-                    {**_entry_json(by.entry), "field": by.field, "owner": by.entry.owner} for by in one.dependents
-                ],
-                **_pins_json(one.pinned_by),
+                **_entry_json(one),
+                **record_json(one, "owner", "wing_owners"),
+                "dependents": [{**_entry_json(by), **record_json(by, "field", "owner")} for by in one.dependents],
+                **_pins_json(one.pins),
             }
             for one in report.entries
         ],
         **found,
-        "repositories": _repositories_json(shown),
+        "repositories": _repositories_json([*report.entries, *(by for one in report.entries for by in one.dependents)]),
     }
 
 
-def who_text(report: WhoReport, *, ink: Ink) -> str:
+def who_text(report: HubResult, *, ink: Ink) -> str:
     """Return a block for each entry with its owners and dependents."""
-    copies = _copies_text(one.entry for one in report.entries)
-    return "\n\n".join([*(_owned_text(one, ink) for one in report.entries), *([ink.dim(copies)] if copies else [])])
+    return "\n\n".join([*(_owned_text(one, ink) for one in report.entries), *_copies_lines(report.entries, ink)])
 
 
-def _owned_text(one: OwnedEntry, ink: Ink) -> str:
-    entry = one.entry
+def _owned_text(entry: HubEntry, ink: Ink) -> str:
     owners = [*([entry.owner] if entry.owner else []), *(f"{name} (wing)" for name in entry.wing_owners)]
     lines = [entry.title, f"owners: {', '.join(owners) or 'nobody is named'}"]
-    lines += [f"{by.field} of {by.entry.repository}:{by.entry.address} ({by.entry.status})" for by in one.dependents]
-    lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pinned_by]
-    lines += [] if one.dependents or one.pinned_by else ["nothing links it"]
-    head = ink.bold(one_line(f"[{entry.type}] {entry.repository}:{entry.address}"))
-    return "\n  ".join([head, *map(one_line, lines)])
+    lines += [f"{by.field} of {by.repository}:{by.address} ({by.status})" for by in entry.dependents]
+    lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in entry.pins]
+    lines += [] if entry.dependents or entry.pins else ["nothing links it"]
+    return "\n  ".join([_head(entry, ink), *map(one_line, lines)])
 
 
-def who_remarks(report: WhoReport) -> list[str]:
+def who_remarks(report: HubResult) -> list[str]:
     """Return a sentence if more entries match than are shown."""
     shown = len(report.entries)
     if report.matches is None or report.matches <= shown:
@@ -238,13 +233,13 @@ def _repositories_json(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
     ]
 
 
-def _copies_text(shown: Iterable[HubEntry]) -> str:
-    """Return the commits from which repositories are shown, and when they were pushed."""
+def _copies_lines(shown: Iterable[HubEntry], ink: Ink) -> list[str]:
+    """Return a line with the commits from which repositories are shown, and when they were pushed."""
     copies = [
         one_line(f"{one.repository} {one.commit[:10]}, pushed {_moment(one):%Y-%m-%d %H:%M} UTC")
         for one in iter_repositories(shown)
     ]
-    return f"copy of {first_of(copies, _LISTED, '; ')}" if copies else ""
+    return [ink.dim(f"copy of {first_of(copies, _LISTED, '; ')}")] if copies else []
 
 
 def _moment(one: HubEntry) -> datetime:

@@ -48,10 +48,10 @@ def pins(dsn: str) -> list[tuple[object, ...]]:
 def told(dsn: str, words: str) -> set[tuple[str, str, tuple[tuple[str, str], ...]]]:
     """Return what is found of the shared wing: title, place, and who pins it at which commit."""
     with connected(dsn) as connection, connection.cursor() as cursor:
-        found = search_hub(cursor, Question(words=words, filters=Filters(wings=("ros2",)))).hits
+        found = search_hub(cursor, Question(words=words, filters=Filters(wings=("ros2",)))).entries
     return {
         (one.title, f"{one.repository}:{one.address}", tuple((pin.repository, pin.commit) for pin in one.pins))
-        for one in (hit.entry for hit in found)
+        for one in found
     }
 
 
