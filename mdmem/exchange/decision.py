@@ -130,7 +130,7 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _FURTHER = re.compile(r"(?:[ \t]*\r?\n)?(?:[ \t]+\S[^\n]*(?:\n|\Z))+|(?:[ \t]*\r?\n)?[A-Z][A-Za-z ]{3,40}(?:\r?\n|\Z)")
-_ROW = re.compile(r"^[ \t>]*[^|\n]*\|.*$", re.MULTILINE)
+_TABLE = re.compile(r"(?:^[^|\n]*\|.*(?:\n|\Z))+", re.MULTILINE)
 # Facts in code count only as YAML.
 _CODE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
@@ -174,11 +174,15 @@ def facts_in(text: str, offset: int) -> Iterator[Fact]:
                 yield Fact(key, further[0].strip(), start, offset + further.end(), is_line=False)
             else:
                 yield Fact(key, value, start, end, is_line)
-    for rows in _tables(plain):
-        start, end = offset + rows[0].start(), offset + rows[-1].end()
-        lines = (row[0].strip().lstrip("> \t").strip("|") for row in rows if not _RULE.match(row[0]))
-        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
-        yield from (Fact(key, value, start, end, is_line=False) for key, value in _of_table(cells))
+    for table in _TABLE.finditer(plain):
+        lines = [line.strip().lstrip("> \t") for line in table[0].splitlines()]
+        # All begin with a bar, or one is a row of dashes.
+        if all(line.startswith("|") for line in lines) or any(map(_RULE.match, lines)):
+            rows = (re.split(r"(?<!\\)\|", line.strip("|")) for line in lines if not _RULE.match(line))
+            cells = [[cell.strip() for cell in row] for row in rows]
+            for key, value in _of_table(cells):
+                if value and (_is_known(key) or is_status_word(key)):
+                    yield Fact(key, value, offset + table.start(), offset + table.end(), is_line=False)
 
 
 def _name(key: str) -> str:
@@ -194,37 +198,21 @@ def _is_day_of_state(key: str, value: str) -> bool:
     return is_status_word(key) and read_date(value) is not None
 
 
-def _tables(plain: str) -> Iterator[list[re.Match[str]]]:
-    """Yield the rows of each table: lines that all begin with a bar, or have a row of dashes among them."""
-    blocks: list[list[re.Match[str]]] = []
-    for row in _ROW.finditer(plain):
-        if not blocks or row.start() != blocks[-1][-1].end() + 1:
-            blocks.append([])
-        blocks[-1].append(row)
-    for rows in blocks:
-        if all(row[0].lstrip("> \t").startswith("|") for row in rows) or any(_RULE.match(row[0]) for row in rows):
-            yield rows
-
-
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Yield keys and values of a table: by its columns if the first row has names, else by its rows."""
-    names = [_name(cell) for cell in rows[0]] if rows else []
+    """Yield keys and values of a table: by its columns if the first row names a status, else by its rows."""
+    names = [_name(cell).rstrip(":") for cell in rows[0]] if rows else []
     status = next((at for at, name in enumerate(names) if name in _STATUS_FACTS), None)
-    is_pair = len(names) == 2 and status == 0 and read_status(rows[0][1]).status is not None
-    if status is None or is_pair or len(rows) < 2:
-        for row in rows:
-            name = _name(row[0]).rstrip(":")
-            if len(row) > 1 and (_is_known(name) or is_status_word(name)):
-                yield name, row[1]
+    if status is None or len(rows) < 2 or (status == 0 and read_status(rows[0][1]).status is not None):
+        yield from ((_name(row[0]).rstrip(":"), row[1]) for row in rows if len(row) > 1)
         return
     day = next((at for at, name in enumerate(names) if name in _DATES), None)
     for row in rows[1:]:
         if len(row) == len(names):
             date = row[day] if day is not None and read_date(row[day]) is not None else ""
-            yield "status", f"{row[status]} {date}"
-            for name, cell in zip(names, row, strict=True):
-                if cell and name not in _STATUS_FACTS:
-                    yield name, cell
+            yield from (
+                (name, f"{cell} {date}" if name in _STATUS_FACTS else cell)
+                for name, cell in zip(names, row, strict=True)
+            )
 
 
 # Headings of sections with facts.

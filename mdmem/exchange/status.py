@@ -143,6 +143,7 @@ class _Clause(Struct, frozen=True):
     """One clause of a text: a word for a status with its date, or claims on other records.
 
     `awaits` is the start of a sentence that the next line completes with a record. With `is_known` it is understood.
+    `rest` is the text after the word.
     """
 
     word: str = ""
@@ -151,6 +152,7 @@ class _Clause(Struct, frozen=True):
     is_whole: bool = False
     is_known: bool = True
     awaits: str = ""
+    rest: str = " x"
 
 
 def read_status(written: str, *, own: int | None = None) -> StatusReading:
@@ -204,17 +206,10 @@ def banners_in(written: str, *, own: int | None = None) -> str:
             clauses = list(_read_clauses([unit], own))
             has_claim = any(one.kind is not ClaimKind.SEE for clause in clauses for one in clause.claims)
             has_status = any(_WORDS.get(clause.word, Status.ACTIVE) is not Status.ACTIVE for clause in clauses)
-            is_short = all(clause.is_whole for clause in clauses) or _FOLLOWING.match(_after_word(unit, own))
+            is_short = all(clause.is_whole for clause in clauses) or _FOLLOWING.match(clauses[0].rest)
             if has_claim or (is_marked and has_status and is_short):
                 found.append(unit)
     return "\n".join(found)
-
-
-def _after_word(unit: str, own: int | None) -> str:
-    """Return the text after the status at the start of a unit, ` x` without one."""
-    text = sentence_of(_chosen(unit), own=own).text
-    known = _KNOWN.match(_LEAD.sub("", text, count=1))
-    return known["rest"] if known else " x"
 
 
 def claims_in(text: str) -> Iterator[Claim]:
@@ -317,7 +312,8 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
     if not (is_first or _FOLLOWING.match(known["rest"])):
         return _Clause(is_known=False)
     awaits = "superseded by" if word in ("superseded", "superceded", "replaced") else ""
-    return _Clause(word, day, (), not part and _REMARK.match(known["rest"]) is not None, awaits=awaits)
+    is_whole = not part and _REMARK.match(known["rest"]) is not None
+    return _Clause(word, day, (), is_whole, awaits=awaits, rest=known["rest"])
 
 
 def _relation_of_part(sentence: MaskedSentence, clause: str) -> ClaimReading | None:
