@@ -125,8 +125,8 @@ class Intake:
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
         found = find_sources(workspace, request.paths)
         # An original that was moved into the memory is no longer next to its translation.
-        imported = {path for path, _ in self.origins}
-        translations = [one.path for one in found if one.is_translation or original_of(one.path) in imported]
+        originals = {one.path for one in found} | {path for path, _ in self.origins}
+        translations = [one.path for one in found if original_of(one.path) in originals]
         self.found = [one for one in found if one.path not in translations]
         self._places: _Places | None = None
         for source in mark_records(list(self._sources()), is_named=bool(request.paths)):

@@ -17,7 +17,7 @@ from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile, UnfitError
 from mdmem.markdown.front_matter import FenceError, FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler
-from mdmem.setup.records import instruction_files, is_record_folder, is_translation, record_folders, records_in
+from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state.files import leads_away
@@ -40,7 +40,6 @@ class Found(Struct, frozen=True):
     path: str
     room: str = ""
     is_in_records: bool = False
-    is_translation: bool = False
 
 
 def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
@@ -54,12 +53,16 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
     places = [_place(base, workspace.cwd, name) for name in named] if named else [base / folder for folder in folders]
     found: dict[str, Found] = {}
     for place in places:
-        for one in _below(base, place, folders) if place.is_dir() else (_found(base, place, folders),):
-            found.setdefault(one.path, one)
+        for path, room in _below(base, place, folders) if place.is_dir() else ((place, ""),):
+            one = _from(base, path)
+            is_in_records = any(one.startswith(f"{folder}/") for folder in folders) or any(
+                is_record_folder(part) or _RECORD_FOLDER.fullmatch(part) for part in one.split("/")[:-1]
+            )
+            found.setdefault(one, Found(one, room, is_in_records))
     if not named:
         nested = [list_tracked_named(repository, name) for name in _NESTED] if repository is not None else []
-        for path in (*instruction_files(base), *(path for paths in nested for path in paths)):
-            found.setdefault(path, Found(path))
+        for one in (*instruction_files(base), *(path for paths in nested for path in paths)):
+            found.setdefault(one, Found(one))
     own = {in_project(location, file.path) for file in workspace.tree.files()}
     others = [one for path, one in found.items() if path not in own]
     ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else ()
@@ -84,24 +87,14 @@ def _place(base: Path, cwd: Path, name: str) -> Path:
     return place
 
 
-def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[Found]:
+def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the files below a folder that may be records, each with its room."""
     homes = [folder, *(base / one for one in record_folders)]
     for path in sorted({*records_in(folder), *(path for pattern in _OTHER_PATTERNS for path in folder.rglob(pattern))}):
         # A folder of records below the named one makes no room.
         home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
         parts = path.parent.relative_to(home).parts
-        room = well_formed("room", "-".join(parts)) or "" if parts else ""
-        yield _found(base, path, record_folders, room=room, is_translated=is_translation(path))
-
-
-def _found(
-    base: Path, place: Path, record_folders: Sequence[str], *, room: str = "", is_translated: bool = False
-) -> Found:
-    path = _from(base, place)
-    is_in_records = any(path.startswith(f"{folder}/") for folder in record_folders) or any(
-        is_record_folder(one) or _RECORD_FOLDER.fullmatch(one) for one in path.split("/")[:-1]
-    )
-    return Found(path, room, is_in_records, is_translated)
+        yield path, well_formed("room", "-".join(parts)) or "" if parts else ""
 
 
 def _from(base: Path, path: Path) -> str:
