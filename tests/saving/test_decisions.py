@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from builders import open_root, snapshot, write, write_entry
 from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
-from mdmem.store.workspace.remarks import is_hygiene_due
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
@@ -287,13 +285,3 @@ def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> Non
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
     workspace = replace(open_root(root), opened=[])
     assert outcome(Agent(workspace).save_decision(of_words(20), "nav")) == review(known)
-
-
-@pytest.mark.parametrize("is_made", [True, False])
-def test_decision_of_long_ago_makes_no_hygiene_due_on_the_first_day(tmp_path: Path, is_made: bool) -> None:
-    root = project(tmp_path)
-    if is_made:
-        agent(root).save_session({"objective": "Set up"}, "nav")
-    agent(root).save_decision(decision(date="2026-04-08"), "nav")
-    assert not is_hygiene_due(open_root(root), "nav")
-    assert is_hygiene_due(replace(open_root(root), today=date(2026, 12, 21)), "nav")

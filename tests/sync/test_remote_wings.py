@@ -73,16 +73,6 @@ def test_status_says_where_a_wing_comes_from_and_how_old_it_is(pinned: Two, caps
     assert f"from     ros2  ../../lib at {commit[:10]}, last fetched on " in ran.out
 
 
-def test_wing_that_was_not_asked_for_in_a_month_is_said_to_be_old(
-    pinned: Two, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MDMEM_TODAY", "2026-12-21")
-    assert "was last fetched" not in run_here(capsys, "retrieve", cwd=pinned.root).err
-    monkeypatch.setenv("MDMEM_TODAY", "2026-12-22")
-    ran = run_here(capsys, "retrieve", cwd=pinned.root)
-    assert ran.err.startswith("the wing `ros2` of ../../lib was last fetched 31 days ago")
-
-
 def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> None:
     first = git(pinned.app, "rev-parse", "HEAD")
     pinned.share("ros2/rules/new", title="New")

@@ -384,10 +384,10 @@ def merging(folder: Path) -> None:
         (without_upstream, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
         (
             without_remote,
-            "`main` has no remote repository; type `git remote add origin URL`, then `git push -u origin main`",
+            "`main` follows no branch of another repository; type `git remote add origin URL`, then `git push -u",
         ),
         (of_another_name, "`topic` follows `origin/main`, a branch with another name"),
-        (following_itself, "`topic` follows a branch of this repository; type `git push -u origin topic` once"),
+        (following_itself, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
         (unborn, "nothing is committed on `empty` yet; commit first"),
         (merging, "git is in the middle of a merge here; end it first with `git merge --continue` or `--abort`"),
     ],

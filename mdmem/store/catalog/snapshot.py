@@ -141,8 +141,6 @@ def interpret_manifest(document: Document) -> LoadedFile:
 # Raise the number whenever the stored records change; the table of fields has a version of its own.
 _VERSION = f"snapshot 10.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
-# The number of loaded files from other revisions that a server remembers.
-_MOST_OTHERS = 20_000
 
 
 class FileRow(StoredRecord, frozen=True, array_like=True):
@@ -169,7 +167,6 @@ class EntryCache:
         self._written_ns = 0
         self._is_changed = False
         self._by_digest: dict[str, LoadedFile] | None = None
-        self._others: dict[str, LoadedFile] = {}
         # Calls of a server share one cache.
         self._turn = RLock()
 
@@ -225,7 +222,7 @@ class EntryCache:
             if self._by_digest is None:
                 entries = (row for path, row in self.rows.items() if is_entry_place(path))
                 self._by_digest = {one.digest: one.loaded for one in entries if one.loaded is not None}
-            found = self._by_digest.get(digest) or self._others.get(digest)
+            found = self._by_digest.get(digest)
         return found.at(path) if found is not None else None
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
@@ -234,10 +231,6 @@ class EntryCache:
         if row is None or row.digest == digest or is_on_disk:
             stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
             self._set(loaded.path, FileRow(digest, stat, loaded))
-        elif is_entry_place(loaded.path):
-            if len(self._others) >= _MOST_OTHERS:
-                self._others.clear()
-            self._others[digest] = loaded
 
     def _set(self, path: str, row: FileRow) -> None:
         with self._turn:

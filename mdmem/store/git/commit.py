@@ -15,13 +15,12 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from mdmem.disk import locked, read_regular
+from mdmem.disk import locked
 from mdmem.errors import GitError
 from mdmem.store.git.process import (
     GitLockedError,
     NotCommittedError,
     Repository,
-    hooks_folder,
     pathspec,
     records,
     resolve,
@@ -38,7 +37,6 @@ _HELD = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _NOBODY = re.compile(r"^\*\*\* Please tell me who you are|^fatal: .*(?:empty ident name|auto-detect)", re.MULTILINE)
-_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 # More lines of a hook's output fill the screen.
 _LINES = 60
 
@@ -133,7 +131,7 @@ class _Commit(Struct, frozen=True):
     def attempt(self) -> str | None:
         statuses = list_file_status(self.repository, self.paths)
         self._refuse_unseen(statuses)
-        if not any(self._differs_from_head(one) for one in statuses):
+        if not statuses:
             return None
         new = [one.path for one in statuses if one.code == "?"]
         if new:
@@ -188,15 +186,6 @@ class _Commit(Struct, frozen=True):
                 why = "it lies in another repository, or is marked skip-worktree or assume-unchanged"
                 raise NotCommittedError(f"git cannot see changes of `{path}`: {why}")
 
-    def _differs_from_head(self, one: FileStatus) -> bool:
-        if not one.is_half_staged:
-            return True
-        try:
-            content = read_regular(self.repository.top / one.path)
-        except FileNotFoundError:
-            return one.head is not None
-        return self._stored(one.path, content) != one.head
-
     def _stored(self, path: str, content: bytes | None) -> str | None:
         """Return the digest under which git stores a content of a file, after attributes and filters."""
         if content is None:
@@ -215,9 +204,7 @@ class _Commit(Struct, frozen=True):
             # Another git read the index before it took the lock, and has written it back without our intentions.
             raise LockHeldError(None)
         if done.returncode == 1:
-            folder = hooks_folder(self.repository)
-            hooks = " or ".join(f"`{name}`" for name in _HOOKS if os.access(folder / name, os.X_OK))
-            raise NotCommittedError(f"{f'the hook {hooks}' if hooks else 'a hook'} refused the commit", output=output)
+            raise NotCommittedError("a hook refused the commit", output=output)
         _raise_failure(done)
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from difflib import get_close_matches
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryFile, mkdtemp
@@ -265,13 +264,7 @@ def resolve(repository: Repository, revision: str) -> str:
     printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
     # A range gives several.
     if len(printed.split()) != 1:
-        near: list[str] = []
-        # Without `HEAD` there are no names.
-        if revision != "HEAD":
-            names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128))
-            near = get_close_matches(revision, names.decode("utf-8", "replace").splitlines(), n=1, cutoff=0.7)
-        hint = f"did you mean `{near[0]}`?" if near else "write a branch, a tag or a commit"
-        raise UnknownRevisionError(f"`{revision}` is not a commit here; {hint}")
+        raise UnknownRevisionError(f"`{revision}` is not a commit here; write a branch, a tag or a commit")
     return printed.decode().strip()
 
 

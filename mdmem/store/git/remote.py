@@ -85,13 +85,10 @@ def find_upstream(repository: Repository) -> Upstream:
     if parts is None:
         raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
     _, tracking, remote, ref = parts
-    push = f"`git push -u origin {branch}`"
-    if not tracking and not run(repository.top, "remote").strip():
-        raise UsageError(f"`{branch}` has no remote repository; type `git remote add origin URL`, then {push}, once")
-    if not tracking or not ref:
-        raise UsageError(f"`{branch}` follows no branch of another repository; type {push} once")
-    if remote == ".":
-        raise UsageError(f"`{branch}` follows a branch of this repository; type {push} once")
+    if not tracking or not ref or remote == ".":
+        add = "" if run(repository.top, "remote").strip() else "`git remote add origin URL`, then "
+        push = f"`git push -u origin {branch}`"
+        raise UsageError(f"`{branch}` follows no branch of another repository; type {add}{push} once")
     upstream = Upstream(branch, remote, ref, tracking)
     if ref != head:
         hint = f"to share it under its own name type `git push -u {remote} {branch}`"

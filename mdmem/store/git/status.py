@@ -279,11 +279,3 @@ def _line(repository: Repository, tip: str, *options: str) -> list[tuple[str, st
     form = ("--no-show-signature", "--format=%H %cd", "--date=format-local:%Y-%m-%d %H:%M")
     printed = run(repository.top, "log", "--first-parent", *form, *options, tip, "--", variables={"TZ": "UTC"})
     return [(commit, when) for commit, _, when in (line.partition(" ") for line in printed.decode().splitlines())]
-
-
-def list_names(repository: Repository) -> tuple[str, ...]:
-    """Return the short names of branches, tags and what remotes have, in git's order."""
-    printed = run(
-        repository.top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"
-    )
-    return tuple(printed.decode("utf-8", "replace").splitlines())

@@ -36,11 +36,10 @@ _FILE = "times.json"
 
 
 class Times(Struct, frozen=True):
-    """The days of the last full run of hygiene over everything and over single wings, and when wings were made."""
+    """The days of the last full run of hygiene over everything and over single wings."""
 
     everything: date | None = None
     wings: Mapping[str, date] = field(default_factory=dict)
-    made: Mapping[str, date] = field(default_factory=dict)
 
     def last(self, wing: str) -> date | None:
         """Return the day of the last run over a wing, alone or with all others."""
@@ -62,16 +61,6 @@ def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> 
         times = read_times(folder)
         times = replace(times, wings={**times.wings, **dict.fromkeys(wings or (), today)})
         write_record(folder / _FILE, Stored(replace(times, everything=today) if wings is None else times))
-
-
-def record_made(folder: Path, wings: Collection[str], today: date) -> None:
-    """Record the day on which wings were made, if it is not known: older entries in them make nothing due.
-
-    Raises the errors of `record_hygiene`.
-    """
-    with write_lock(folder):
-        times = read_times(folder)
-        write_record(folder / _FILE, Stored(replace(times, made={**dict.fromkeys(wings, today), **times.made})))
 
 
 _FOLDER, _SUFFIX = "sessions", ".json"
@@ -232,10 +221,9 @@ def append_audit(
     content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
     try:
         _audit_log(state).append(content | dict(more or {}))
-    except BusyError as error:
-        return f"this call is not in the audit log: {error}"
-    except OSError as error:
-        return f"this call is not in the audit log {state / AUDIT_NAME}: {(error.strerror or str(error)).lower()}"
+    except (BusyError, OSError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        return f"this call is not in the audit log {state / AUDIT_NAME}: {why}"
     return None
 
 

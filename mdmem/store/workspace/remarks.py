@@ -1,4 +1,4 @@
-"""Facts about a memory that answers and reports mention: uncommitted entries, ages, due hygiene, fetched wings."""
+"""Facts about a memory that answers and reports mention: ages, due hygiene, fetched wings."""
 
 from __future__ import annotations
 
@@ -8,32 +8,13 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from mdmem.errors import MdmemError, SettingsError, UsageError
+from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Entry, day_of
-from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.load import place_of
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.git.process import resolve
-from mdmem.store.git.status import list_changed
 from mdmem.store.state.local_records import Tally, Times, find_pin, read_times, record_shown, tally_shown
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
-
-
-def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
-    """Return the remark that a checked-out revision does not include the uncommitted entries here, if there are any."""
-    repository, under = workspace.location.repository, workspace.location.under
-    try:
-        if repository is None or resolve(repository, tip) != resolve(repository, "HEAD"):
-            return ()
-        _, listed = list_changed(repository, under)
-    except MdmemError:
-        return ()
-    paths = (path.removeprefix(f"{under}/") if under else path for path in listed)
-    number = sum(is_entry_place(path) and workspace.access.sees(path) for path in paths)
-    if not number:
-        return ()
-    return (f"{number} uncommitted {'entry is' if number == 1 else 'entries are'} no part of it",)
 
 
 def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
@@ -110,7 +91,7 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     return LastHygiene(day, any(_is_due(catalog, name, times, workspace.today) for name in counted))
 
 
-def oldest_entry(catalog: Catalog, wing: str) -> date | None:
+def _oldest_entry(catalog: Catalog, wing: str) -> date | None:
     """Return the day of a wing's oldest entry, None without entries; an entry without a date may have any age."""
     moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == wing]
     return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
@@ -123,8 +104,8 @@ def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
 
 
 def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
-    """Return whether a wing had no hygiene for 30 days, relative to its creation, else from its oldest entry."""
-    start = _last_run(catalog, wing, times) or times.made.get(wing) or oldest_entry(catalog, wing)
+    """Return whether a wing had no hygiene for 30 days, or has an entry that is older and never had any."""
+    start = _last_run(catalog, wing, times) or _oldest_entry(catalog, wing)
     # The contract states the 30 days.
     return start is not None and (today - start).days >= 30
 
@@ -147,21 +128,6 @@ def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
         if pin is not None and name in workspace.catalog.fetched_wings:
             found.append(Borrowed(name, stated.git or "", stated.commit or "", pin.asked))
     return tuple(found)
-
-
-def aged_wings(workspace: Workspace) -> tuple[str, ...]:
-    """Return a sentence for each wing that was last fetched long ago; none if the settings cannot be read."""
-    try:
-        ages = [(one, (workspace.today - one.asked).days) for one in borrowed_wings(workspace)]
-    except SettingsError:
-        return ()
-    again = "`mdmem sync --wings` fetches it again"
-    # Binding entries of another repository seldom change faster.
-    return tuple(
-        f"the wing `{one.name}` of {one.git} was last fetched {days} days ago; {again}"
-        for one, days in ages
-        if days > 30
-    )
 
 
 def refuse_remote(workspace: Workspace, wing: str) -> None:
