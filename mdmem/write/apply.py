@@ -19,8 +19,16 @@ from msgspec import Struct
 
 from mdmem.disk import note_written, read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
-from mdmem.store.state.files import default_mode, leads_away, write_lock
-from mdmem.store.state.swap import OvertakenError, has_content, rename_new, swap, take_away
+from mdmem.store.state.files import (
+    OvertakenError,
+    default_mode,
+    has_content,
+    leads_away,
+    rename_new,
+    swap,
+    take_away,
+    write_lock,
+)
 from mdmem.write.change_set import Change, ChangeSet
 
 TEMPORARY = ".mdmem-tmp"

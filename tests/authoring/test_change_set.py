@@ -9,7 +9,7 @@ import pytest
 from builders import make_root, snapshot, write
 
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
-from mdmem.store.state import swap
+from mdmem.store.state import files as swap
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.write import apply as writing
 from mdmem.write.apply import FileTransaction, apply

@@ -137,7 +137,7 @@ def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytes
 
 
 def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.store.state import swap
+    from mdmem.store.state import files as swap
 
     path, whole = root / f"{OLD}.md", swap.exchange
     saved = path.read_text() + "Saved by hand.\n"

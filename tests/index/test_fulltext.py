@@ -189,7 +189,7 @@ def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytes
     assert ask(index, made) == ("index", False)
 
 
-@pytest.mark.parametrize("end", [".toc", ".trm", ".pst", ".key.col", ".digest.col", "._text_len.col"])
+@pytest.mark.parametrize("end", [".toc", ".trm", ".pst", ".row.col", "._text_len.col"])
 @pytest.mark.parametrize("left", [0.0, 0.5, 0.97])
 def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, end: str, left: float) -> None:
     made = tree(30)
@@ -204,7 +204,7 @@ def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, end: str, left: 
 def test_search_builds_anew_when_one_bit_is_another(tmp_path: Path) -> None:
     made = tree(30)
     kept(made, tmp_path)
-    for end in (".pst", ".trm", ".toc", ".key.col", ".digest.col"):
+    for end in (".pst", ".trm", ".toc", ".row.col"):
         [file] = tmp_path.glob(f"*{end}")
         content = bytearray(file.read_bytes())
         content[len(content) // 2] ^= 4

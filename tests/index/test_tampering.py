@@ -125,7 +125,7 @@ def test_no_command_unpickles_what_an_index_has_no_use_for(tmp_path: Path) -> No
 def test_file_in_the_place_of_another_is_damage(tmp_path: Path) -> None:
     made, folder = tree(30), tmp_path / "index"
     FullTextIndex(folder).refresh(live=made.live, read=made.read)
-    [keys], [lengths] = folder.glob("*.key.col"), folder.glob("*_text_len.col")
+    [keys], [lengths] = folder.glob("*.row.col"), folder.glob("*_text_len.col")
     keys.write_bytes(lengths.read_bytes())
     assert FullTextIndex(folder).state(live=made.live).usable is False
     assert answered(FullTextIndex(folder), made) == "index"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builders import write
 
-from mdmem.store.state import swap as module
-from mdmem.store.state.swap import OvertakenError, exchange, has_content, rename_new, swap, take_away
+from mdmem.store.state import files as module
+from mdmem.store.state.files import OvertakenError, exchange, has_content, rename_new, swap, take_away
 
 
 def names(folder: Path) -> list[str]:

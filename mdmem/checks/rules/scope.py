@@ -16,7 +16,7 @@ from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.spelling import nearest
-from mdmem.store.catalog.derived import is_lower, may_speak_for
+from mdmem.store.catalog.model import is_lower, may_speak_for
 
 _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
 # In prose people use one of these words with a number alone.

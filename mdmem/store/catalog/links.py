@@ -43,8 +43,7 @@ from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import Entry, Status, day_of, having
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.derived import SUPERSEDES
-from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.model import SUPERSEDES, Catalog
 
 if TYPE_CHECKING:
     from mdmem.markdown.links import BodyLink

@@ -35,7 +35,7 @@ from mdmem.store.index.records import (
     Source,
     TextAnswer,
 )
-from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, fields_of
+from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, fields_of, rows_of
 from mdmem.store.index.scores import rank, searcher_of
 from mdmem.store.index.storage import CheckedStorage, MemoryStorage
 
@@ -62,13 +62,15 @@ _Stamp = tuple[tuple[str, int, int], ...]
 class _OpenIndex(Struct, eq=False):
     """One state of the index on disk, all of it in memory.
 
-    `keys` has the key of each document number, `documents` the digest and number of each live key.
+    `keys` has the key of each document number, `documents` the digest and number of each live key, `lengths` those of
+    the fields of each live number.
     """
 
     stamp: _Stamp
     readers: Sequence[Any] = ()
     keys: Sequence[str] = ()
     documents: Mapping[str, tuple[str, int]] = {}  # never changed
+    lengths: Mapping[int, Sequence[int]] = {}
 
     def stale(self, live: Mapping[str, str]) -> list[str]:
         """Return the keys of the files that are missing or different in the index, in order."""
@@ -91,13 +93,9 @@ class _View(Struct, eq=False):
 
     def answer(self, question: ParsedQuestion, among: Collection[str] | None = None) -> list[Match]:
         """Return the matches that are among some keys."""
-        if not self.keys:
-            return []
-        allowed: set[int] | None = None
-        if among is not None:
-            wanted = frozenset(among)
-            allowed = {number for number, key in enumerate(self.keys) if key in wanted}
-        return rank(self.searcher, question, self.keys, allowed=allowed, masked=self.masked)
+        wanted = frozenset(among) if among is not None else None
+        allowed = None if wanted is None else {number for number, key in enumerate(self.keys) if key in wanted}
+        return rank(self.searcher, question, self.keys, allowed=allowed, masked=self.masked) if self.keys else []
 
 
 class FullTextIndex:
@@ -326,9 +324,8 @@ class FullTextIndex:
         if keep and seen in self._views:
             return self._views[seen]
         documents = list(read(stale)) if stale else []
-        readers = [*opened.readers, *(_read_into_memory(documents) if documents else ())]
-        keys = [*opened.keys, *(document.key for document in documents)]
-        view = _View(searcher_of(MultiReader(readers), masked), keys, masked)
+        whole = _opened(opened.stamp, _read_into_memory(documents), opened) if documents else opened
+        view = _View(searcher_of(MultiReader(whole.readers), whole.lengths, masked), whole.keys, masked)
         # A file that changed after it was listed is read again by the next question.
         if keep and [(one.key, one.digest) for one in documents] == changed:
             while len(self._views) >= _KEPT_VIEWS:
@@ -365,18 +362,24 @@ def _open_index(folder: Path) -> _OpenIndex:
 
 def _read_index(folder: Path, stamp: _Stamp) -> _OpenIndex:
     reader = FileIndex(CheckedStorage(folder), SCHEMA).reader()
-    keys: list[str] = []
-    documents: dict[str, tuple[str, int]] = {}
-    readers = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
-    for leaf in readers:
-        base, digests = len(keys), list(leaf.column_reader("digest"))
-        keys += leaf.column_reader("key")
-        for number in leaf.all_doc_ids():
-            documents[keys[base + number]] = digests[number], base + number
+    leaves = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
+    for leaf in leaves:
         for name in WEIGHTS:
             # Read now, since another process may remove the file.
             leaf.doc_field_length(0, name)
-    return _OpenIndex(stamp, readers, keys, documents)
+    return _opened(stamp, leaves)
+
+
+def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX) -> _OpenIndex:
+    """Return some segments, after those of another state."""
+    keys, documents, lengths = list(before.keys), dict(before.documents), dict(before.lengths)
+    for leaf in leaves:
+        base, rows = len(keys), rows_of(leaf)
+        keys += (key for _, _, key in rows)
+        for number in leaf.all_doc_ids():
+            digest, lengths[base + number], key = rows[number]
+            documents[key] = digest, base + number
+    return _OpenIndex(stamp, [*before.readers, *leaves], keys, documents, lengths)
 
 
 def _read_into_memory(documents: Iterable[IndexDocument]) -> list[Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from whoosh.columns import VarBytesColumn
 from whoosh.fields import FieldType, Schema
 from whoosh.formats import Existence, Positions
+from whoosh.util.numeric import byte_to_length, length_to_byte
 
 from mdmem.markdown.headings import decision_sections, sections_of
 from mdmem.model.entry import Searched
@@ -16,7 +17,7 @@ from mdmem.model.fields import searched_as
 from mdmem.store.index.analysis import VERSION, positions_of
 from mdmem.store.index.records import IndexDocument
 
-FORMAT = f"3-{VERSION}"
+FORMAT = f"4-{VERSION}"
 """Is part of the name of an index's folder. Raise the first number with every change of the schema or the files."""
 
 SEARCHED = ("title", "text")
@@ -71,15 +72,15 @@ class _Field(FieldType):  # type: ignore[misc]
 
 
 class Words(_Field):
-    """A text, split by our analyser, with the positions of its words."""
+    """The words of a text with their positions, as our analyser finds them."""
 
     def __init__(self) -> None:
         """Set the format of the postings."""
         super().__init__(_PackedPositions(), None, scorable=True)
 
-    def index(self, value: str, **_options: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
+    def index(self, value: Mapping[str, Sequence[int]], **_options: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Yield each term with its frequency, weight and positions."""
-        for term, places in positions_of(value).items():
+        for term, places in value.items():
             yield self.to_bytes(term), len(places), float(len(places)), self.format.encode(places)
 
 
@@ -103,8 +104,7 @@ def to_text(content: bytes) -> str:
 
 
 SCHEMA = Schema(
-    key=Values(is_column=True),
-    digest=Values(is_column=True),
+    row=Values(is_column=True),
     **{name: Words() for name in WORDS},
     **{name: Values() for name in (*EXACT, *DATES)},
 )
@@ -119,15 +119,30 @@ def fields_of(document: IndexDocument) -> dict[str, Any]:
     values |= {name: stated.get(name, ()) for name in searched_as(Searched.WHOLE)}
     values |= {name: stated.get(field, ()) for name, field in DATES.items()}
     found = {name: fold_values(one) for name, one in values.items()}
-    return {
-        "key": document.key,
-        "digest": document.digest,
+    texts = {
         "title": title,
         "text": f"{title}\n{document.body}\n{tags}",
         "decision": _decision_of(document.body),
         "tags": tags,
-        **{name: folded for name, folded in found.items() if folded},
     }
+    words = {name: positions_of(text) for name, text in texts.items()}
+    lengths = (_rounded(sum(map(len, words[name].values()))) for name in WEIGHTS)
+    row = " ".join([document.digest, *map(str, lengths), document.key])
+    return {"row": row, **words, **{name: folded for name, folded in found.items() if folded}}
+
+
+def _rounded(length: int) -> int:
+    """Return a length as Whoosh reads it back, from one byte."""
+    return int(byte_to_length(length_to_byte(length)))
+
+
+def rows_of(reader: Any) -> list[tuple[str, tuple[int, ...], str]]:
+    """Return the digest, the lengths of the fields of `WEIGHTS`, and the key of each document of a segment.
+
+    One column has them all, since a column is read value by value.
+    """
+    rows = (row.split(" ", len(WEIGHTS) + 1) for row in reader.column_reader("row"))
+    return [(digest, tuple(map(int, lengths)), key) for digest, *lengths, key in rows]
 
 
 def _decision_of(body: str) -> str:

@@ -30,26 +30,16 @@ _DIGITS = 6
 class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
     """BM25 with the statistics of the live documents of a reader."""
 
-    def __init__(self, reader: Any, masked: Set[int]) -> None:
+    def __init__(self, reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> None:
         super().__init__(B=_B, K1=_K1)
         self._reader, self._masked = reader, masked
         self._idf: dict[str, float] = {}
-        leaves = [
-            (leaf, [number for number in leaf.all_doc_ids() if base + number not in masked])
-            for leaf, base in reader.leaf_readers()
-        ]
-        self._count = sum(len(numbers) for _, numbers in leaves)
+        live = [found for number, found in lengths.items() if number not in masked]
+        self._count = len(live)
         self._has_dead = self._count < reader.doc_count_all()
-        # Whoosh keeps each length in one byte, but sums exact lengths until it merges: these means never change.
+        # Whoosh sums exact lengths, and rounded ones after it merged segments: these means never change.
         self._means = {
-            name: sum(
-                leaf.doc_field_length(number, name) or 0
-                for leaf, numbers in leaves
-                if leaf.field_length(name)
-                for number in numbers
-            )
-            / max(self._count, 1)
-            for name in WEIGHTS
+            name: sum(found) / len(live) for name, found in zip(WEIGHTS, zip(*live, strict=True), strict=False)
         }
 
     def idf(self, _searcher: Any, _fieldname: str, text: str | bytes) -> float:
@@ -73,9 +63,12 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         return found
 
 
-def searcher_of(reader: Any, masked: Set[int]) -> Searcher:
-    """Return a searcher that scores as if the documents of the masked numbers did not exist."""
-    return Searcher(reader, weighting=_LiveBM25F(reader, masked))
+def searcher_of(reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> Searcher:
+    """Return a searcher that scores as if the documents of the masked numbers did not exist.
+
+    `lengths` are those of the fields of `WEIGHTS`, by document number.
+    """
+    return Searcher(reader, weighting=_LiveBM25F(reader, lengths, masked))
 
 
 def rank(

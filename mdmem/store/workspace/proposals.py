@@ -308,16 +308,14 @@ class _Composition(Struct, frozen=True):
 
     def _proposal_for(self, address: str) -> str:
         """Describe in a few words the proposal that would change a binding entry."""
-        catalog, standing = self.checkout.catalog, self.standings.found.get(f"{address}.md")
-        where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
+        standing = self.standings.found.get(f"{address}.md")
         if standing is None:
             return "it is deleted here, which is only proposed"
-        entry, heads = catalog.entries.get(address), catalog.lineage.heads(address)
-        if entry is None:
-            return f"{where} has a version that cannot be read"
+        where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
+        heads = self.checkout.catalog.lineage.heads(address)
         if heads and address not in heads:
             return f"{where} proposes to replace it by {', '.join(heads)}"
-        return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to deprecate it"
+        return f"{where} proposes another version"
 
     def _is_alternative(self, answer: Catalog, address: str) -> bool:
         """Return whether the files have a version that differs in more than its standing, and may become binding."""
