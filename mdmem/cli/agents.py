@@ -38,12 +38,7 @@ from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.write.save import (
-    GlobalWritesForbiddenError,
-    Saver,
-    ask_for_token,
-    blocked_saves,
-)
+from mdmem.write.save import GlobalWritesForbiddenError, Saver, ask_for_token, blocked_saves
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 _ALL = "all"

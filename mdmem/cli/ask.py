@@ -22,16 +22,7 @@ from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import (
-    count_hidden,
-    digests_of,
-    in_full,
-    list_entries,
-    list_problems,
-    show,
-    show_about,
-    stance_of,
-)
+from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
 from mdmem.cli.common import (
     Decorated,
     Globals,
@@ -108,7 +99,7 @@ def syntax_option(command: Decorated) -> Decorated:
     return click.option("--query-syntax", "syntax", is_flag=True, help=about)(command)
 
 
-@click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wing", "room", "budget", "session", "fresh"))
+@click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wings", "rooms", "budget", "session", "fresh"))
 @click.argument("words", nargs=-1)
 @click.option(
     "--path",
@@ -215,7 +206,7 @@ def brief_command(
     return 0
 
 
-@click.command("search", cls=ShortHelp, everyday=("limit", "wing", "room", "types", "all_wings"))
+@click.command("search", cls=ShortHelp, everyday=("limit", "wings", "rooms", "types", "all_wings"))
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Results at most.")
 @syntax_option
@@ -334,7 +325,7 @@ def show_command(
     return 0
 
 
-@click.command("list", cls=ShortHelp, everyday=("wing", "room", "types", "status", "all_wings"))
+@click.command("list", cls=ShortHelp, everyday=("wings", "rooms", "types", "statuses", "all_wings"))
 @click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete_place)
 @filter_options
 @click.option(

@@ -36,17 +36,8 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_file)
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
 @click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
-@click.option(
-    "--base",
-    metavar="REV",
-    help="Compare with the merge base of the tree and REV, and mark new findings.",
-)
-@click.option(
-    "--merge",
-    "merge_into",
-    metavar="REV",
-    help="Check the result of merging into REV, before it happens.",
-)
+@click.option("--base", metavar="REV", help="Compare with the merge base of the tree and REV, and mark new findings.")
+@click.option("--merge", "merge_into", metavar="REV", help="Check the result of merging into REV, before it happens.")
 @click.option("--fix", is_flag=True, help="Make the fixes that keep the meaning.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make fixes that decide something for you, too.")
 @click.option("--diff", is_flag=True, help="Show what would be fixed, and write nothing.")
@@ -194,10 +185,7 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         report = check(workspace, request)
     given.remark(*report.remarks, *remarks)
     return CheckedRoot(
-        report=report,
-        under=workspace.location.under,
-        line_of=workspace.line_of,
-        show_path=from_here(workspace),
+        report=report, under=workspace.location.under, line_of=workspace.line_of, show_path=from_here(workspace)
     )
 
 

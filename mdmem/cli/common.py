@@ -193,14 +193,14 @@ _FILTERS = (
     *(
         click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
         for names, complete, about in (
-            (("--wing", "-w"), complete_wing, "Wings; the first is active."),
-            (("--room", "-r"), complete_room, "Rooms."),
+            (("--wing", "-w", "wings"), complete_wing, "Wings; the first is active."),
+            (("--room", "-r", "rooms"), complete_room, "Rooms."),
             (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
-            (("--status", "-s"), complete_status, "draft, active, under_review, deprecated."),
-            (("--label",), None, "Labels."),
-            (("--tag",), None, "Tags."),
-            (("--focus",), None, "Focus areas."),
-            (("--owner",), None, "Owners."),
+            (("--status", "-s", "statuses"), complete_status, "draft, active, under_review, deprecated."),
+            (("--label", "labels"), None, "Labels."),
+            (("--tag", "tags"), None, "Tags."),
+            (("--focus", "focuses"), None, "Focus areas."),
+            (("--owner", "owners"), None, "Owners."),
         )
     ),
     click.option("--all-wings", is_flag=True, help="Read every wing."),
@@ -213,18 +213,14 @@ def filters_from(options: dict[str, Any]) -> Filters:
     """Pop the filters; values joined by commas count one by one."""
     from mdmem.store.workspace.scope import Filters
 
+    found: dict[str, Any] = {
+        name: split_values(options.pop(name))
+        for name in ("wings", "rooms", "types", "statuses", "labels", "tags", "focuses", "owners")
+    }
+    found["types"] = tuple(_member(EntryType, "type", value) for value in found["types"])
+    found["statuses"] = tuple(_member(Status, "status", value) for value in found["statuses"])
     return Filters(
-        wings=split_values(options.pop("wing")),
-        rooms=split_values(options.pop("room")),
-        types=tuple(_member(EntryType, "type", value) for value in split_values(options.pop("types"))),
-        statuses=tuple(_member(Status, "status", value) for value in split_values(options.pop("status"))),
-        labels=split_values(options.pop("label")),
-        tags=split_values(options.pop("tag")),
-        focuses=split_values(options.pop("focus")),
-        owners=split_values(options.pop("owner")),
-        all_wings=options.pop("all_wings"),
-        include_deprecated=options.pop("include_deprecated"),
-        include_drafts=options.pop("include_drafts"),
+        **found, **{name: options.pop(name) for name in ("all_wings", "include_deprecated", "include_drafts")}
     )
 
 

@@ -46,8 +46,10 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
     help="The tool that wrote them; default: recognised by each file.",
 )
 @click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete_place, help="Where they go.")
-@click.option("--move", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
-@click.option("--pointer", is_flag=True, help="With --move: leave a line that points to the new place.")
+@click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
+@click.option(
+    "--pointer", "leaves_pointer", is_flag=True, help="With --move: leave a line that points to the new place."
+)
 @click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
 @write_options
 @global_options
@@ -59,15 +61,8 @@ def import_command(given: Globals, paths: tuple[str, ...], form: str, **options:
     `mdmem check` has about the new entries; --dry-run shows file, address, type and status.
     """
     workspace = open_workspace(given)
-    request = ImportRequest(
-        paths=paths,
-        dialect=options["dialect"],
-        place=options["place"],
-        approved_by=options["approved_by"],
-        moves=options["move"],
-        leaves_pointer=options["pointer"],
-    )
-    report = import_records(workspace, request, write_options_from(options))
+    wanted = write_options_from(options)
+    report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
     if form == "json":
         print_text(import_json(report))
         return 0

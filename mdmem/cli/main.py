@@ -62,9 +62,7 @@ GROUPS = {
         "import": "Import records and instructions that a project already has.",
         "export": "Write the memory in the form of another tool: MADR, AGENTS.md, …",
     },
-    "Upkeep": {
-        "hygiene": "Show what needs maintenance: duplicates, old entries, dead references.",
-    },
+    "Upkeep": {"hygiene": "Show what needs maintenance: duplicates, old entries, dead references."},
 }
 # Clients, editors and git call these, and a configuration written by `init` or `hooks install` names them.
 PROGRAMS = {

@@ -29,13 +29,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_address, complete_wing
 from mdmem.render.answers import Style
-from mdmem.render.history import (
-    blame_json,
-    blame_text,
-    log_json,
-    log_text,
-    why_text,
-)
+from mdmem.render.history import blame_json, blame_text, log_json, log_text, why_text
 from mdmem.render.json import dump, why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.review import diff_page, review_json, review_markdown, review_text
@@ -48,52 +42,25 @@ from mdmem.store.workspace.scope import get_wing
 @click.command("diff")
 @click.argument("span", required=False, metavar="[A..B]")
 @click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
-@click.option(
-    "--base",
-    metavar="REV",
-    help="Compare with the commit where the tree left REV, as CI does.",
-)
-@click.option(
-    "--query",
-    "queries",
-    multiple=True,
-    metavar="TEXT",
-    help="Show both answers to a question; repeatable.",
-)
+@click.option("--base", metavar="REV", help="Compare with the commit where the tree left REV, as CI does.")
+@click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show both answers to a question; repeatable.")
 @click.option(
     "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="The wings to ask."
 )
-@click.option("--no-check", is_flag=True, help="Skip the checks, which take the longest.")
+@click.option("--no-check", "skips_check", is_flag=True, help="Skip the checks, which take the longest.")
 @click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
 @format_option("text", "markdown", "json")
 @global_options
-def diff_command(
-    given: Globals,
-    span: str | None,
-    form: str,
-    *,
-    staged: bool,
-    base: str | None,
-    queries: tuple[str, ...],
-    wings: tuple[str, ...],
-    no_check: bool,
-    exit_code: bool,
-) -> int:
+def diff_command(given: Globals, form: str, *, skips_check: bool, exit_code: bool, **options: Any) -> int:
     """Show what a change does to the rules: which are new, replaced, reworded or deprecated, and the new findings.
 
     A..B compares two commits. A...B compares B with the commit where it left A. A alone compares A with the working
     tree; the default is HEAD.
     """
-    request = ReviewRequest(
-        span=span,
-        base=base,
-        staged=staged,
-        queries=tuple(query for query in queries if query.strip()),
-        wings=split_values(wings),
-        with_check=not no_check,
-    )
-    workspace = open_workspace(given)
-    report = review_change(workspace, request)
+    queries = tuple(query for query in options.pop("queries") if query.strip())
+    wings = split_values(options.pop("wings"))
+    request = ReviewRequest(queries=queries, wings=wings, with_check=not skips_check, **options)
+    report = review_change(open_workspace(given), request)
     if form == "json":
         print_text(review_json(report))
     elif form == "markdown":
@@ -158,22 +125,14 @@ def resolve_command(given: Globals, address: str | None, form: str, **options: A
 @format_option("text", "json", "markdown")
 @global_options
 def hygiene_command(
-    given: Globals,
-    form: str,
-    *,
-    wing: str | None,
-    scope: str | None,
-    pending_only: bool,
-    record: bool,
-    commit: bool | None,
-    limit: int,
+    given: Globals, form: str, *, wing: str | None, scope: str | None, limit: int, **options: Any
 ) -> int:
     """Show what needs maintenance, and what to type next; no entry is changed.
 
     Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name,
     references to superseded entries, decisions and patterns not verified for long.
     """
-    report = run(open_workspace(given), wing, scope, pending_only=pending_only, record=record, commit=commit)
+    report = run(open_workspace(given), wing, scope, **options)
     if form == "json":
         print_text(dump(hygiene_fields(report)))
         return 0

@@ -49,7 +49,7 @@ _CLIENTS = (
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--wing", "-w", help="The first wing.  [default: the name of the repository]")
-@click.option("--no-hook", is_flag=True, help="Do not change git hooks.")
+@click.option("--no-hook", "skips_hook", is_flag=True, help="Do not change git hooks.")
 @click.option(
     "--client",
     "clients",
@@ -65,39 +65,20 @@ _CLIENTS = (
 )
 @click.option(
     "--command",
-    "started",
     default="mdmem",
     metavar="PATH",
     help="The command that starts mdmem there.  [default: mdmem]",
 )
 @global_options
-def init_command(
-    given: Globals,
-    folder: str | None,
-    wing: str | None,
-    *,
-    no_hook: bool,
-    clients: tuple[str, ...],
-    client_hooks: bool,
-    started: str,
-) -> int:
+def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> int:
     """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
 
     Nothing that exists is changed; the output has the lines to add by hand. With --client the server `mdmem mcp` is
     added to the client's file, and its tools to AGENTS.md, without a change to the rest.
     """
-    if client_hooks and not clients:
+    if options["client_hooks"] and not options["clients"]:
         raise click.UsageError("--hooks adds hooks to a client; name it with --client")
-    steps = init(
-        Path.cwd(),
-        given.root or folder,
-        wing=wing,
-        hook=not no_hook,
-        clients=clients,
-        client_hooks=client_hooks,
-        command=started,
-    )
-    for step in steps:
+    for step in init(Path.cwd(), given.root or folder, hook=not skips_hook, **options):
         print_text(step)
     return 0
 

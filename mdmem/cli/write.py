@@ -309,11 +309,7 @@ def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) ->
 @write_options
 @global_options
 def edit_command(
-    given: Globals,
-    addresses: tuple[str, ...],
-    globs: tuple[str, ...],
-    form: str,
-    **options: bool | None,
+    given: Globals, addresses: tuple[str, ...], globs: tuple[str, ...], form: str, **options: bool | None
 ) -> int:
     """Change an entry in git's editor, which opens again until the text has no new error.
 

@@ -163,10 +163,7 @@ def status_json(report: StatusReport) -> dict[str, Any]:
             record_json(wing, "name", "kind", "types", "statuses", "broken", entries="total") for wing in report.wings
         ],
         "borrowed": [record_json(one, "name", "git", "commit", "asked") for one in report.borrowed],
-        "told": {
-            **record_json(shown, "times", "ways", "last"),
-            "never": report.never_shown if shown.times else [],
-        },
+        "told": {**record_json(shown, "times", "ways", "last"), "never": report.never_shown if shown.times else []},
         "index": record_json(report.index, "exists", "usable", "documents", "stale", "gone", "bytes", "folder", "why"),
         **record_json(report, "merged", "findings"),
         "hygiene": record_json(report.hygiene, last_at="day", due="is_due"),

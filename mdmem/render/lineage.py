@@ -210,12 +210,7 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
     return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
 
 
-_CLASS = {
-    BoxState.CURRENT: "current",
-    BoxState.REVIEWED: "reviewed",
-    BoxState.ENDED: "ended",
-    BoxState.DRAFT: "draft",
-}
+_CLASS = {BoxState.CURRENT: "current", BoxState.REVIEWED: "reviewed", BoxState.ENDED: "ended", BoxState.DRAFT: "draft"}
 _LONGEST = 80
 # Everything but letters, digits and harmless marks. Mermaid interprets quotes, brackets, `#`, backticks and HTML.
 _SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")

@@ -243,10 +243,7 @@ def _shown_side(value: Any) -> str:
 def conflicts_json(conflicts: MergeConflicts) -> str:
     """Return the conflicts as JSON."""
     found = [
-        {
-            **record_json(one, "address", "path", "fields", "successors", "choices"),
-            "kind": one.kind.name.lower(),
-        }
+        {**record_json(one, "address", "path", "fields", "successors", "choices"), "kind": one.kind.name.lower()}
         for one in conflicts.found
     ]
     return dump({**record_json(conflicts, "operation", "then"), "conflicts": found})
