@@ -164,12 +164,12 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Return every link of every front matter, by address, field and item."""
-        return tuple(link for entry in self.catalog.entries.values() for link in self._links_of(entry))
-
-    def _links_of(self, entry: Entry) -> Iterator[Link]:
-        written = self.file_facts(entry.path).links
-        for name in dict.fromkeys(one.field for one in written):
-            yield from _field_links(entry, name, written, self.catalog.addresses)
+        found: list[Link] = []
+        for entry in self.catalog.entries.values():
+            written = self.file_facts(entry.path).links
+            for name in dict.fromkeys(one.field for one in written):
+                found += _field_links(entry, name, written, self.catalog.addresses)
+        return tuple(found)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:

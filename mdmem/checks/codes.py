@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from mdmem.checks.check import find_check, get_check, get_checks, nearest_codes
 from mdmem.errors import SettingsError
 from mdmem.model.finding import Severity
+from mdmem.model.spelling import nearest
 from mdmem.store.settings import Settings, WingSettings
 
 NO_WING = WingSettings()
@@ -83,8 +83,8 @@ def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
     """Raise SettingsError with the nearest name for a table about a wing that does not exist."""
     for name, stated in settings.wings.items():
         if name not in wings and stated.git is None:
-            close = difflib.get_close_matches(name, sorted(wings), n=1, cutoff=0.4)
-            hint = f"did you mean `{close[0]}`?" if close else "remove the table"
+            close = nearest(name, tuple(wings))
+            hint = f"did you mean `{close}`?" if close else "remove the table"
             line = settings.line_of(f"wings.{name}")
             message = f"mdmem.toml:{line}: `wings.{name}` is about a wing that is not there; {hint}"
             raise SettingsError(message, readable=settings, line=line)

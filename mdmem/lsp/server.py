@@ -208,11 +208,13 @@ class Server(LanguageServer):
         self._register(types.INITIALIZE, self._initialize)
         self._register(types.INITIALIZED, self._initialized)
         self._register(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
-        self._register(types.TEXT_DOCUMENT_DID_OPEN, self._did_open)
+        schedule = self.publisher.schedule
+        self._register(types.TEXT_DOCUMENT_DID_OPEN, lambda it: schedule(memories.update(it.text_document.uri)))
         self._register(types.TEXT_DOCUMENT_DID_CHANGE, self._did_change)
-        self._register(types.TEXT_DOCUMENT_DID_CLOSE, self._did_close)
-        self._register(types.TEXT_DOCUMENT_DID_SAVE, self._did_save)
-        self._register(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files)
+        self._register(types.TEXT_DOCUMENT_DID_CLOSE, lambda it: schedule(memories.close(it.text_document.uri)))
+        self._register(types.TEXT_DOCUMENT_DID_SAVE, lambda it: self._read_changes([it.text_document.uri]))
+        changed = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        self._register(changed, lambda it: self._read_changes([one.uri for one in it.changes]))
 
     def _register(self, method: str, handle: Callable[[Any], Any]) -> None:
         self.feature(method, _OPTIONS.get(method))(lambda params: self.guarded(method, lambda: handle(params)))
@@ -280,24 +282,12 @@ class Server(LanguageServer):
         if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
             self.workspace_code_lens_refresh(None)
 
-    def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        self.publisher.schedule(self.memories.update(params.text_document.uri))
-
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Check the memory again, unless the change is in code outside it."""
         memory = self.memories.update(params.text_document.uri)
         document = self.memories.document(params.text_document.uri)
         if document is not None and document.path is not None:
             self.publisher.schedule(memory)
-
-    def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        self.publisher.schedule(self.memories.close(params.text_document.uri))
-
-    def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:
-        self._read_changes([params.text_document.uri])
-
-    def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
-        self._read_changes([change.uri for change in params.changes])
 
     def _read_changes(self, uris: list[str]) -> None:
         if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in uris):

@@ -14,7 +14,7 @@ from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
 from mdmem.checks.secrets import Secret, find_secrets
 from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced
-from mdmem.model.entry import Entry, EntryType, Status, title_of
+from mdmem.model.entry import EntryType, Status, title_of
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.templates import PLACEHOLDERS
 
@@ -289,14 +289,11 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
         budget, facts = budgets[entry.type], case.file_facts(entry.path)
         if facts.size <= budget * _BYTES_PER_TOKEN:
             continue
-        tokens = ceil((facts.body_size + _listed_size(entry)) / _BYTES_PER_TOKEN)
+        listed = sum(len(item.encode("utf-8")) for name in _SHOWN for item in getattr(entry, name))
+        tokens = ceil((facts.body_size + listed) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             yield case.on_entry(entry, message, "split it, or move the story into a note and link it with `see`")
-
-
-def _listed_size(entry: Entry) -> int:
-    return sum(len(item.encode("utf-8")) for name in _SHOWN for item in getattr(entry, name))
 
 
 @check("secret-like-text", Severity.ERROR, per_file=True, same_when_ended=True)
