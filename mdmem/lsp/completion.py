@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from heapq import nsmallest
 from itertools import count as count_from
+from itertools import islice
 
 from lsprotocol import types
+from msgspec import Struct
 
 from mdmem.checks.check import get_checks
-from mdmem.lsp.memory import Document
-from mdmem.lsp.show import files_matching, is_ended, markup, plain_line, state_word
+from mdmem.lsp.memory import Document, OpenMemory
+from mdmem.lsp.show import files_matching, is_ended, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Status, WingKind, title_of
@@ -22,6 +24,7 @@ from mdmem.render.text import count
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.workspace.scope import shared_of
 
+_KINDS = {field.name: field.kind for field in FIELDS}
 _ENUMS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
 # The fields whose values entries share; other texts are each entry's own.
 _SHARED_FIELDS = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
@@ -36,44 +39,71 @@ _REFERENCE = re.compile(r"\[(?:see:[ \t]*(?:[^\[\]\n]*,[ \t]*)?|\[)(?P<begun>[^\
 _SNIPPET_SIGNS = re.compile(r"[\\$}]")
 _BLANK = re.compile(r"<([^<>]+)>")
 
-# The items, and whether more may follow with the next letter.
-_Items = tuple[list[types.CompletionItem], bool]
+
+class _Offer(Struct, frozen=True):
+    """One completion: what is listed, and the text that it writes; an editor filters by `filter`, else by the label."""
+
+    label: str
+    new: str
+    kind: types.CompletionItemKind
+    detail: str = ""
+    filter: str = ""
+    is_snippet: bool = False
+    is_ended: bool = False
+
+
+class _Offers(Struct, frozen=True):
+    """The completions of one place, best first, and the range that they replace; more may follow with a letter."""
+
+    where: types.Range
+    offers: Iterable[_Offer]
+    is_incomplete: bool = False
 
 
 def complete(document: Document, params: types.CompletionParams) -> types.CompletionList | None:
     """Return the completions at a position; none in code and in prose."""
-    if document.is_code:
+    found = _offers(document, document.offset_at(params.position)) if not document.is_code else None
+    if found is None:
         return None
-    items, is_incomplete = _items(document, document.offset_at(params.position))
-    return types.CompletionList(is_incomplete=is_incomplete, items=items)
+    items = [
+        types.CompletionItem(
+            label=one.label,
+            kind=one.kind,
+            tags=[types.CompletionItemTag.Deprecated] if one.is_ended else None,
+            detail=one.detail or None,
+            sort_text=f"{rank:04}",
+            filter_text=one.filter or one.label,
+            insert_text_format=types.InsertTextFormat.Snippet if one.is_snippet else types.InsertTextFormat.PlainText,
+            text_edit=types.TextEdit(found.where, one.new),
+        )
+        for rank, one in enumerate(found.offers)
+    ]
+    return types.CompletionList(is_incomplete=found.is_incomplete, items=items)
 
 
-def _items(document: Document, offset: int) -> _Items:
+def _offers(document: Document, offset: int) -> _Offers | None:
     text = document.text
     if document.address is not None and len(text) < _LONGEST_WORD and _EMPTY.fullmatch(text):
-        return [*_new_entries(document, offset)], False
+        return _new_entries(document, offset)
     line_start = text.rfind("\n", 0, offset) + 1
     if not document.parsed.is_in_front(offset):
         found = _REFERENCE.search(text, max(line_start, offset - _LONGEST_WORD), offset)
-        return (
-            (_addresses(document, _word_around(document, found.start("begun"), offset)), True) if found else ([], False)
-        )
+        return _addresses(document, _word_around(document, found.start("begun"), offset)) if found else None
     field, token = document.parsed.field_at(offset), document.parsed.token_at(offset)
     is_key = token is not None and token.kind is TokenKind.KEY
     if field is None or is_key or re.fullmatch(r"[\w-]*", text[line_start:offset]):
-        return [*_keys(document, offset)], False
-    key = field.key.text
-    slot = _value_slot(document, key, offset)
-    kind = next((one.kind for one in FIELDS if one.name == key), None)
+        return _keys(document, offset)
+    slot = _value_slot(document, field.key.text, offset)
+    kind = _KINDS.get(field.key.text)
     if kind is Kind.LINKS or kind is Kind.RELATIONS:
-        return _addresses(document, slot), True
+        return _addresses(document, slot)
     if kind is Kind.GLOBS:
-        return _code_paths(document, slot), True
-    return [_value(document, slot, value, rank) for rank, value in enumerate(_values(document, key))], False
-
-
-def _format(document: Document) -> types.InsertTextFormat:
-    return types.InsertTextFormat.Snippet if document.memory.abilities.snippets else types.InsertTextFormat.PlainText
+        return _code_paths(document, slot)
+    # YAML wants a blank after a colon or a dash.
+    blank = " " if text[slot.start - 1 : slot.start] in (":", "-") else ""
+    written = (f"{blank}{value}" for value in _values(document, field.key.text))
+    values = (_Offer(one.strip(), one, types.CompletionItemKind.Value, filter=one) for one in written)
+    return _Offers(document.range_of_token(slot), values)
 
 
 def _word_around(document: Document, start: int, offset: int, key: str = "") -> Token:
@@ -93,27 +123,19 @@ def _value_slot(document: Document, key: str, offset: int) -> Token:
     return _word_around(document, word.start("begun") if word else offset, offset, key)
 
 
-def _new_entries(document: Document, offset: int) -> Iterator[types.CompletionItem]:
-    """Yield a template of each type for an empty file, the most frequent type of the room first."""
+def _new_entries(document: Document, offset: int) -> _Offers:
+    """Return a template of each type for an empty file, the most frequent type of the room first."""
     wing, room, _ = document.near.split("/", 2)
     memory = document.memory
     in_room = Counter(one.type for one in memory.catalog.entries.values() if (one.wing, one.room) == (wing, room))
     usual = {name: kind for kind, name in memory.settings.rooms.items()}.get(room)
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
-    has_next_line = number + 1 < document.line_count
+    end = "\n" if number + 1 < document.line_count else ""
     by_use = sorted(EntryType, key=lambda kind: (-in_room[kind], kind.value != usual, kind.rank))
-    for rank, kind in enumerate(by_use):
-        yield types.CompletionItem(
-            label=kind.value,
-            kind=types.CompletionItemKind.Snippet,
-            detail=f"a new {kind.value}",
-            preselect=rank == 0,
-            sort_text=f"{rank}",
-            filter_text=kind.value,
-            insert_text_format=_format(document),
-            text_edit=types.TextEdit(line, _template(kind, document).removesuffix("\n" if has_next_line else "")),
-        )
+    snippet, is_snippet = types.CompletionItemKind.Snippet, memory.abilities.snippets
+    texts = ((kind.value, _template(kind, document).removesuffix(end)) for kind in by_use)
+    return _Offers(line, (_Offer(kind, text, snippet, f"a new {kind}", is_snippet=is_snippet) for kind, text in texts))
 
 
 def _template(kind: EntryType, document: Document) -> str:
@@ -143,25 +165,18 @@ def _placeholder(document: Document, number: int, *words: str) -> str:
     return f"${{{number}:{escaped}}}" if words else f"${number}"
 
 
-def _keys(document: Document, offset: int) -> Iterator[types.CompletionItem]:
-    """Yield the missing keys: required ones first, then those of the entry's type, then the others."""
+def _keys(document: Document, offset: int) -> _Offers:
+    """Return the missing keys: required ones first, then those of the entry's type, then the others."""
     text, token = document.text, document.parsed.token_at(offset)
     start = text.rfind("\n", 0, offset) + 1
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
     is_there = token is not None and token.kind is TokenKind.KEY
     slot = token if is_there and token is not None else _word_around(document, start, offset)
     missing = sorted(_missing_fields(document), key=lambda pair: (not pair[0].required, not pair[1]))
-    for rank, (field, _) in enumerate(missing):
-        new = field.name if is_there else f"{field.name}: {_opening(document, field)}"
-        yield types.CompletionItem(
-            label=field.name,
-            kind=types.CompletionItemKind.Field,
-            detail=field.meaning,
-            documentation=markup(document.memory.abilities, [field.example]),
-            sort_text=f"{rank:04}",
-            insert_text_format=_format(document),
-            text_edit=types.TextEdit(document.range_of_token(slot), new),
-        )
+    kind, is_snippet = types.CompletionItemKind.Field, document.memory.abilities.snippets
+    texts = ((field, "" if is_there else f": {_opening(document, field)}") for field, _ in missing)
+    offers = (_Offer(one.name, one.name + text, kind, one.meaning, is_snippet=is_snippet) for one, text in texts)
+    return _Offers(document.range_of_token(slot), offers)
 
 
 def _missing_fields(document: Document) -> Iterator[tuple[Field, bool]]:
@@ -182,60 +197,40 @@ def _opening(document: Document, field: Field) -> str:
     if field.kind in LIST_KINDS:
         return f"[{_placeholder(document, 1)}]"
     is_known = field.kind in _ENUMS or field.kind is Kind.MOMENT
-    return _placeholder(document, 1, *(value for value, _ in _values(document, field.name))) if is_known else ""
+    return _placeholder(document, 1, *_values(document, field.name)) if is_known else ""
 
 
-def _value(document: Document, slot: Token, value: tuple[str, str], rank: int) -> types.CompletionItem:
-    written, meaning = value
-    # YAML wants a blank after a colon or a dash.
-    blank = " " if document.text[slot.start - 1 : slot.start] in (":", "-") else ""
-    return types.CompletionItem(
-        label=written,
-        kind=types.CompletionItemKind.Value,
-        detail=meaning or None,
-        sort_text=f"{rank:04}",
-        filter_text=f"{blank}{written}",
-        text_edit=types.TextEdit(document.range_of_token(slot), f"{blank}{written}"),
-    )
-
-
-def _values(document: Document, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that a field may have, as they are written, each with its meaning."""
-    kind = next((field.kind for field in FIELDS if field.name == name), None)
-    memory = document.memory
+def _values(document: Document, name: str) -> Iterable[str]:
+    """Return the values that a field may have, as they are written."""
+    kind, memory = _KINDS.get(name), document.memory
     if kind in _ENUMS:
-        yield from ((member.value, "") for member in _ENUMS[kind])
-    elif kind is Kind.MOMENT:
-        yield memory.today().isoformat(), "today"
-    elif kind is Kind.NAMES:
-        wings = memory.catalog.wings.values()
-        yield from ((wing.name, "shared wing") for wing in wings if wing.is_shared and wing.name != document.wing)
-    elif kind is Kind.PAIRS:
-        yield from ((f"{check.code}: ", check.summary) for check in get_checks().values() if check.is_excusable)
-    elif name == "owners" or name in _SHARED_FIELDS:
-        yield from _used_values(document, "owner" if name == "owners" else name)
+        return [member.value for member in _ENUMS[kind]]
+    if kind is Kind.MOMENT:
+        return [memory.today().isoformat()]
+    if kind is Kind.NAMES:
+        return [one.name for one in memory.catalog.wings.values() if one.is_shared and one.name != document.wing]
+    if kind is Kind.PAIRS:
+        return [f"{check.code}: " for check in get_checks().values() if check.is_excusable]
+    is_shared = name == "owners" or name in _SHARED_FIELDS
+    return _used_values(document, "owner" if name == "owners" else name) if is_shared else ()
 
 
-def _used_values(document: Document, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that other entries have, the most frequent of the wing first."""
+def _used_values(document: Document, name: str) -> list[str]:
+    """Return the owners of the wing, and the values that other entries have, the most frequent of the wing first."""
     catalog, wing_path = document.memory.catalog, f"{document.wing}/"
-    others = {one: getattr(entry, name) for one, entry in catalog.entries.items() if one != document.address}
-    here = Counter(_flat(value for one, value in others.items() if one.startswith(wing_path)))
-    everywhere = Counter(_flat(others.values()))
+    here, everywhere = Counter[str](), Counter[str]()
+    for address, entry in catalog.entries.items():
+        value = getattr(entry, name) if address != document.address else None
+        values = (value,) if isinstance(value, str) else value or ()
+        everywhere.update(values)
+        here.update(values if address.startswith(wing_path) else ())
     wing = catalog.wings.get(document.wing or "")
     owners = wing.owners if wing is not None and name == "owner" else ()
-    by_use = (sorted(counted, key=lambda text: (-counted[text], text)) for counted in (here, everywhere))
-    for text in list(dict.fromkeys((*owners, *(one for some in by_use for one in some))))[:_MOST_ITEMS]:
-        if text.isprintable():
-            yield scalar(text), "owner of the wing" if text in owners else ""
+    used = sorted(everywhere, key=lambda text: (-here[text], -everywhere[text], text))
+    return [scalar(text) for text in dict.fromkeys((*owners, *used)) if text.isprintable()][:_MOST_ITEMS]
 
 
-def _flat(values: Iterable[str | tuple[str, ...] | None]) -> Iterator[str]:
-    for value in values:
-        yield from (value,) if isinstance(value, str) else value or ()
-
-
-def _addresses(document: Document, slot: Token) -> list[types.CompletionItem]:
+def _addresses(document: Document, slot: Token) -> _Offers:
     """Return the addresses that the wing reads whose address or title contains the typed text."""
     typed, memory = slot.text.casefold(), document.memory
     entries = memory.catalog.entries
@@ -249,7 +244,8 @@ def _addresses(document: Document, slot: Token) -> list[types.CompletionItem]:
         if one.startswith(wings) and one not in named and (typed in one or typed in entries[one].title.casefold())
     ]
     ranked = nsmallest(_MOST_ITEMS, matching, key=_address_order(document, typed))
-    return [_address_item(document, slot, entries[one], rank) for rank, one in enumerate(ranked)]
+    offers = (_address_offer(memory, entries[one], typed) for one in ranked)
+    return _Offers(document.range_of_token(slot), offers, is_incomplete=True)
 
 
 def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
@@ -266,29 +262,20 @@ def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int,
     return rank
 
 
-def _address_item(document: Document, slot: Token, entry: Entry, rank: int) -> types.CompletionItem:
-    memory, address = document.memory, entry.address
-    state = state_word(memory, address)
+def _address_offer(memory: OpenMemory, entry: Entry, typed: str) -> _Offer:
+    address, state = entry.address, state_word(memory, entry.address)
     # Editors filter by how a text begins, so it begins where the typed text was found.
-    typed = slot.text.casefold()
     searched = address if typed in address else entry.title.casefold()
-    return types.CompletionItem(
-        label=address,
-        kind=types.CompletionItemKind.Reference,
-        detail=" · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,)))),
-        tags=[types.CompletionItemTag.Deprecated] if is_ended(memory, address) else None,
-        sort_text=f"{rank:04}",
-        filter_text=searched[searched.find(typed) :],
-        text_edit=types.TextEdit(document.range_of_token(slot), address),
-    )
+    detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
+    reference, text = types.CompletionItemKind.Reference, searched[searched.find(typed) :]
+    return _Offer(address, address, reference, detail, text, is_ended=is_ended(memory, address))
 
 
-def _code_paths(document: Document, slot: Token) -> list[types.CompletionItem]:
+def _code_paths(document: Document, slot: Token) -> _Offers:
     """Return the folders, as globs, and the files that begin with the typed path, one level deeper."""
     typed, tracked = slot.text, document.memory.tracked_files
     above = typed[: typed.rfind("/") + 1]
-    folders: Counter[str] = Counter()
-    files = []
+    folders, files = Counter[str](), list[str]()
     for path in sorted(path for path in tracked if path.startswith(typed)):
         first, slash, _ = path[len(above) :].partition("/")
         if slash:
@@ -299,15 +286,7 @@ def _code_paths(document: Document, slot: Token) -> list[types.CompletionItem]:
     if any(sign in typed for sign in "*?["):
         found.insert(0, (typed, len(files_matching(document.memory, typed))))
     # A glob that begins with a star is an alias to YAML unless it is quoted.
-    is_quoted = document.text[slot.start - 1 : slot.start] in ('"', "'")
-    return [
-        types.CompletionItem(
-            label=glob,
-            kind=types.CompletionItemKind.Folder if glob.endswith("/**") else types.CompletionItemKind.File,
-            detail=count(number, "file"),
-            sort_text=f"{rank:04}",
-            filter_text=glob,
-            text_edit=types.TextEdit(document.range_of_token(slot), glob if is_quoted else f'"{glob}"'),
-        )
-        for rank, (glob, number) in enumerate(found[:_MOST_ITEMS])
-    ]
+    quote = "" if document.text[slot.start - 1 : slot.start] in ('"', "'") else '"'
+    kind = types.CompletionItemKind.File
+    offers = (_Offer(glob, f"{quote}{glob}{quote}", kind, count(number, "file")) for glob, number in found)
+    return _Offers(document.range_of_token(slot), islice(offers, _MOST_ITEMS), is_incomplete=True)
