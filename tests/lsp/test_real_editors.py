@@ -1,4 +1,4 @@
-"""Editors that a machine may have, each with the lines that the guide has for it."""
+"""Real editors, each with the real server and the lines that the guide has for it."""
 
 import json
 import os
@@ -8,13 +8,13 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import commit_all, environment, memory, run_mdmem, write, write_entry
+from builders import commit_all, environment, git, memory, run_mdmem, write, write_entry
 
 from mdmem.guide import page
 
-pytestmark = pytest.mark.long
 HERE = Path(__file__).parent
 NOTE = "memory/nav/notes/queue.md"
 
@@ -51,6 +51,7 @@ def run(line: list[str], folder: Path, **more: str) -> subprocess.CompletedProce
     return subprocess.run(line, cwd=folder, env=said, capture_output=True, timeout=120, check=False)
 
 
+@pytest.mark.long
 def test_emacs_with_eglot(folder: Path) -> None:
     emacs = [program("emacs"), "--batch", "-q"]
     if run([*emacs, "--eval", "(require 'eglot)"], folder).returncode:
@@ -65,6 +66,7 @@ def test_emacs_with_eglot(folder: Path) -> None:
     assert run_mdmem("check", cwd=folder).returncode == 0
 
 
+@pytest.mark.long
 def test_vim_with_ale(folder: Path) -> None:
     import pty
 
@@ -89,6 +91,7 @@ def test_vim_with_ale(folder: Path) -> None:
     assert run_mdmem("check", cwd=folder).returncode == 0
 
 
+@pytest.mark.long
 def test_neovim_before_0_11(folder: Path) -> None:
     # Debian's, not the newer one that pip brings.
     nvim = program("nvim", "/usr/bin")
@@ -109,3 +112,40 @@ def test_neovim_before_0_11(folder: Path) -> None:
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
     assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0
+
+
+def neovim() -> str:
+    """Return the program that pip brings, else the machine's."""
+    beside = Path(sys.executable).with_name("nvim")
+    return str(beside) if beside.exists() else program("nvim")
+
+
+def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_hook(folder: Path) -> None:
+    write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
+    write_entry(folder / "memory", "nav/architecture/pool", title="Use a pool", see=["nav/architecture/threads"])
+    commit_all(folder)
+    assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
+    # Older ones have lines of their own below.
+    said = re.findall(r"```lua\n(.+?)```", page("editors").partition("From 0.7 to 0.10")[0], re.DOTALL)
+    lines = write(folder.parent, "init.lua", "\n".join(said))
+    line = [neovim(), "--headless", "--clean", "-l", str(HERE / "journey.lua"), sys.executable, str(folder), str(lines)]
+    ran = run(line, folder, XDG_STATE_HOME=str(folder.parent))
+    told: dict[str, Any] = dict(json.loads(one) for one in ran.stdout.decode().splitlines())
+    assert ran.returncode == 0, (told, ran.stderr.decode())
+    assert told["open"] == []
+    assert told["servers"] == 1
+    assert told["typed"].startswith("unknown status `actve`")
+    assert told["mended"] == "status: active"
+    assert told["undone"] is True, "one undo a file takes a supersession back"
+    assert told["ends"] == [[], []]
+    assert run_mdmem("check", cwd=folder).returncode == 0
+    assert told["ended"] == "nobody waits"
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "A pool in place of threads, which have another name")
+    names = git(folder, "show", "--name-only", "--no-renames", "--format=").splitlines()
+    assert [name.removeprefix("memory/nav/") for name in names] == [
+        "architecture/pool.md",
+        "architecture/threads.md",
+        "architecture/two-threads.md",
+        "notes/queue.md",
+    ]
