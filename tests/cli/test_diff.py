@@ -76,37 +76,6 @@ def test_supersession_in_a_branch(top: Path, run: Run) -> None:
     ) in said.out
 
 
-def test_approval_of_a_draft(top: Path, run: Run, told: Callable[..., dict[str, Any]]) -> None:
-    supersede(run)
-    commit_all(top, "a draft")
-    assert told("main..work")["beliefs"] == []
-    assert run("approve", "nav/architecture/three").code == 0
-    found = told()
-    assert [
-        (one["entry"]["address"], one["before"], one["after"], one["is_illegal"]) for one in found["transitions"]
-    ] == [
-        (CHOICE, "active", "deprecated", False),
-        ("nav/architecture/three", "draft", "active", False),
-    ]
-    assert found["beliefs"][0]["reason"] == "two were too few"
-
-
-def test_frozen_text_is_flagged(top: Path, run: Run) -> None:
-    edit(top, RULE, "must not block", "should not block")
-    said = run("diff")
-    assert "the text of a current invariant changed, and its `version` did not\n" in said.out
-    assert "A callback [-must-] {+should+} not block its executor." in said.out
-    assert said.code == 0
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00\x01binary", b"---\ntype: [\n---\n"], ids=["binary", "no YAML"])
-def test_file_that_cannot_be_read_comes_first(top: Path, run: Run, content: bytes) -> None:
-    write(top, f"memory/{RULE}.md", content)
-    said = run("diff", "--no-check").out.split("\n\n")
-    assert said[1].startswith(f"Cannot be read\n  {RULE}.md in working tree: ")
-    assert said[1].rstrip().endswith("; before it is the active invariant Callbacks do not block")
-
-
 def test_root_that_moved_is_said_to(top: Path, run: Run) -> None:
     git(top, "mv", "memory", "docs")
     commit_all(top)

@@ -56,21 +56,21 @@ def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
     assert codes(pinned) == ["error dangling-link"]
 
 
-def test_invariant_of_a_fetched_wing_binds(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "retrieve", "--type", "invariant", cwd=pinned.root)
-    assert f"[invariant] {RULE}: Callbacks do not block (shared)" in ran.out
-
-
-def test_fetched_wing_is_searched_and_shown(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    assert RULE in run_here(capsys, "search", "executor", cwd=pinned.root).out
-    assert "A callback must not block" in run_here(capsys, "show", RULE, cwd=pinned.root).out
-    assert "is current" in run_here(capsys, "why", RULE, cwd=pinned.root).out
-
-
-def test_status_says_where_a_wing_comes_from_and_how_old_it_is(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "status", cwd=pinned.root)
-    commit = git(pinned.lib, "rev-parse", "main")
-    assert f"from     ros2  ../../lib at {commit[:10]}, last fetched on " in ran.out
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (["retrieve", "--type", "invariant"], f"[invariant] {RULE}: Callbacks do not block (shared)"),
+        (["search", "executor"], RULE),
+        (["show", RULE], "A callback must not block"),
+        (["why", RULE], "is current"),
+        (["status"], "from     ros2  ../../lib at {commit}, last fetched on "),
+    ],
+)
+def test_commands_read_a_fetched_wing(
+    pinned: Two, capsys: pytest.CaptureFixture[str], command: list[str], shown: str
+) -> None:
+    commit = git(pinned.lib, "rev-parse", "main")[:10]
+    assert shown.replace("{commit}", commit) in run_here(capsys, *command, cwd=pinned.root).out
 
 
 def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> None:

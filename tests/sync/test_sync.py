@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
 from builders import (
     commit_all,
     entry_text,
+    environment,
     git,
     made_once,
     memory,
@@ -348,53 +350,35 @@ def test_side_tree_of_a_process_that_was_killed_is_taken_away(clones: tuple[Path
     assert git(ours, "worktree", "list").count("\n") == 0
 
 
-def detached(folder: Path) -> None:
-    git(folder, "checkout", "-q", "--detach")
-
-
-def without_upstream(folder: Path) -> None:
-    git(folder, "switch", "-q", "-c", "topic")
-
-
-def without_remote(folder: Path) -> None:
-    git(folder, "remote", "remove", "origin")
-
-
-def of_another_name(folder: Path) -> None:
-    git(folder, "switch", "-q", "-c", "topic", "--track", "origin/main")
-
-
-def following_itself(folder: Path) -> None:
-    git(folder, "switch", "-q", "-c", "topic", "--track", "main")
-
-
-def unborn(folder: Path) -> None:
-    git(folder, "switch", "-q", "--orphan", "empty")
-    write(folder, "memory/mdmem.toml")
-
-
-def merging(folder: Path) -> None:
-    write(folder, ".git/MERGE_HEAD", head(folder) + "\n")
-
-
 @pytest.mark.parametrize(
-    ("prepare", "said"),
+    ("command", "said"),
     [
-        (detached, r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
-        (without_upstream, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
+        ("git checkout -q --detach", r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
         (
-            without_remote,
+            "git switch -q -c topic",
+            "`topic` follows no branch of another repository; type `git push -u origin topic` once",
+        ),
+        (
+            "git remote remove origin",
             "`main` follows no branch of another repository; type `git remote add origin URL`, then `git push -u",
         ),
-        (of_another_name, "`topic` follows `origin/main`, a branch with another name"),
-        (following_itself, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
-        (unborn, "nothing is committed on `empty` yet; commit first"),
-        (merging, "git is in the middle of a merge here; end it first with `git merge --continue` or `--abort`"),
+        ("git switch -q -c topic --track origin/main", "`topic` follows `origin/main`, a branch with another name"),
+        (
+            "git switch -q -c topic --track main",
+            "`topic` follows no branch of another repository; type `git push -u origin topic` once",
+        ),
+        (
+            "git switch -q --orphan empty && mkdir -p memory && touch memory/mdmem.toml",
+            "nothing is committed on `empty` yet; commit first",
+        ),
+        (
+            "git rev-parse HEAD > .git/MERGE_HEAD",
+            "git is in the middle of a merge here; end it first with `git merge --continue` or `--abort`",
+        ),
     ],
 )
-def test_state_in_which_nothing_can_be_synced_is_named(clones: tuple[Path, Path], prepare: object, said: str) -> None:
-    assert callable(prepare)
-    prepare(clones[0])
+def test_state_in_which_nothing_can_be_synced_is_named(clones: tuple[Path, Path], command: str, said: str) -> None:
+    subprocess.run(["sh", "-c", command], cwd=clones[0], env=environment(), check=True)
     with pytest.raises(UsageError, match=said):
         sync(clones[0])
 
