@@ -14,7 +14,7 @@ from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, label_of
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
-from mdmem.model.globs import fixed_part, matches
+from mdmem.model.globs import all_matches, fixed_part
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
@@ -159,13 +159,11 @@ def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Gr
         for pair in near_pairs(((address, words_of(one)) for address, one in own.items()), share=REVIEW_FROM):
             share = jaccard(subjects[pair.a].words, subjects[pair.b].words)
             is_duplicate = pair.a in group_of and group_of[pair.a] is group_of.get(pair.b)
-            if share >= REVIEW_FROM and not is_duplicate and not _are_linked(by_address[pair.a], by_address[pair.b]):
+            one, other = by_address[pair.a], by_address[pair.b]
+            linked = {link for name in LINK_FIELDS for link in (*one.links(name), *other.links(name))}
+            if share >= REVIEW_FROM and not is_duplicate and linked.isdisjoint((pair.a, pair.b)):
                 found.append(NearPair(pair.a, pair.b, share))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
-
-
-def _are_linked(one: Entry, other: Entry) -> bool:
-    return any(other.address in one.links(name) or one.address in other.links(name) for name in LINK_FIELDS)
 
 
 def _without_template(texts: Mapping[str, str]) -> dict[str, str]:
@@ -181,12 +179,13 @@ def _without_template(texts: Mapping[str, str]) -> dict[str, str]:
 def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:
     """Yield a finding for each entry with files in `applies_to` that changed after it was last verified."""
     asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
-    places = {part for entry, _ in asked for glob in entry.applies_to if (part := fixed_part(glob)) is not None}
+    globs = {glob for entry, _ in asked for glob in entry.applies_to}
+    places = {part for glob in globs if (part := fixed_part(glob)) is not None}
     if not places:
         return
-    days = changes(_outermost(places), min(day for _, day in asked))
-    globs = {glob for entry, _ in asked for glob in entry.applies_to}
-    covered = {glob: _matching(glob, days) for glob in globs}
+    # Git accepts a folder and a folder in it, and the empty path stands for the top.
+    days = changes([""] if "" in places else sorted(places), min(day for _, day in asked))
+    covered = {glob: list(all_matches([glob], days)) for glob in globs}
     for entry, day in asked:
         newer = {path for glob in entry.applies_to for path in covered[glob] if days[path] > day}
         if newer:
@@ -198,18 +197,6 @@ def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Chan
             help_ = f"read it against the code, then type `mdmem verify {entry.address}`, or supersede it"
             place = catalog.place(entry.address, "applies_to")
             yield Finding("unverified-since-change", message, place, help_, entry.address)
-
-
-def _outermost(places: Collection[str]) -> list[str]:
-    """Return the paths that are not below another of them; the empty path is the top."""
-    if "" in places:
-        return [""]
-    return sorted(one for one in places if not any(one != other and one.startswith(f"{other}/") for other in places))
-
-
-def _matching(glob: str, paths: Iterable[str]) -> list[str]:
-    part = fixed_part(glob)
-    return [path for path in paths if part is not None and path.startswith(part) and matches(glob, path)]
 
 
 def _supersedes(catalog: Catalog, entry: Entry) -> bool:

@@ -75,21 +75,16 @@ def find_unread(comparison: Comparison) -> Iterator[Unread]:
 
 def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
     """Return the entries that ended with what replaced them, then the new ones, each by authority."""
-    ended = [_ended(comparison, old) for old in comparison.ended]
-    replacing = {ref.address for belief in ended for ref in belief.after}
-    new = [
-        Belief(None, (comparison.after.ref(address),), _reason(comparison, address))
-        for address in comparison.begun
-        if address not in replacing
-    ]
-    ended.sort(key=lambda one: one.before.rank if one.before is not None else (0, ""))
-    return (*ended, *sorted(new, key=lambda one: one.after[0].rank))
-
-
-def _ended(comparison: Comparison, old: str) -> Belief:
-    heads = comparison.successors(old)
-    after = tuple(comparison.after.ref(head) for head in heads)
-    return Belief(comparison.before.ref(old), after, _reason_ended(comparison, old, heads))
+    ended, replacing = [], set[str]()
+    for old in sorted(map(comparison.before.ref, comparison.ended), key=lambda ref: ref.rank):
+        heads = comparison.successors(old.address)
+        replacing.update(heads)
+        reason = _reason_ended(comparison, old.address, heads)
+        ended.append(Belief(old, tuple(map(comparison.after.ref, heads)), reason))
+    new = sorted(
+        (comparison.after.ref(one) for one in comparison.begun if one not in replacing), key=lambda ref: ref.rank
+    )
+    return (*ended, *(Belief(None, (ref,), _reason(comparison, ref.address)) for ref in new))
 
 
 def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:

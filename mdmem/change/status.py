@@ -15,7 +15,6 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, find_hooks, missing_install
 from mdmem.setup.merge_driver import DriverState, find_driver
-from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
@@ -77,7 +76,11 @@ def report_status(workspace: Workspace) -> StatusReport:
     shown = tally_of(workspace)
     return StatusReport(
         shown=shown,
-        never_shown=tuple(address for address in _rules(catalog) if address not in shown.times),
+        never_shown=tuple(
+            address
+            for address in sorted(catalog.lineage.current)
+            if catalog.entries[address].type.is_rule and address not in shown.times
+        ),
         root=workspace.location.root,
         why=workspace.location.why,
         tree=catalog.tree.name,
@@ -91,12 +94,6 @@ def report_status(workspace: Workspace) -> StatusReport:
         merged=tuple(merged_decisions(workspace)),
         remarks=tuple(_remarks(workspace)),
     )
-
-
-def _rules(catalog: Catalog) -> Iterator[str]:
-    """Yield the addresses of the current rules."""
-    rules = (address for address, one in catalog.entries.items() if one.type.is_rule)
-    return filter(catalog.lineage.is_current, rules)
 
 
 def _index_state(workspace: Workspace) -> IndexState:
@@ -120,27 +117,28 @@ def _count(workspace: Workspace, name: str) -> WingCount:
     )
 
 
-def _remarks(workspace: Workspace) -> list[str]:
-    remarks = []
+def _remarks(workspace: Workspace) -> Iterator[str]:
+    """Yield problems of the clone and of the installation, and what waits for somebody."""
     if workspace.location.git_fault:
-        remarks.append(workspace.location.git_fault)
+        yield workspace.location.git_fault
     elif workspace.location.repository is None:
-        remarks.append("not in a git repository: history, --at and --staged are not available")
+        yield "not in a git repository: history, --at and --staged are not available"
     else:
-        remarks += _unguarded(workspace.location.repository, workspace.location.root)
+        yield from _unguarded(workspace.location.repository, workspace.location.root)
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
-        remarks.append("a merge left conflicts; `mdmem resolve` lists them")
-    waiting, blocked = _count_waiting(workspace)
-    if waiting:
-        subject = "1 write is" if waiting == 1 else f"{waiting} writes are"
-        remarks.append(f"{subject} pending; `mdmem save --waiting` lists them")
-    if blocked:
-        subject = "1 save was" if blocked == 1 else f"{blocked} saves were"
-        remarks.append(f"{subject} stopped by a similar entry; `mdmem save --waiting` lists them")
+        yield "a merge left conflicts; `mdmem resolve` lists them"
+    ledger = PendingWrites(workspace.state_folder)
+    try:
+        waiting = sum(is_visible(workspace, one) for one in ledger.pending())
+        blocked = len(blocked_saves(workspace, ledger))
+    except EnvironmentFaultError:
+        waiting = blocked = 0
+    if waiting or blocked:
+        counts = f"{waiting} pending, {blocked} stopped by a similar entry"
+        yield f"writes that did not complete: {counts}; `mdmem save --waiting` lists them"
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
-        remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
-    return remarks
+        yield f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one"
 
 
 def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
@@ -154,15 +152,6 @@ def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
         yield f"no hook checks commits in this clone: `{install}` sets it up"
     if driver is not None and driver.state is DriverState.ABSENT:
         yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
-
-
-def _count_waiting(workspace: Workspace) -> tuple[int, int]:
-    """Return the number of pending writes, and of those that a similar entry stopped."""
-    ledger = PendingWrites(workspace.state_folder)
-    try:
-        return sum(is_visible(workspace, one) for one in ledger.pending()), len(blocked_saves(workspace, ledger))
-    except EnvironmentFaultError:
-        return 0, 0
 
 
 # All of them install the package `whoosh`. A search in all distributions would read every list of files.

@@ -166,7 +166,7 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
         at = found.start()
         if at < past:
             continue
-        end = _line_end(body, at)
+        end = body.find("\n", at) + 1 or len(body)
         line = body[at:end].strip()
         title = "" if fence else _title_above(body, at, line)
         if fence:
@@ -198,11 +198,6 @@ def _without_closing(words: str) -> str:
     words = words.removesuffix("\n").removesuffix("\r").strip(" \t")
     bare = words.rstrip("#")
     return bare.rstrip(" \t") if bare != words and bare.endswith((" ", "\t")) else words
-
-
-def _line_end(body: str, at: int) -> int:
-    end = body.find("\n", at)
-    return len(body) if end < 0 else end + 1
 
 
 def _title_above(body: str, at: int, line: str) -> str:

@@ -49,12 +49,10 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
-        raise _half_character(document.path) from error
+        raise UnpatchableError(
+            f"{document.path}: the new text ends in half a character; write the whole one"
+        ) from error
     return (Edit(document.path, first, first + len(document.text[start:end].encode()), content),)
-
-
-def _half_character(path: str) -> UnpatchableError:
-    return UnpatchableError(f"{path}: the new text ends in half a character; write the whole one")
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:

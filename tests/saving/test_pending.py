@@ -204,7 +204,7 @@ def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | N
     standing = saves.get_save_status(project_id or "nav")
     assert standing.get("blocked") == told
     assert (standing["status"], standing["count"]) == (("pending_retry", 1) if told else ("saved", 0))
-    assert any("1 save was stopped" in one for one in report_status(open_root(root)).remarks)
+    assert any("1 stopped by a similar entry" in one for one in report_status(open_root(root)).remarks)
     assert saves.save_decision(of_words(20, supersedes=known), "nav").status == "saved"
     assert "blocked_saves" not in run_hygiene(open_root(root))
     assert saves.get_save_status("nav")["status"] == "saved"
@@ -354,7 +354,10 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
     root = project(tmp_path)
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
-    assert "1 write is pending; `mdmem save --waiting` lists them\n" in run_here(capsys, "status", cwd=root).out
+    waiting = (
+        "writes that did not complete: 1 pending, 0 stopped by a similar entry; `mdmem save"
+    )
+    assert waiting in run_here(capsys, "status", cwd=root).out
 
 
 @pytest.mark.parametrize("kind", ["decision", "session", "entity"])
