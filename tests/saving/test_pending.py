@@ -354,9 +354,7 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
     root = project(tmp_path)
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
-    waiting = (
-        "writes that did not complete: 1 pending, 0 stopped by a similar entry; `mdmem save"
-    )
+    waiting = "writes that did not complete: 1 pending, 0 stopped by a similar entry; `mdmem save"
     assert waiting in run_here(capsys, "status", cwd=root).out
 
 
