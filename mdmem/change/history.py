@@ -90,6 +90,29 @@ def log(workspace: Workspace, name: str) -> LogReport:
     return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
 
 
+def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
+    """Return the last commits that changed entries, newest first, with the addresses as their paths.
+
+    Raises GitError outside git.
+    """
+    found: list[Commit] = []
+    repository, under = workspace.location.get_repository(), workspace.location.under or "."
+    prefix = workspace.location.prefix
+    for commit in history(repository, [under], until=workspace.snapshot.revision):
+        paths = (path.removeprefix(prefix) for path in commit.paths)
+        entries = sorted(path.removesuffix(".md") for path in paths if _is_entry(path) and workspace.access.sees(path))
+        if entries:
+            found.append(replace(commit, paths=tuple(entries)))
+        if len(found) == limit:
+            break
+    return visible_commits(workspace, found)
+
+
+def _is_entry(path: str) -> bool:
+    is_page = path.endswith(".md") and not path.endswith("/README.md")
+    return is_page and path.count("/") == 2 and not path.startswith(".")
+
+
 def blame(workspace: Workspace, name: str) -> BlameReport:
     """Return the commit that last set each field of an entry and its body, through its moves.
 

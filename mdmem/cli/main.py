@@ -31,7 +31,7 @@ GROUPS = {
         "show": "Show entries in full.",
         "list": "List entries; filters narrow the list.",
         "why": "Show what an entry superseded, what superseded it, and the reasons.",
-        "log": "Show the history of one entry.",
+        "log": "Show the last changes, or the history of one entry.",
     },
     "Write": {
         "new": "Write a new entry from the template of its type.",

@@ -9,7 +9,7 @@ import click
 from msgspec.structs import replace
 
 from mdmem.change.conflicts import find_conflicts
-from mdmem.change.history import blame, log, why
+from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
@@ -29,7 +29,15 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_address, complete_wing
 from mdmem.render.answers import Style
-from mdmem.render.history import blame_json, blame_text, log_json, log_text, why_text
+from mdmem.render.history import (
+    blame_json,
+    blame_text,
+    log_json,
+    log_text,
+    recent_json,
+    recent_text,
+    why_text,
+)
 from mdmem.render.json import dump, why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.review import diff_page, review_json, review_markdown, review_text
@@ -176,18 +184,28 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, fo
 
 
 @click.command("log")
-@click.argument("address", shell_complete=complete_address)
-@click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field.")
+@click.argument("address", required=False, shell_complete=complete_address)
+@click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
 @at_option
 @format_option("text", "json")
 @global_options
-def log_command(given: Globals, address: str, form: str, revision: str | None, *, by_field: bool) -> int:
-    """Show the history of ADDRESS through its moves, the newest commit first.
+def log_command(
+    given: Globals, address: str | None, limit: int, form: str, revision: str | None, *, by_field: bool
+) -> int:
+    """Show the history of ADDRESS through its moves, or the last changes of the memory, the newest first.
 
     The full address of a deleted entry shows its history, too.
     """
+    if address is None and by_field:
+        raise click.UsageError("--fields is for one entry: name its address")
     workspace = open_workspace(given, revision=revision)
-    if by_field:
+    if address is None:
+        changes = recent_changes(workspace, limit)
+        print_result(form, recent_json(changes), recent_text(changes, given.ink()))
+        if not changes:
+            given.remark("no commit has an entry of this memory yet")
+    elif by_field:
         fields = blame(workspace, address)
         print_result(form, blame_json(fields), blame_text(fields, given.ink()))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
@@ -11,10 +12,12 @@ from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
 from mdmem.render.text import one_line
+from mdmem.store.git.history import Commit
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
 _LONGEST = 60
 _COMMIT = ("commit", "when", "author", "email", "subject")
+_MOST_ADDRESSES = 8
 
 
 def log_text(log: LogReport, ink: Ink) -> str:
@@ -38,6 +41,24 @@ def log_json(log: LogReport) -> dict[str, Any]:
         for step in log.steps
     ]
     return {"address": log.address, "commits": commits, "cut_off": log.is_cut, **stance_json(log.stance)}
+
+
+def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
+    """Return a line for each commit, newest first, with its entries below."""
+    lines: list[str] = []
+    for one in changes:
+        lines.append(f"{ink.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
+        lines += [f"    {visible(address)}" for address in one.paths[:_MOST_ADDRESSES]]
+        if len(one.paths) > _MOST_ADDRESSES:
+            lines.append(f"    and {len(one.paths) - _MOST_ADDRESSES} more")
+    return "\n".join(lines)
+
+
+def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
+    """Return the commits, newest first, each with its entries."""
+    return {
+        "commits": [record_json(one, "when", "author", "subject", commit="digest", entries="paths") for one in changes]
+    }
 
 
 def blame_text(blame: BlameReport, ink: Ink) -> str:

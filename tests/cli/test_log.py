@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, memory, run_here, write_entry
+from builders import commit_all, git, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/architecture/threads", "nav/conventions/threading"
@@ -114,3 +114,13 @@ def test_outside_git_there_is_no_history(tmp_path: Path, capsys: Capture, monkey
     write_entry(tmp_path, OLD)
     ran = run_here(capsys, "log", OLD, cwd=tmp_path)
     assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")
+
+
+def test_without_an_address_the_last_changes_of_the_memory_are_listed(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived(tmp_path)
+    write(folder, "src/code.py", "x = 1\n")
+    commit_all(folder, "only code")
+    ran = run_here(capsys, "log", "--limit", "2", cwd=folder)
+    assert [line.split(": ")[-1].strip() for line in ran.out.splitlines()] == ["end it", NEW, "move it", NEW]
+    (newest, *_) = json.loads(run_here(capsys, "log", "--format", "json", cwd=folder).out)["commits"]
+    assert (newest["subject"], newest["entries"]) == ("end it", [NEW])
