@@ -14,19 +14,16 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from mdmem.ask.question import Question
-from mdmem.ask.show import in_full, list_entries, stance_of
+from mdmem.ask.show import in_full, list_entries
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
 from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, Page, ToolCall, with_remarks
-from mdmem.mcp.tools.core import Widened, question_of
+from mdmem.mcp.tools.core import Widened, list_text, question_of
 from mdmem.mcp.tools.table import tools_of
 from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
-from mdmem.model.lineage import standing_marks
-from mdmem.render.answers import Style
-from mdmem.render.entries import entry_list
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import entries_json
@@ -58,8 +55,7 @@ def _list(
     more = max(0, len(found) - limit)
 
     def text() -> str:
-        marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found[:limit]}
-        listed = entry_list(found[:limit], Style(), marks) if found else "No entry passes these filters."
+        listed = list_text(workspace, found[:limit]) if found else "No entry passes these filters."
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
 
     return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})

@@ -1,38 +1,20 @@
-"""MCP prompts that a person can start: steps that use the listed tools, with the memory's current answer added."""
+"""MCP prompts that a person can start: steps that use the tools of the profile."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.prompts.base import UserMessage
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
-from mdmem.ask.question import Question
-from mdmem.ask.retrieve import retrieve, with_code_paths
-from mdmem.ask.show import show_one
-from mdmem.errors import MdmemError, NotFoundError, SettingsError, UsageError
-from mdmem.mcp.answers import cut, plain, safe_text
-from mdmem.mcp.calls import system_refusal
-from mdmem.mcp.tools.core import entries_text, from_top
+from mdmem.mcp.answers import cut, plain
 from mdmem.mcp.tools.table import tools_of
-from mdmem.render.answers import answers_markdown
 from mdmem.store.settings import Profile
-from mdmem.store.workspace.scope import AmbiguousWingError, Filters
-from mdmem.store.workspace.workspace import Workspace
 
-OnMemory = Callable[[Callable[[Workspace], str]], Awaitable[str]]
-
-# Characters of a text that a person pasted, and of what the memory says: two messages stay below a client's limit.
-_PASTED, _PRESENT = 15_000, 20_000
-# Words of a long text that are searched: its beginning says what it is about.
-_WORDS = 40
-# The lines of a diff that name a file.
-_FILE_OF_DIFF = re.compile(r"^(?:\+\+\+ b/|--- a/|rename to |rename from )([^\t\r\n]+)", re.MULTILINE)
+# Characters of a text that a person pasted.
+_PASTED = 15_000
 # The tools for each kind of step, the best first, and what serves where none of them is listed.
 _TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "ask": (("retrieve", "retrieve_context", "context"), "`mdmem retrieve`"),
@@ -120,80 +102,38 @@ From now on call {ask} before you change code, and {write} when something was de
 _Wing = Annotated[str, Field(description="The wing, by its name or project id. Default: the active one.")]
 
 
-def add_prompts(server: MCPServer[Any], on_memory: OnMemory, profile: Callable[[], Awaitable[Profile]]) -> None:
-    """Add the prompts to a server; `on_memory` does some work on the caller's workspace."""
+def add_prompts(server: MCPServer[Any], profile: Callable[[], Awaitable[Profile]]) -> None:
+    """Add the prompts to a server; `profile` returns which tools are listed."""
 
-    async def messages(name: str, steps: str, stated: Mapping[str, str], ask: Callable[[Workspace], str]) -> Any:
-        try:
-            present = "The memory says now:\n\n" + safe_text(await on_memory(ask))
-        except (NotFoundError, UsageError, SettingsError) as error:
-            raise MCPError(INVALID_PARAMS, f"{name}: {error}") from error
-        except (MdmemError, OSError) as error:
-            reason = system_refusal(error) if isinstance(error, OSError) else str(error)
-            present = f"The memory cannot be read now: {reason}"
-        return [UserMessage(_text_of(steps, stated, await profile())), UserMessage(cut(present, _PRESENT))]
+    def prompt(title: str, description: str) -> Callable[..., Any]:
+        return server.prompt(title=title, description=description)
 
-    @server.prompt(title="Record a decision", description="Record a decision, unless the memory has it already.")
+    @prompt("Record a decision", "Record a decision, unless the memory has it already.")
     async def record_decision(
         decision: Annotated[str, Field(description="The decision and its reasons.")],
         wing: _Wing = "",
         paths: Annotated[str, Field(description="The files that it is about, separated by commas.")] = "",
-    ) -> Any:
-        stated = {"decision": decision, "wing": wing, "paths": paths}
-        return await messages("record_decision", _RECORD, stated, lambda ws: _around(ws, decision, wing, _split(paths)))
+    ) -> str:
+        return _text_of(_RECORD, {"decision": decision, "wing": wing, "paths": paths}, await profile())
 
-    @server.prompt(title="Supersede an entry", description="Replace an entry that no longer fits, with its history.")
+    @prompt("Supersede an entry", "Replace an entry that no longer fits, with its history.")
     async def supersede(
         address: Annotated[str, Field(description="The entry, as wing/room/entry-id or a short form.")],
         reason: Annotated[str, Field(description="Why it no longer fits.")] = "",
-    ) -> Any:
-        stated = {"address": address, "reason": reason}
-        return await messages("supersede", _SUPERSEDE, stated, lambda ws: _around_entry(ws, address))
+    ) -> str:
+        return _text_of(_SUPERSEDE, {"address": address, "reason": reason}, await profile())
 
-    @server.prompt(title="Review a diff against the memory", description="Check a change of code against the memory.")
+    @prompt("Review a diff against the memory", "Check a change of code against the memory.")
     async def review_diff(
         diff: Annotated[str, Field(description="The diff. Default: the changes in the work tree.")] = "",
         paths: Annotated[str, Field(description="The files that it touches, separated by commas.")] = "",
         wing: _Wing = "",
-    ) -> Any:
-        touched = [*_split(paths), *dict.fromkeys(_FILE_OF_DIFF.findall(diff))]
-        stated = {"diff": diff, "paths": paths, "wing": wing}
-        return await messages("review_diff", _REVIEW, stated, lambda ws: _around(ws, "", wing, touched))
+    ) -> str:
+        return _text_of(_REVIEW, {"diff": diff, "paths": paths, "wing": wing}, await profile())
 
-    @server.prompt(title="Get to know a wing", description="Learn the rules of a project before the first change.")
-    async def onboard(wing: _Wing = "") -> Any:
-        return await messages("onboard", _ONBOARD, {"wing": wing}, lambda ws: _around(ws, "", wing, ()))
-
-
-def _split(paths: str) -> list[str]:
-    return [one.strip() for one in paths.split(",") if one.strip()]
-
-
-def _around(workspace: Workspace, words: str, wing: str, paths: Sequence[str]) -> str:
-    """Return the entries that apply to words and files; if no wing is active, a question for the wing."""
-    question = Question(words=" ".join(words.split()[:_WORDS]), filters=Filters(wings=(wing,) if wing else ()))
-    try:
-        return answers_markdown(retrieve(workspace, with_code_paths(workspace, question, from_top(workspace, paths))))
-    except AmbiguousWingError as error:
-        return str(error)
-
-
-def _around_entry(workspace: Workspace, address: str) -> str:
-    """Return an entry in full, with the entries that supersede it, would supersede it, or link to it."""
-    one = show_one(workspace, address.strip("/"))
-    target = one.entry.address
-    others = [other for other in workspace.catalog.entries.values() if other.address != target]
-    drafts = [other.address for other in others if other.status == "draft" and target in other.supersedes]
-    fields = ("amends", "see", "overrides", "conflicts_with")
-    linking = [other.address for other in others if any(target in other.links(name) for name in fields)]
-    named = {
-        "Superseded by": [head for head in one.heads if head != target],
-        "Supersedes": workspace.catalog.lineage.predecessors.get(target, ()),
-        "Drafts that would supersede it": drafts,
-        "Entries that link to it": linking[:20],
-    }
-    lines = [f"{head}: {', '.join(addresses)}" for head, addresses in named.items() if addresses]
-    return "\n\n".join([entries_text([one]), *lines])
+    @prompt("Get to know a wing", "Learn the rules of a project before the first change.")
+    async def onboard(wing: _Wing = "") -> str:
+        return _text_of(_ONBOARD, {"wing": wing}, await profile())
 
 
 def _text_of(steps: str, stated: Mapping[str, str], profile: Profile) -> str:

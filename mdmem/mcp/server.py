@@ -1,4 +1,4 @@
-"""The server on the SDK: tools of a profile, resources, prompts and completion, over standard input or HTTP.
+"""The server on the SDK: tools of a profile, resources and prompts, over standard input or HTTP.
 
 Each request is answered from the memory as it is at that moment.
 """
@@ -10,7 +10,7 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -22,14 +22,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolResult,
-    Completion,
-    CompletionArgument,
-    CompletionContext,
     GetPromptResult,
     InputRequiredResult,
-    PromptReference,
     Resource,
-    ResourceTemplateReference,
     TextContent,
 )
 from mcp_types import Tool as ListedTool
@@ -37,17 +32,15 @@ from mcp_types import Tool as ListedTool
 from mdmem import __version__
 from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
-from mdmem.guide import topics
 from mdmem.mcp.calls import Calls
 from mdmem.mcp.prompts import add_prompts
-from mdmem.mcp.resources import add_resources, list_places, list_rooms
+from mdmem.mcp.resources import add_resources, list_wings
 from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
 from mdmem.mcp.tools.tool import Tool, hint, short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.text import visible, visible_text
 from mdmem.store.settings import Profile
-from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -63,8 +56,6 @@ _MANY_ENTRIES = 500
 _BEAT = 0.25
 # Seconds that a question waits for the index; a first index of many entries takes longer, and titles answer meanwhile.
 _PATIENCE = 3.0
-# The protocol allows no more values of a completion.
-_MOST_VALUES = 100
 # Seconds for the requests that came before the end of the input, and for the end itself.
 _GRACE, _END, _POLL = 0.5, 0.4, 0.02
 
@@ -187,8 +178,7 @@ class MemoryServer(MCPServer[Any]):
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, Warmup(provider) if is_warming else None
         add_resources(self, self.on_memory)
-        add_prompts(self, self.on_memory, self._current_profile)
-        self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
+        add_prompts(self, self._current_profile)
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -224,11 +214,11 @@ class MemoryServer(MCPServer[Any]):
         raise ToolError(f"there is no tool {short_json(name)}; {hint(name, listed)}")
 
     async def list_resources(self) -> list[Resource]:
-        """Return the resources that every memory has, and the wings and rooms, where they can be read in time."""
+        """Return the resources that every memory has, and the wings, where they can be read in time."""
         listed = await super().list_resources()
         # A client that lists resources must not fail for a memory that does not exist yet.
         with contextlib.suppress(MdmemError, OSError):
-            listed += await self.on_memory(list_places)
+            listed += await self.on_memory(list_wings)
         return listed
 
     async def get_prompt(
@@ -240,21 +230,6 @@ class MemoryServer(MCPServer[Any]):
         except ValueError as error:
             # The SDK takes it for a fault of the server.
             raise MCPError(INVALID_PARAMS, str(error)) from error
-
-    async def complete(
-        self,
-        _ref: PromptReference | ResourceTemplateReference,
-        argument: CompletionArgument,
-        context: CompletionContext | None,
-    ) -> Completion:
-        """Return values for an argument of a template or a prompt, those that begin with the typed text first."""
-        known = (context.arguments if context is not None else None) or {}
-        typed, fitting = argument.value.casefold(), list[str]()
-        with contextlib.suppress(MdmemError, OSError):
-            values = await self.on_memory(lambda workspace: list(_candidates(workspace, argument.name, known)))
-            fitting = [one for one in values if typed in one.casefold()]
-        fitting.sort(key=lambda one: (not one.casefold().startswith(typed), one))
-        return Completion(values=fitting[:_MOST_VALUES], total=len(fitting), has_more=len(fitting) > _MOST_VALUES)
 
     async def on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
         """Return the result of work on a workspace of the caller."""
@@ -274,26 +249,6 @@ class MemoryServer(MCPServer[Any]):
         if self._profile is not None:
             return self._profile
         return await self.calls.in_thread(self.provider.profile)
-
-
-def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
-    """Return the values of an argument; `known` are the arguments that have a value already."""
-    catalog = workspace.catalog
-    named = known.get("wing")
-    wings = [wing] if named and (wing := find_wing(named, catalog.wings)) is not None else list(catalog.wings)
-    if name == "wing":
-        return catalog.wings
-    if name == "room":
-        return {room for wing in wings for room in list_rooms(catalog, wing)}
-    if name == "address":
-        return (one for one in catalog.entries if catalog.lineage.is_current(one))
-    if name == "topic":
-        return topics()
-    if name == "entry_id":
-        room = known.get("room")
-        entries = (one for one in catalog.entries.values() if one.wing in wings and room in (None, "", one.room))
-        return {one.address.rsplit("/", 1)[1] for one in entries}
-    return ()
 
 
 def serve_stdio(server: MemoryServer) -> None:

@@ -45,13 +45,12 @@ class _Cached(Struct):
 
 
 class CatalogCache:
-    """The catalog that was loaded last, for each root and caller; `tracked` are the files that git tracks, by root."""
+    """The catalog that was loaded last, for each root and caller."""
 
     def __init__(self) -> None:
         """Start without any."""
         self._lock = threading.Lock()
         self._known: dict[tuple[Path, Access], _Cached] = {}
-        self.tracked: dict[Any, tuple[object, Any]] = {}
 
     def get(self, workspace: Workspace) -> _Cached:
         """Return the catalog of the files as they are now."""
@@ -81,25 +80,13 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     def once(self, make: Make[_Made]) -> _Made:
         """Return a function's result, cached while neither the files nor the refs change."""
         if self._is_plain and make not in self._made:
-            self._made[make] = self._unless_refs_changed(self._cached.made, make, lambda: make(self)).over(self)
+            known, repository = self._cached.made, self.location.repository
+            # Taken before the value is made, so that it is never too new.
+            stamp = stamp_of(repository) if repository is not None else None
+            if make not in known or known[make][0] != stamp:
+                known[make] = (stamp, make(self))
+            self._made[make] = known[make][1].over(self)
         return super().once(make)
-
-    def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, those of an earlier call where git's index is the same."""
-        found: frozenset[str] = self._unless_refs_changed(
-            self.recent.tracked, self.location.root, super().tracked_files
-        )
-        return found
-
-    def _unless_refs_changed(self, known: dict[Any, tuple[object, Any]], key: object, make: Callable[[], Any]) -> Any:
-        """Return the cached value of a key while the repository is unchanged, else the result of a function."""
-        repository = self.location.repository
-        # Taken before the value is made, so that it is never too new.
-        stamp = stamp_of(repository) if repository is not None else None
-        before = known.get(key)
-        if before is None or before[0] != stamp:
-            before = known[key] = (stamp, make())
-        return before[1]
 
     @cached_property
     def _cached(self) -> _Cached:

@@ -15,7 +15,7 @@ from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.ask.show import ShownEntry, digests_of, show, show_about
+from mdmem.ask.show import ShownEntry, digests_of, show, show_about, stance_of
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
@@ -39,9 +39,10 @@ from mdmem.mcp.tools.tool import (
     Wing,
     tool,
 )
-from mdmem.model.entry import EntryType
+from mdmem.model.entry import Entry, EntryType
+from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_markdown
-from mdmem.render.entries import excerpts_json, excerpts_text, search_text, standing
+from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, standing
 from mdmem.render.findings.json import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.render.findings.text import text as findings_text
@@ -230,6 +231,13 @@ def _get_entry(
         facts=lambda: entries_json(entries),
         shown=digests_of(workspace, entries),
     )
+
+
+def list_text(workspace: Workspace, entries: Iterable[Entry]) -> str:
+    """Return one line for each entry, with the marks of those that are contradicted or not approved."""
+    listed = list(entries)
+    marks = {one.address: " ".join(standing_marks(stance_of(workspace, one))) for one in listed}
+    return entry_list(listed, Style(), marks)
 
 
 def entries_text(shown: Iterable[ShownEntry]) -> str:
