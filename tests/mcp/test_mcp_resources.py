@@ -19,7 +19,7 @@ from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 
-FIXED = ["mdmem://invariants", "mdmem://guide", *(f"mdmem://guide/{topic}" for topic in topics())]
+FIXED = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *(f"mdmem://guide/{topic}" for topic in topics())]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"
 TEMPLATES = [
     _ENTRY,
