@@ -35,10 +35,9 @@ EXPECTED = "expected.txt"
 ELSEWHERE: frozenset[str] = frozenset(
     {
         "check-crashed",
-        "name-collision",
-        "path-illegal-on-windows",
         "secret-like-text",
         "symlink-or-submodule",
+        "unportable-name",
         "unreadable",
         "unused-suppression",
     }

@@ -160,7 +160,7 @@ class Judged:
 
     def hides_more(self, address: str) -> bool:
         """Say whether a file has a fault that hides what else it says: an unknown status, a link that leads nowhere."""
-        hiding = {"unknown-value", "template-leftover", "dangling-link"}
+        hiding = {"invalid-value", "template-leftover", "dangling-link"}
         return any(code in hiding and path == f"{address}.md" for code, path, _ in self.faults)
 
 

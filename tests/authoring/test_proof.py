@@ -89,7 +89,7 @@ def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -
 def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
-    assert [one.code for one in mended(tmp_path).fixed] == ["unknown-value"]
+    assert [one.code for one in mended(tmp_path).fixed] == ["invalid-value"]
     assert codes_of(tmp_path) == {"dangling-link"}
 
 

@@ -95,7 +95,7 @@ def of_one(address: str, file: File, files: dict[str, File]) -> Iterator[Fault]:
     for name, known in (("type", TYPES), ("status", STATUSES)):
         for value in file.fields.get(name, []):
             if value not in known:
-                yield Fault("template-leftover" if value.count("|") > 1 else "unknown-value", path)
+                yield Fault("template-leftover" if value.count("|") > 1 else "invalid-value", path)
     for name in DATES:
         yield from (Fault(code, path) for value in file.fields.get(name, []) for code in of_date(value))
     for name in LINKS:
@@ -112,12 +112,12 @@ def of_one(address: str, file: File, files: dict[str, File]) -> Iterator[Fault]:
 def of_date(value: str) -> Iterator[str]:
     """Yield the code of what is wrong with a date."""
     if not ISO.match(value):
-        yield "invalid-date"
+        yield "date-form"
         return
     try:
         date.fromisoformat(value[:10])
     except ValueError:
-        yield "invalid-date"
+        yield "date-form"
 
 
 def of_link(path: str, address: str, link: str, files: dict[str, File]) -> Fault:

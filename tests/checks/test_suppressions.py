@@ -65,8 +65,8 @@ def test_comment_of_a_manifest_keeps_out_what_stands_there(tmp_path: Path) -> No
 
 
 def test_entry_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
-    write_entry(tmp_path, A, f"{IGNORE} unknown-value it is ours -->\n", type="rule", ignore="{unknown-value: ours}")
-    assert reported(tmp_path, "unknown-value", UNUSED) == [("unknown-value", f"{A}.md")]
+    write_entry(tmp_path, A, f"{IGNORE} invalid-value it is ours -->\n", type="rule", ignore="{invalid-value: ours}")
+    assert reported(tmp_path, "invalid-value", UNUSED) == [("invalid-value", f"{A}.md")]
 
 
 @pytest.mark.parametrize(

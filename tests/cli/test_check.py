@@ -189,10 +189,10 @@ def test_fail_on_says_from_which_severity_on_it_fails(
 def test_verbose_shows_what_is_only_information(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
-    arguments = ("check", "--select", "date-without-offset")
+    arguments = ("check", "--select", "date-form")
     assert "no findings" in run_here(capsys, *arguments, cwd=folder).out
     ran = run_here(capsys, *arguments, "--verbose", cwd=folder)
-    assert (ran.code, "info[date-without-offset]" in ran.out) == (0, True)
+    assert (ran.code, "info[date-form]" in ran.out) == (0, True)
 
 
 def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, capsys: Capture) -> None:

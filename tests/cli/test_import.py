@@ -332,7 +332,7 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture
     git(folder, "add", "-A")
     second = commit()
     assert second.returncode == 1
-    assert "unknown-value" in second.stderr
+    assert "invalid-value" in second.stderr
     assert "0003-cloud" not in second.stderr
 
 

@@ -4,7 +4,7 @@ local journey = dofile(arg[0]:gsub("[^/]+$", "neovim.lua"))
 local note = journey.open("memory/nav/notes/queue.md")
 journey.tell("open", journey.codes(note))
 
-journey.type(note, "active", "actve", journey.same(note, { "unknown-value" }))
+journey.type(note, "active", "actve", journey.same(note, { "invalid-value" }))
 journey.tell("typed", vim.diagnostic.get(note)[1].message)
 journey.act("status: actve", "quickfix", "active")
 journey.wait("the fix", journey.same(note, {}))

@@ -100,11 +100,11 @@ def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyP
     assert not memory.refresh()
     write_entry(hand.folder / "memory", "nav/architecture/threads", type="decison")
     assert memory.refresh()
-    assert places(hand) == [("nav/architecture/threads.md", "unknown-value")]
+    assert places(hand) == [("nav/architecture/threads.md", "invalid-value")]
     write_entry(hand.folder / "memory", "nav/architecture/new", status="actve")
     (hand.folder / THREADS).unlink()
     assert memory.refresh()
-    assert places(hand) == [("nav/architecture/new.md", "unknown-value")]
+    assert places(hand) == [("nav/architecture/new.md", "invalid-value")]
 
 
 def test_a_day_that_passes_counts(hand: Hand) -> None:
@@ -147,7 +147,7 @@ def test_nearest_memory_of_two_is_meant(hand: Hand) -> None:
     write_entry(hand.folder / "sub/notes", "own/rules/a", status="actve")
     commit_all(hand.folder)
     assert hand.open(RULE).memory is not hand.open("sub/notes/own/rules/a.md").memory
-    assert codes(hand, "sub/notes/own/rules/a.md") == ["unknown-value"]
+    assert codes(hand, "sub/notes/own/rules/a.md") == ["invalid-value"]
     assert codes(hand) == []
 
 

@@ -90,7 +90,7 @@ def test_a_finding_tells_what_it_means(reader: Hand) -> None:
     reader.close(RULE)
     assert found is not None
     assert isinstance(found.contents, types.MarkupContent)
-    assert "unknown-value (" in found.contents.value
+    assert "invalid-value (" in found.contents.value
 
 
 def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(reader: Hand) -> None:

@@ -111,7 +111,7 @@ def test_report_of_a_real_memory_is_valid(tmp_path: Path) -> None:
     write(root, "Nav/rules/x.md", "no front matter")
     workspace = open_root(root)
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
-    found = tuple(run_checks(case, ["dangling-link", "invalid-date", "not-text", "front-matter-missing", "bad-name"]))
+    found = tuple(run_checks(case, ["dangling-link", "date-form", "not-text", "front-matter-fence", "bad-name"]))
     made = CheckedRoot(CheckReport("working tree", 1, found), "memory", workspace.line_of, str)
     assert sorted(one["ruleId"] for one in run_of(made)["results"]) == sorted(one.code for one in found)
-    assert {one.code for one in found} >= {"dangling-link", "invalid-date", "not-text", "front-matter-missing"}
+    assert {one.code for one in found} >= {"dangling-link", "date-form", "not-text", "front-matter-fence"}

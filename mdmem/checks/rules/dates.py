@@ -19,12 +19,14 @@ from mdmem.model.finding import Finding, Severity
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 
-@check("invalid-date", Severity.ERROR, aliases=("not-iso",), per_file=True)
-def invalid_date(case: Case) -> Iterator[Finding]:
-    """A date is not a day of the calendar, or is not in the form of ISO 8601.
+@check("date-form", Severity.ERROR, aliases=("invalid-date", "not-iso", "date-without-offset"), per_file=True)
+def date_form(case: Case) -> Iterator[Finding]:
+    """A date is not a day of the calendar, not in the form of ISO 8601, or a time without an offset from UTC.
 
     `03/05/2026` is the third of May or the fifth of March, and in `2023-14-05` month and day changed places. A date
-    that cannot be read leaves its field empty, so the entry has no place in the order and is never due for review.
+    that cannot be read leaves its field empty, so the entry has no place in the order and is never due for review. A
+    time without an offset is read as UTC and is an info: two entries that were written hours apart on two continents
+    may change places. A plain day is fine.
 
     Fails:
 
@@ -36,6 +38,13 @@ def invalid_date(case: Case) -> Iterator[Finding]:
     """
     yield from case.loaded("invalid-date")
     yield from case.loaded("not-iso", _rewritten)
+    for entry, _ in case.entries:
+        for name in DATE_FIELDS:
+            moment = getattr(entry, name)
+            if isinstance(moment, datetime) and moment.tzinfo is None:
+                message = f"`{name}` is {moment.isoformat()}, a time without an offset"
+                help_, level, former = "add the offset, or write the day alone", Severity.INFO, "date-without-offset"
+                yield case.on_entry(entry, message, help_, field=name, severity=level, former=former)
 
 
 def _rewritten(document: Document, finding: Finding) -> Finding:
@@ -193,24 +202,3 @@ def expired(case: Case) -> Iterator[Finding]:
         message = f"expired {days} {'day' if days == 1 else 'days'} ago, on {day_of(entry.expires_at)}"
         help_ = f"end it with `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
         yield case.on_entry(entry, message, help_, field="expires_at")
-
-
-@check("date-without-offset", Severity.INFO, per_file=True)
-def date_without_offset(case: Case) -> Iterator[Finding]:
-    """A time has no offset from UTC.
-
-    Entries are ordered by their dates. A time without an offset is read as UTC, so two entries that were written hours
-    apart on two continents may change places. A plain day is fine.
-
-    Fails:
-
-        verified_at: 2026-10-19T16:20:00
-
-    Fix: add the offset, as in 2026-10-19T16:20:00+02:00, or write the day alone.
-    """
-    for entry, _ in case.entries:
-        for name in DATE_FIELDS:
-            moment = getattr(entry, name)
-            if isinstance(moment, datetime) and moment.tzinfo is None:
-                message = f"`{name}` is {moment.isoformat()}, a time without an offset"
-                yield case.on_entry(entry, message, "add the offset, or write the day alone", field=name)

@@ -17,36 +17,17 @@ from mdmem.markdown.patch import rename_key, set_fields
 from mdmem.model.finding import Finding, Severity
 from mdmem.model.spelling import known_spelling
 
-
-@check("front-matter-missing", Severity.ERROR, per_file=True)
-def front_matter_missing(case: Case) -> Iterator[Finding]:
-    """The file has no front matter.
-
-    An entry begins with its fields between two lines of `---`. Without `type` and `status` mdmem does not read the text
-    as memory.
-
-    Fails:
-
-        # Store times in UTC
-
-        All times are stored in UTC.
-
-    Fix: start the file with `---`, `type:`, `status:`, `created_at:` and `---`; `mdmem new` writes such a file.
-    `mdmem check --fix` adds a missing first line if the fields are there.
-    """
-    yield from case.loaded("front-matter-missing", with_start)
-
-
-_FENCES = ("fence-unterminated", "fence-variant", "second-front-matter")
+_FENCES = ("front-matter-missing", "fence-unterminated", "fence-variant", "second-front-matter")
 
 
 @check("front-matter-fence", Severity.ERROR, aliases=_FENCES, per_file=True)
 def front_matter_fence(case: Case) -> Iterator[Finding]:
-    """The front matter does not begin and end with a line that is exactly `---`.
+    """The file has no front matter, or one that does not begin and end with a line that is exactly `---`.
 
-    Readers disagree about `----`, `+++`, `...`, and `---` with a blank behind it, so one entry would mean two things.
-    Without a closing line nobody can tell where the fields end. If a second front matter follows the first, only the
-    first is read; a tool that did not recognise the first one wrote the second.
+    An entry begins with its fields between two such lines. Without `type` and `status` mdmem does not read the text as
+    memory. Readers disagree about `----`, `+++`, `...`, and `---` with a blank behind it, so one entry would mean two
+    things. Without a closing line nobody can tell where the fields end. If a second front matter follows the first,
+    only the first is read; a tool that did not recognise the first one wrote the second.
 
     Fails:
 
@@ -55,9 +36,10 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
         status: active
         ----
 
-    Fix: write exactly `---` as the first line of the file and after the last field; merge two front matters into one.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: write exactly `---` as the first line of the file and after the last field; `mdmem new` writes such a file.
+    Merge two front matters into one. `mdmem check --fix` does it if no doubt is left.
     """
+    yield from case.loaded("front-matter-missing", with_start)
     yield from case.loaded("fence-unterminated", with_end)
     yield from case.loaded("fence-variant", with_exact_fences)
     yield from case.loaded("second-front-matter")
@@ -115,24 +97,6 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     yield from case.loaded("wiki-link-value", _without_brackets)
 
 
-@check("comment-truncates-value", Severity.WARNING, per_file=True)
-def comment_truncates_value(case: Case) -> Iterator[Finding]:
-    """A `#` cuts off the rest of a value.
-
-    In YAML a blank and `#` begin a comment. The check reports a `#` without a blank behind it, which usually belongs to
-    a number or the name of a channel.
-
-    Fails:
-
-        title: Update #2 done        (the title is `Update`)
-        owner: #navigation           (the owner is empty)
-
-    Fix: put the whole value in quotes, as in `title: "Update #2 done"`; write `# ` with a blank if a comment is meant.
-    `mdmem check --fix` does it if no doubt is left.
-    """
-    yield from case.loaded("comment-truncates-value", with_whole_value)
-
-
 _LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
 
 
@@ -175,21 +139,24 @@ def _with_known_key(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)
 
 
-@check("empty-value", Severity.WARNING, per_file=True)
-def empty_value(case: Case) -> Iterator[Finding]:
-    """A field has no value.
+@check("lost-value", Severity.WARNING, aliases=("empty-value", "comment-truncates-value"), per_file=True)
+def lost_value(case: Case) -> Iterator[Finding]:
+    """A field has no value, or a `#` cuts off the rest of it.
 
     Somebody forgot the value, or lost it in an edit. YAML readers take it for `null`, which some write back into the
-    file.
+    file. In YAML a blank and `#` begin a comment; the check reports a `#` without a blank behind it, which usually
+    belongs to a number or the name of a channel.
 
     Fails:
 
         owner:
-        tags: ~
+        title: Update #2 done        (the title is `Update`)
 
-    Fix: write a value, or remove the line. `mdmem check --fix` removes it.
+    Fix: write a value, or remove the line; put the whole value in quotes, as in `title: "Update #2 done"`, or write
+    `# ` with a blank if a comment is meant. `mdmem check --fix` does it if no doubt is left.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
+    yield from case.loaded("comment-truncates-value", with_whole_value)
     for finding in case.loaded("empty-value"):
         if (finding.place.path, finding.place.line) not in cut:
             yield _without_key(case.catalog.document(finding.place.path), finding)

@@ -50,20 +50,25 @@ def is_expected(path: str) -> bool:
 _KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}
 
 
-@check("path-illegal-on-windows", Severity.ERROR)
-def path_illegal_on_windows(case: Case) -> Iterator[Finding]:
-    """Windows does not allow this file name.
+_UNPORTABLE = ("path-illegal-on-windows", "case-collision", "unicode-collision")
+
+
+@check("unportable-name", Severity.ERROR, aliases=_UNPORTABLE)
+def unportable_name(case: Case) -> Iterator[Finding]:
+    """Windows does not allow this file name, or two names differ only in capital letters or look the same.
 
     One such file stops everybody on Windows from checking out the repository: the name of a device (`con`, `aux`,
-    `nul`), `:`, `?`, `*` and the like, a dot or a blank at the end, or a name that is not UTF-8.
+    `nul`), `:`, `?`, `*` and the like, a dot or a blank at the end, or a name that is not UTF-8. On Windows and macOS
+    two names that fold to one are one file or folder: a checkout keeps one of them, and the next commit deletes the
+    other. An «é» can be one character, or an «e» and an accent, so a link that looks right may lead to the other file.
 
     Fails:
 
         app/rules/aux.md
-        app/rules/when: now.md
+        app/rules/use-utc.md    and    app/rules/Use-UTC.md
 
-    Fix: rename an entry, a room or a wing with `mdmem mv`, which rewrites the links to it, another file with `git mv`.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename an entry, a room or a wing with `mdmem mv`, which rewrites the links to it, another file with `git mv`;
+    or merge two entries into one. `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     # Below a folder with such a name no path is usual.
     for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.others))).items():
@@ -71,8 +76,14 @@ def path_illegal_on_windows(case: Case) -> Iterator[Finding]:
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"
             better = _better_name(place) if is_entry_place(path) else None
-            found = at_path(path, message, renaming(place, path, better))
+            found = at_path(path, message, renaming(place, path, better), former="path-illegal-on-windows")
             yield with_name(found, case, place, better) if better else found
+    for first, second, first_path, second_path in _collisions(case):
+        message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
+        if composed(first) == composed(second):
+            message, former = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same", "unicode-collision"
+        found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path), former=former)
+        yield with_number(found, case, second)
 
 
 def _better_name(place: str) -> str | None:
@@ -80,29 +91,6 @@ def _better_name(place: str) -> str | None:
     kind = _KIND_BY_DEPTH.get(place.count("/"))
     better = well_formed(kind, place.rsplit("/", 1)[-1].removesuffix(".md")) if kind else None
     return better if better and not why_not_on_windows(better) else None
-
-
-@check("name-collision", Severity.ERROR, aliases=("case-collision", "unicode-collision"))
-def name_collision(case: Case) -> Iterator[Finding]:
-    """Two names differ only in capital letters, or look the same.
-
-    On Windows and macOS the two are one file or folder: a checkout keeps one of them, and the next commit deletes the
-    other. An «é» can be one character, or an «e» and an accent, so a link that looks right may lead to the other file.
-
-    Fails:
-
-        app/rules/use-utc.md
-        app/rules/Use-UTC.md
-
-    Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
-    """
-    for first, second, first_path, second_path in _collisions(case):
-        message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
-        if composed(first) == composed(second):
-            message, former = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same", "unicode-collision"
-        found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path), former=former)
-        yield with_number(found, case, second)
 
 
 def _fold(name: str) -> str:

@@ -17,7 +17,7 @@ from mdmem.model.spelling import certain_value
 from mdmem.model.text import kind_of
 
 
-@check("missing-field", Severity.ERROR)
+@check("missing-field", Severity.ERROR, per_file=True)
 def missing_field(case: Case) -> Iterator[Finding]:
     """A required field is missing or empty: `type`, `status` or `created_at`.
 
@@ -53,23 +53,29 @@ _GLOB = ":(glob)"
 _NESTING = frozenset({"ignore", "relations"})
 
 
-@check("wrong-type", Severity.ERROR, per_file=True)
-def wrong_type(case: Case) -> Iterator[Finding]:
-    """A value does not have the form that its field needs, so it is not read.
+@check("invalid-value", Severity.ERROR, aliases=("wrong-type", "unknown-type", "unknown-status"), per_file=True)
+def invalid_value(case: Case) -> Iterator[Finding]:
+    """A value is not one that its field may have, so it is not read.
 
     `confidence: high` ranks nothing, and a list under `owner` names nobody. A list field with a single item may be a
-    plain value.
+    plain value. The type is an entry's authority, and the status says whether it applies: without a known one the entry
+    is not read at all, and every retrieval lists it as a problem.
 
     Fails:
 
-        version: two
-        confidence: 80%
+        confidence: high
         owner: [web-team, api-team]
+        type: desicion
+        status: superseded
 
-    Fix: write a whole number from 1, a number from 0 to 1, or one text; or rename the key to `x-...` to keep the value
-    as it is. `mdmem check --fix` does it if no doubt is left.
+    Fix: write a whole number from 1, a number from 0 to 1, or one text; or rename the key to `x-...` to keep the value.
+    As the type write invariant, decision, pattern or note, and use `label` for another kind of entry. As the status
+    write `active` for accepted, `draft` for proposed, `under_review` for doubted, or `deprecated` for ended, with
+    `superseded_by` if it was replaced. `mdmem check --fix` corrects a slip, and a value with one meaning.
     """
     yield from case.loaded("wrong-type", _converted)
+    yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
+    yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
 
 
 def _converted(document: Document, finding: Finding) -> Finding:
@@ -89,27 +95,6 @@ def _plain_value(name: str, value: object) -> str | None:
     if isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value" and value[0]:
         return str(value[0])
     return value.removeprefix(_GLOB) or None if isinstance(value, str) and name == "applies_to" else None
-
-
-@check("unknown-value", Severity.ERROR, aliases=("unknown-type", "unknown-status"), per_file=True)
-def unknown_value(case: Case) -> Iterator[Finding]:
-    """The value of `type` or `status` is not one of the four, so the entry is not read.
-
-    The type is an entry's authority: an invariant is never omitted, a note is the first to go. The status says whether
-    it applies. Without a known one nobody can tell, and every retrieval lists the entry as a problem.
-
-    Fails:
-
-        type: desicion
-        status: superseded
-
-    Fix: write invariant, decision, pattern or note; use `label` for another kind of entry, as in `type: note` with
-    `label: session`. For the status write `active` for accepted, `draft` for proposed, `under_review`, or `deprecated`
-    with `superseded_by` for replaced. `mdmem check --fix` corrects a slip, and a word of another format with one
-    meaning.
-    """
-    yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
-    yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
 
 
 def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
