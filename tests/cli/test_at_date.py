@@ -156,13 +156,7 @@ def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        ("today", "eight"),
-        ("yesterday", "eight"),
-        ("190 days ago", "four"),
-        ("31 Weeks ago", "two"),
-    ],
+    ("said", "title"), [("today", "eight"), ("yesterday", "eight"), ("190 days ago", "four"), ("31 Weeks ago", "two")]
 )
 def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, capsys: Capture) -> None:
     assert titles(capsys, dated(tmp_path), said) == [f"Use {title} threads"]

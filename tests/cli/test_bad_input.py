@@ -142,10 +142,7 @@ KINDS: dict[str, tuple[Spoil, str, str]] = {
     "submodule": (submodule, "symlink-or-submodule", "nav/sub"),
 }  # fmt: skip
 # What lies where no entry is read, and may be one all the same.
-MISPLACED = {
-    "room named like a file": ["nav/rules.md"],
-    "folder named like an entry": ["nav/rules/bad.md/deep.md"],
-}
+MISPLACED = {"room named like a file": ["nav/rules.md"], "folder named like an entry": ["nav/rules/bad.md/deep.md"]}
 
 
 def is_clear(ran: Ran) -> bool:

@@ -10,16 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import (
-    commit_all,
-    environment,
-    git,
-    memory,
-    run_here,
-    snapshot,
-    write,
-    write_entry,
-)
+from builders import commit_all, environment, git, memory, run_here, snapshot, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 

@@ -250,7 +250,7 @@ def test_record_commits_the_manifests_alone_when_asked(worn: Path, capsys: Captu
     commit = git(worn, "rev-parse", "HEAD")
     assert ran.out.endswith(f"\n\nrecorded in base/README.md, nav/README.md, committed as {commit[:10]}\n")
     assert git(worn, "log", "-1", "--format=%B", "--name-only").splitlines() == [
-        *("Tend base, nav", "", "", "memory/base/README.md", "memory/nav/README.md"),
+        *("Tend base, nav", "", "", "memory/base/README.md", "memory/nav/README.md")
     ]
     assert git(worn, "status", "--short") == "A  staged.txt"
 

@@ -129,10 +129,7 @@ STAGES = "-t pre-commit -t pre-merge-commit -t pre-push"
 
 @pytest.mark.parametrize(
     ("types", "line"),
-    [
-        ("", f"pre-commit install {STAGES}"),
-        ("default_install_hook_types: [pre-commit]\n", "pre-commit install"),
-    ],
+    [("", f"pre-commit install {STAGES}"), ("default_install_hook_types: [pre-commit]\n", "pre-commit install")],
 )
 def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
     types: str, line: str, tmp_path: Path, capsys: Capture
@@ -162,10 +159,7 @@ def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
             "Claude Code reads .claude/CLAUDE.md in place of AGENTS.md; add this line to it:\n@../AGENTS.md\n",
         ),
         ("GEMINI.md", "Gemini CLI reads GEMINI.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"),
-        (
-            COPILOT,
-            f"GitHub Copilot reads {COPILOT}, and AGENTS.md not everywhere; add this line to it:\n{READ}\n",
-        ),
+        (COPILOT, f"GitHub Copilot reads {COPILOT}, and AGENTS.md not everywhere; add this line to it:\n{READ}\n"),
     ],
 )
 def test_client_that_reads_a_file_of_its_own_is_named_with_the_line_to_add(
