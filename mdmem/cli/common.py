@@ -240,16 +240,14 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
     return closed_set(folded)
 
 
-def open_workspace(
-    given: Globals, *, revision: str | None = None, files: Sequence[str] = (), repository: str | None = None
-) -> Workspace:
+def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
     """Return the workspace at a revision or a date, or the hub's copy of a repository.
 
     The root is that of `--root`, of the files, or of the working folder.
     """
     from mdmem.store.workspace.location import Snapshot, locate
 
-    copied = repository or click.get_current_context().meta.get(_REPOSITORY)
+    copied = click.get_current_context().meta.get(_REPOSITORY)
     if copied is not None:
         workspace = _open_copy(given, copied, revision)
     else:
@@ -323,10 +321,10 @@ def _index_progress(given: Globals) -> Progress | None:
     return None if given.quiet else Progress("indexing {} entries, once")
 
 
-def _echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
+def _echo(text: str, *, err: bool = False) -> None:
     """Print a text; if its reader has gone, the command still does its work and keeps its exit code."""
     try:
-        click.echo(text, err=err, nl=nl, color=color)
+        click.echo(text, err=err)
     except BrokenPipeError:
         discard_output(sys.stderr if err else sys.stdout)
 

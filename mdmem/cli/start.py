@@ -64,10 +64,7 @@ _CLIENTS = (
     help="With --client: add hooks, too, which show the rules for a file to the model when it edits it.",
 )
 @click.option(
-    "--command",
-    default="mdmem",
-    metavar="PATH",
-    help="The command that starts mdmem there.  [default: mdmem]",
+    "--command", default="mdmem", metavar="PATH", help="The command that starts mdmem there.  [default: mdmem]"
 )
 @global_options
 def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> int:

@@ -327,7 +327,6 @@ def lineage_svg(
     places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
     corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * _ROW) for one, (x, y) in places.items()}
     width = max((x for x, _ in corners.values()), default=0) + _BOX + _EDGE
-    # Below the last row there is room for an arrow that passes other boxes.
     height = max((y for _, y in corners.values()), default=0) + _ROW + (24 if graph.hidden else 0)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     # A screen reader skips the parts of an image, so a picture with links is a group.
@@ -339,7 +338,7 @@ def lineage_svg(
         f'<desc id="{name}-said">{_text(" ".join(_sentences(graph)))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
-        *(line for edge in graph.edges for line in _arrow(edge, corners, places)),
+        *(line for edge in graph.edges for line in _arrow(edge, corners)),
         *(line for node in graph.nodes for line in _box(node, *corners[node.entry.address], href)),
     ]
     if graph.hidden:
@@ -347,36 +346,24 @@ def lineage_svg(
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]], places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    start, end = edge.forward
-    if edge.kind is Relation.CONFLICTS:
-        # Neither side comes first.
-        start, end = sorted((start, end), key=lambda one: places[one])
+def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    is_conflict = edge.kind is Relation.CONFLICTS
+    # Of a contradiction, neither side comes first.
+    start, end = sorted(edge.forward, key=corners.__getitem__) if is_conflict else edge.forward
     (left, top), (right, low) = corners[start], corners[end]
-    is_back = places[end][0] <= places[start][0]
-    points = [(left + _BOX, top + _TALL // 2)]
-    if places[end][0] > places[start][0] + 1:
-        # The arrow passes other boxes in the gap below their row.
-        below = top + (_TALL + _ROW) // 2
-        points += [(left + _BOX + _GAP, below), (right - _GAP, below)]
-    points.append((right if not is_back else right + _BOX, low + _TALL // 2))
-    path = _curve(points if edge.kind in _FORWARD else [*reversed(points)], is_back=is_back)
+    # An arrow within a column, or to the left, leads around the right side of the boxes.
+    is_back, bend = right <= left, _GAP // 2
+    x1, y1, x2, y2 = left + _BOX, top + _TALL // 2, right + _BOX * is_back, low + _TALL // 2
+    # An arrow that passes other boxes sags below them.
+    sag = _TALL if x2 - x1 > _GAP else 0
+    ways = [f"{x1},{y1}", f"{x1 + bend},{y1 + sag}", f"{x2 + bend if is_back else x2 - bend},{y2 + sag}", f"{x2},{y2}"]
+    first, *others = ways if edge.kind in _FORWARD else reversed(ways)
     kind = f' class="{_LOOSE[edge.kind]}"' if edge.kind in _LOOSE else ""
-    head = "" if edge.kind is Relation.CONFLICTS else ' marker-end="url(#to)"'
-    yield f'<path{kind} d="{path}"{head}/>'
-    (x1, y1), (x2, y2) = points[-2], points[-1]
+    head = "" if is_conflict else ' marker-end="url(#to)"'
+    yield f'<path{kind} d="M{first} C{" ".join(others)}"{head}/>'
     label = _SHORT.get(edge.kind, edge.kind)
-    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{label}</text>'
-
-
-def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:
-    x, y = points[0]
-    path = [f"M{x},{y}"]
-    for to_x, to_y in points[1:]:
-        bend = _GAP // 2 if is_back or to_x == x else (to_x - x) // 2
-        path.append(f"C{x + bend},{y} {to_x + bend if is_back else to_x - bend},{to_y} {to_x},{to_y}")
-        x, y = to_x, to_y
-    return " ".join(path)
+    x, y = (x1 + x2) // 2, (y1 + y2) // 2 + sag * 3 // 4
+    yield f'<text class="way" text-anchor="middle" x="{x}" y="{y - 6}">{label}</text>'
 
 
 def _box(node: Box, x: int, y: int, href: Callable[[str], str] | None) -> Iterator[str]:
