@@ -279,12 +279,6 @@ def test_without_a_root_each_command_says_so(command: list[str], in_git: bool, t
     assert ran.err.startswith(f"mdmem: no memory here: no mdmem.toml in {tmp_path} or above; ")
 
 
-@pytest.mark.parametrize("command", [["list"], ["search", "a"], ["retrieve", "a"]], ids=lambda command: command[0])
-def test_wing_that_does_not_exist_names_the_nearest(command: list[str], tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, *command, "--wing", "nvv", cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: there is no wing `nvv`; did you mean `nav`?\n")
-
-
 def run_unprivileged(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return run_mdmem(*arguments, cwd=cwd, first=without_rights())
 

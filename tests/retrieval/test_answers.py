@@ -84,19 +84,6 @@ def test_all_rules_for_a_file_are_said_to_be_all_unless_something_may_hide_one(f
     assert "These are all" not in run_here(capsys, *asked, cwd=folder).out
 
 
-def test_session_shows_an_entry_once_unless_it_changes(folder: Path, capsys: Capture) -> None:
-    def asked() -> str:
-        return run_here(capsys, "retrieve", "which threads?", "--session", "one", cwd=folder).out
-
-    assert "Navigation uses two threads" in asked()
-    assert "Already shown: [invariant] callbacks; [decision] threads" in asked()
-    write_entry(folder / "memory", CHOICE, "Navigation uses three threads.\n", title="Use three threads")
-    commit_all(folder)
-    assert "Navigation uses three threads" in asked()
-    fresh = run_here(capsys, "retrieve", "which threads?", "--session", "one", "--fresh", cwd=folder).out
-    assert "A callback must not block" in fresh
-
-
 def test_session_shows_only_new_paragraphs_of_a_long_entry(folder: Path, capsys: Capture) -> None:
     belts = "\n\n".join(f"Belt b{number} runs at speed s{number}. " + "It is long. " * 60 for number in range(9))
     write_entry(folder / "memory", "nav/architecture/belts", f"Belts run.\n\n{belts}\n", title="Belts")
