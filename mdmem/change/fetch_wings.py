@@ -146,8 +146,7 @@ def _not_here(workspace: Workspace, name: str, stated: WingSettings) -> str | No
 
 def _failing(workspace: Workspace) -> list[Finding]:
     report = check(workspace, CheckRequest())
-    level = report.fail_on.rank
-    return [one for one in report.findings if one.weight.rank <= level]
+    return [one for one in report.findings if report.fails(one)]
 
 
 def _counted(wing: FetchedWing, before: Catalog, after: Catalog) -> FetchedWing:

@@ -22,10 +22,8 @@ from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
 BODY = "body"
-# Each of these fields has a line of its own, in this order; the others share one line.
-_FIRST = ("type", "status", "title")
-_OWN_LINE = (*_FIRST, "supersedes", "superseded_by", "amends", "overrides", "conflicts_with", "applies_to")
-_SILENT = frozenset({"deprecated_at"})
+# A new entry shows these fields, too.
+_RELATIONS = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with", "applies_to")
 
 
 class HistoryStep(Struct, frozen=True, kw_only=True):
@@ -224,21 +222,16 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
         fields = workspace.catalog.shown_fields(after)
         title = fields.get("title") or first_heading(after.body) or title_of(after.path.removesuffix(".md"))
         yield f"created as {fields.get('status', 'no status')} {fields.get('type', 'entry')}: {title}"
-        yield from (f"{name}: {_text(fields[name])}" for name in _OWN_LINE if name not in _FIRST and fields.get(name))
+        yield from (f"{name}: {_text(fields[name])}" for name in _RELATIONS if fields.get(name))
         if (origin := read_origin(fields.get(KEY))) is not None:
             yield f"imported from {origin.path}"
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    differing = [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)]
-    for name in _OWN_LINE:
-        if name in differing:
-            is_approval = name == "status" and after.get("status") == "active" and after.get("approved_by")
-            by = f", by {after['approved_by']}" if is_approval else ""
-            yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}{by}"
-    rest = [name for name in differing if name not in _OWN_LINE and name not in _SILENT]
-    if rest:
-        yield "; ".join(f"{name}: {_text(after.get(name)) or 'removed'}" for name in rest)
+    """Yield a line for each field with another value; the one of the status implies the day of the end."""
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name) and name != "deprecated_at":
+            yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}"
 
 
 def _text(value: Any) -> str:

@@ -46,10 +46,9 @@ def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
     found = find_conflicts(workspace).found
     plain = from_root(workspace, name)
     meant = [one for one in found if one.address == plain]
-    meant = meant or [one for one in found if one.address.endswith(f"/{plain}")]
     if not meant:
-        by_handle = find_by_handle(workspace, plain)
-        meant = [one for one in found if one.address in by_handle]
+        handles = find_by_handle(workspace, plain)
+        meant = [one for one in found if one.address.endswith(f"/{plain}") or one.address in handles]
     if len(meant) == 1:
         return meant[0]
     names = ", ".join(one.address for one in meant or found)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from mdmem.checks.engine import CheckReport, is_incomplete
+from mdmem.checks.engine import is_incomplete
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding
@@ -123,7 +123,9 @@ def _bring_together(
         commit = _rebased(repository, upstream, ours, theirs)
     # If the ref moves on meanwhile, the check still compares with the commit that was fetched.
     report = check(workspace.at(Snapshot(revision=commit)), CheckRequest(base=upstream.name))
-    faults = _failing(report)
+    level = report.fail_on.rank
+    # A problem of this machine, such as a wing that is not fetched, is not a fault of the commits.
+    faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
     if base != ours:
         _refuse_new(upstream, [one for one in faults if one.new])
     if commit != ours and not move_branch(repository, upstream.own_ref, ours, commit):
@@ -132,18 +134,6 @@ def _bring_together(
     if commit != theirs and not push(repository, upstream, commit):
         return None
     return commit, faults
-
-
-def _failing(report: CheckReport) -> list[Finding]:
-    """Return the findings that fail a run, new or old.
-
-    A problem of this machine, such as a wing that is not fetched, is not a fault of the commits.
-    """
-    return [
-        one
-        for one in report.findings
-        if one.severity is not None and one.severity.rank <= report.fail_on.rank and not is_incomplete(one)
-    ]
 
 
 def _rebased(repository: Repository, upstream: Upstream, ours: str, theirs: str) -> str:

@@ -93,7 +93,7 @@ def test_approval_names_who_approved(tmp_path: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", NEW, status="active", approved_by="Ada <ada@example.org>")
     commit_all(folder, "approve")
     changes = logged(capsys, NEW, cwd=folder)["commits"][0]["changes"]
-    assert changes[0] == "status: draft → active, by Ada <ada@example.org>"
+    assert changes == ["status: draft → active", "approved_by: none → Ada <ada@example.org>"]
 
 
 def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Capture) -> None:
