@@ -133,7 +133,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
     if repository is None:
         return ComparedTrees()
     head, changed = list_changed(repository, under)
-    paths = {path.removeprefix(f"{under}/") if under else path for path in changed}
+    paths = {path.removeprefix(workspace.location.prefix) for path in changed}
     tree = workspace.whole_tree
     if isinstance(tree, TreeView):
         # A fix is proved before it is on disk.

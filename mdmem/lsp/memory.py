@@ -204,8 +204,7 @@ class Document(Struct, frozen=True, dict=True):
         return ParsedText(links=tuple(self._addresses_in_code())) if self.is_code else parse_text(self.text)
 
     def _addresses_in_code(self) -> Iterator[Token]:
-        under = self.memory.location.under
-        prefix = f"{under}/" if under else ""
+        prefix = self.memory.location.prefix
         for found in _PATH_IN_CODE.finditer(self.text) if len(self.text) <= _LONGEST_CODE else ():
             named = found.group().rstrip(".").removesuffix(".md")
             address = named.lstrip("./").removeprefix(prefix)

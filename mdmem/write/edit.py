@@ -148,7 +148,7 @@ class CodePaths:
 
     def __init__(self, workspace: Workspace) -> None:
         """Read the files and their folders from git."""
-        under = f"{workspace.location.under}/" if workspace.location.under else ""
+        under = workspace.location.prefix
         tracked = workspace.tracked_files()
         self._files = frozenset(path for path in tracked if not (under and path.startswith(under)))
         self._folders: set[str] = set()

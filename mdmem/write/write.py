@@ -212,7 +212,7 @@ def _commit(
         supersedes=change_set.supersedes,
         agent=change_set.agent,
     )
-    under = f"{workspace.location.under}/" if workspace.location.under else ""
+    under = workspace.location.prefix
     before = {f"{under}{change.path}": change.before for change in change_set.changes}
     before |= {f"{under}{change.to}": None for change in change_set.changes if change.to != change.path}
     return commit_paths(repository, sorted({*before, *also}), message, before=before)

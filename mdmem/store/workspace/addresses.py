@@ -102,7 +102,7 @@ def find_by_handle(workspace: Workspace, plain: str) -> list[str]:
     else:
         found = [one for one, id_ in ids.items() if id_.startswith(f"{wanted.rstrip('-')}-")]
         # A name that was an entry's does not mean another entry whose name goes on.
-        under = f"{location.under}/" if location.under else ""
+        under = location.prefix
         tracked = workspace.tracked_files() if found and workspace.snapshot.is_working_tree else ()
         there = (path.removeprefix(under) for path in tracked if path.startswith(under))
         if found and _files_called(workspace, plain, (*_deleted(workspace), *there)):
@@ -163,7 +163,7 @@ def _deleted(workspace: Workspace) -> Mapping[str, str]:
     gone = list_deletions(repository, under, revisions=() if revision is None else (revision,))
     if revision is None:
         gone |= list_staged_deletions(repository, under)
-    prefix = f"{under}/" if under else ""
+    prefix = workspace.location.prefix
     return {old.removeprefix(prefix): (new or "").removeprefix(prefix) for old, (_, new) in gone.items()}
 
 
@@ -194,7 +194,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
 
 def from_root(workspace: Workspace, name: str) -> str:
     """Return a name relative to the root: paths from the working folder and the repository's top are accepted, too."""
-    root, under = workspace.location.root, workspace.location.under
+    root = workspace.location.root
     # Windows separates folders so, and no address contains it.
     name = name.replace("\\", "/")
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
@@ -202,9 +202,7 @@ def from_root(workspace: Workspace, name: str) -> str:
         # A deeper path is an address that was typed inside the root.
         if path.is_relative_to(root) and len(path.relative_to(root).parts) <= len(("wing", "room", "entry-id")):
             name = path.relative_to(root).as_posix()
-    if under:
-        name = name.removeprefix(f"{under}/")
-    return name.removesuffix(".md").strip("/")
+    return name.removeprefix(workspace.location.prefix).removesuffix(".md").strip("/")
 
 
 def from_here(workspace: Workspace) -> Callable[[str], str]:

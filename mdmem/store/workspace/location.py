@@ -339,5 +339,5 @@ def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Pat
     if repository is None:
         return True
     changed = list_changed_in_index(repository, index=staged_index(repository, environment, cwd))
-    under = f"{location.under}/" if location.under else ""
+    under = location.prefix
     return not changed or any(path.startswith(under) for path in changed)

@@ -96,7 +96,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     read = _digests_read(catalog)
     on_disk: Set[str] = frozenset()
     if is_disk and any(committed.get(path, digest) != digest for path, digest in read.items()):
-        prefix = f"{under}/" if under else ""
+        prefix = workspace.location.prefix
         on_disk = {path.removeprefix(prefix) for path in list_changed(repository, under)[1]}
     found = {}
     for path in [path for path, digest in read.items() if binding.get(path) != digest]:

@@ -91,7 +91,7 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
     access, location = workspace.access, workspace.location
     if not access.is_narrow or not commits or location.repository is None:
         return list(commits)
-    prefix = f"{location.under}/" if location.under else ""
+    prefix = location.prefix
     touched = paths_of_commits(location.repository, [commit.digest for commit in commits], location.under)
     others = {
         digest for digest, paths in touched.items() if not all(access.sees(path.removeprefix(prefix)) for path in paths)
