@@ -225,10 +225,10 @@ def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -
     seen = Agent(seen_by(open_root(root), APP), now=lambda: now)
     assert seen.save_decision(_decision("Use granite"), "app").status == "saved"
     for project in (None, "vault", "obsidian"):
-        assert seen.get_save_status(project).artifact_ids == ()
+        assert seen.get_save_status(project)["artifact_ids"] == []
     status = status_json(report_status(seen_by(open_root(root), APP)))
     assert not any("wait" in remark for remark in status["remarks"])
-    assert len(whole.get_save_status(None).artifact_ids) == 1
+    assert len(whole.get_save_status(None)["artifact_ids"]) == 1
 
 
 def test_settings_of_unseen_wings_are_no_matter_of_the_caller(tmp_path: Path) -> None:
