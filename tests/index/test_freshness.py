@@ -65,9 +65,66 @@ def asked(tmp_path: Path, capsys: Capture) -> Asked:
     return who
 
 
-def test_edit_in_place_is_seen(asked: Asked) -> None:
-    write_crane(asked.folder, "Swings far")
-    assert asked.titles() == ["Swings far"]
+def crane(title: str, address: str = ADDRESS) -> Callable[[Path], object]:
+    return lambda folder: write_crane(folder, title, address)
+
+
+def run_git(*arguments: str) -> Callable[[Path], object]:
+    return lambda folder: git(folder, *arguments)
+
+
+def replaced_by_an_older_one(folder: Path) -> None:
+    path = folder / f"memory/{ADDRESS}.md"
+    other = path.with_name(".other")
+    other.write_bytes(path.read_bytes().replace(b"Lifts", b"Drops").replace(b"lifts", b"drops"))
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    other.replace(path)
+
+
+def changing_places(folder: Path) -> None:
+    room = folder / "memory/nav/rules"
+    for old, new in (("crane", "x"), ("second-crane", "crane"), ("x", "second-crane")):
+        (room / f"{old}.md").rename(room / f"{new}.md")
+
+
+SECOND, TOPIC = crane("Tilts", "nav/rules/second-crane"), run_git("checkout", "-q", "-b", "topic")
+MAIN, BACK = run_git("checkout", "-q", "main"), run_git("checkout", "-q", "topic")
+# What happens to the files, one after the other, and the titles that are found then.
+CHANGES: dict[str, list[tuple[Callable[[Path], object], list[str]]]] = {
+    "edited": [(crane("Swings far"), ["Swings far"])],
+    "replaced by an older one of its size": [(replaced_by_an_older_one, ["Drops"])],
+    "new": [(SECOND, ["Lifts", "Tilts"])],
+    "gone": [(lambda folder: (folder / f"memory/{ADDRESS}.md").unlink(), [])],
+    "in the place of another": [(SECOND, ["Lifts", "Tilts"]), (changing_places, ["Tilts", "Lifts"])],
+    "checked out": [
+        *[(TOPIC, ["Lifts"]), (crane("Drops"), ["Drops"]), (commit_all, ["Drops"])],
+        *[(MAIN, ["Lifts"]), (BACK, ["Drops"]), (MAIN, ["Lifts"])],
+    ],
+    "rebased": [
+        *[(TOPIC, ["Lifts"]), (SECOND, ["Lifts", "Tilts"]), (commit_all, ["Lifts", "Tilts"]), (MAIN, ["Lifts"])],
+        *[(crane("Drops"), ["Drops"]), (commit_all, ["Drops"]), (BACK, ["Lifts", "Tilts"])],
+        (run_git("rebase", "-q", "main"), ["Drops", "Tilts"]),
+    ],
+    "stashed": [
+        *[(crane("Drops"), ["Drops"]), (run_git("stash", "-q"), ["Lifts"])],
+        (run_git("stash", "pop", "-q"), ["Drops"]),
+    ],
+    "reset and restored": [
+        *[
+            (crane("Drops"), ["Drops"]),
+            (commit_all, ["Drops"]),
+            (run_git("reset", "-q", "--hard", "HEAD~1"), ["Lifts"]),
+        ],
+        *[(crane("Tilts"), ["Tilts"]), (run_git("restore", "."), ["Lifts"])],
+    ],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_file_is_found_as_it_is_when_it_was(change: str, asked: Asked) -> None:
+    for act, found in CHANGES[change]:
+        act(asked.folder)
+        assert asked.titles() == found
 
 
 @pytest.mark.parametrize("racy", [2_000_000_000, 0])
@@ -84,38 +141,10 @@ def test_edit_of_the_same_size_and_time_is_seen(racy: int, asked: Asked, monkeyp
     assert asked.titles() == ["Drops"]
 
 
-def test_file_replaced_by_an_older_one_of_the_same_size_is_seen(asked: Asked) -> None:
-    path = asked.folder / f"memory/{ADDRESS}.md"
-    other = path.with_name(".other")
-    other.write_bytes(path.read_bytes().replace(b"Lifts", b"Drops").replace(b"lifts", b"drops"))
-    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
-    other.replace(path)
-    assert asked.titles() == ["Drops"]
-
-
-def test_new_file_is_seen(asked: Asked) -> None:
-    write_crane(asked.folder, "Tilts", "nav/rules/second-crane")
-    assert asked.titles() == ["Lifts", "Tilts"]
-
-
-def test_file_that_is_gone_is_not_found(asked: Asked) -> None:
-    (asked.folder / f"memory/{ADDRESS}.md").unlink()
-    assert asked.titles() == []
-
-
 def test_file_that_moved_is_found_at_its_new_address(asked: Asked) -> None:
     room = asked.folder / "memory/nav/rules"
     (room / "crane.md").rename(room / "old-crane.md")
     assert [hit["address"] for hit in asked.said("search")["hits"]] == ["nav/rules/old-crane"]
-
-
-def test_two_files_that_change_places_are_told_apart(asked: Asked) -> None:
-    room = asked.folder / "memory/nav/rules"
-    write_crane(asked.folder, "Tilts", "nav/rules/second-crane")
-    assert asked.titles() == ["Lifts", "Tilts"]
-    for old, new in (("crane", "x"), ("second-crane", "crane"), ("x", "second-crane")):
-        (room / f"{old}.md").rename(room / f"{new}.md")
-    assert asked.titles() == ["Tilts", "Lifts"]
 
 
 def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
@@ -126,30 +155,6 @@ def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
     assert [(hit["title"], hit["via"]) for hit in hits] == [("Winds", [ADDRESS])]
 
 
-def test_checkout_of_a_branch_and_back_is_seen(asked: Asked) -> None:
-    folder = asked.folder
-    git(folder, "checkout", "-q", "-b", "other")
-    write_crane(folder, "Drops")
-    commit_all(folder)
-    for branch, title in (("main", "Lifts"), ("other", "Drops"), ("main", "Lifts")):
-        git(folder, "checkout", "-q", branch)
-        assert asked.titles() == [title]
-
-
-def test_rebase_is_seen(asked: Asked) -> None:
-    folder = asked.folder
-    git(folder, "checkout", "-q", "-b", "topic")
-    write_crane(folder, "Tilts", "nav/rules/topic-crane")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "main")
-    write_crane(folder, "Drops")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "topic")
-    assert asked.titles() == ["Lifts", "Tilts"]
-    git(folder, "rebase", "-q", "main")
-    assert asked.titles() == ["Drops", "Tilts"]
-
-
 def test_pull_is_seen(asked: Asked, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(asked.folder), "clone")
     clone = Asked(asked.capsys, tmp_path / "clone")
@@ -158,27 +163,6 @@ def test_pull_is_seen(asked: Asked, tmp_path: Path) -> None:
     commit_all(asked.folder)
     git(clone.folder, "pull", "-q", "--ff-only")
     assert clone.titles() == ["Drops"]
-
-
-def test_stash_and_pop_are_seen(asked: Asked) -> None:
-    write_crane(asked.folder, "Drops")
-    assert asked.titles() == ["Drops"]
-    git(asked.folder, "stash", "-q")
-    assert asked.titles() == ["Lifts"]
-    git(asked.folder, "stash", "pop", "-q")
-    assert asked.titles() == ["Drops"]
-
-
-def test_reset_and_restore_are_seen(asked: Asked) -> None:
-    write_crane(asked.folder, "Drops")
-    commit_all(asked.folder)
-    assert asked.titles() == ["Drops"]
-    git(asked.folder, "reset", "-q", "--hard", "HEAD~1")
-    assert asked.titles() == ["Lifts"]
-    write_crane(asked.folder, "Tilts")
-    assert asked.titles() == ["Tilts"]
-    git(asked.folder, "restore", ".")
-    assert asked.titles() == ["Lifts"]
 
 
 def test_each_worktree_gets_its_own_answer(asked: Asked, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.records import IndexDocument, IndexWriteError
+from mdmem.store.index.records import IndexDocument
 
 from .builders import Tree, numbered, tree
 
@@ -201,18 +201,6 @@ def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, end: str, left: 
     assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
-def test_search_builds_anew_when_one_bit_is_another(tmp_path: Path) -> None:
-    made = tree(30)
-    kept(made, tmp_path)
-    for end in (".pst", ".trm", ".toc", ".row.col"):
-        [file] = tmp_path.glob(f"*{end}")
-        content = bytearray(file.read_bytes())
-        content[len(content) // 2] ^= 4
-        file.write_bytes(content)
-        assert FullTextIndex(tmp_path).state(live=made.live).usable is False
-        assert ask(FullTextIndex(tmp_path), made) == ("index", False)
-
-
 def test_open_index_answers_when_its_files_are_gone(tmp_path: Path) -> None:
     made = tree(30)
     index = kept(made, tmp_path)
@@ -276,40 +264,3 @@ def test_search_is_right_when_eight_processes_write_and_ask(tmp_path: Path) -> N
     running = [process(WRITING, tmp_path) for _ in range(8)]
     assert [each.wait() for each in running] == [0] * 8
     assert ask(FullTextIndex(tmp_path), tree(60)) == ("index", False)
-
-
-@pytest.mark.parametrize("end", [".trm", ".pst"])
-def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, end: str) -> None:
-    made = tree(30)
-    kept(made, tmp_path)
-    [lost] = tmp_path.glob(f"*{end}")
-    lost.unlink()
-    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
-
-
-def test_search_follows_when_branches_are_checked_out_to_and_fro(tmp_path: Path) -> None:
-    one, other = tree(90), tree(90)
-    other.put(*(numbered(number, extra="merge") for number in range(70)))
-    other.drop("w/r/e80", "w/r/e81")
-    index = FullTextIndex(tmp_path)
-    for made in (one, other, one, other, one):
-        assert ask(index, made) == ("index", False)
-
-
-def test_search_answers_when_a_file_stands_where_the_folder_should(tmp_path: Path) -> None:
-    (tmp_path / "index").write_text("in the way")
-    index = FullTextIndex(tmp_path / "index")
-    assert ask(index, tree(3)) == ("scan", True)
-    with pytest.raises(IndexWriteError, match="the index cannot be written: "):
-        index.refresh(live=tree(3).live, read=tree(3).read)
-    assert index.state(live={}).usable is False
-
-
-@pytest.mark.usefixtures("impatient")
-def test_search_takes_a_change_into_the_index(tmp_path: Path) -> None:
-    made = tree(100)
-    index = kept(made, tmp_path)
-    made.put(numbered(7, extra="executor"))
-    assert ask(index, made) == ("index", False)
-    assert made.asked[0] == "w/r/e7"
-    assert index.state(live=made.live).stale == 0
