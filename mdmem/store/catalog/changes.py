@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
+from operator import ne
 
 from msgspec import Struct, field
 
@@ -205,7 +205,9 @@ def _find_moves(
         words = _words(bodies.get(old, ""), entry)
         same = [new for new in by_words.get(words, ()) if words and has_type(new, entry)]
         if same:
-            ordered = sorted(same, key=partial(_distance, old))
+            # The nearest address first: that of the same name, in the same room, in the same wing.
+            parts = old.split("/")[::-1]
+            ordered = sorted(same, key=lambda new: ([*map(ne, parts, new.split("/")[::-1])], new))
             found[old] = next((new for new in ordered if new not in taken), ordered[0])
             taken.add(found[old])
     edited = [old for old in missing if old not in found and bodies.get(old, "").strip()]
@@ -239,11 +241,6 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
     # Counting common words takes ten times as long.
     is_possible = min(one.total(), other.total()) >= _MOVED * longest
     return (one & other).total() / longest if longest and is_possible else 0
-
-
-def _distance(old: str, new: str) -> tuple[bool, bool, bool, str]:
-    was, now = old.split("/"), new.split("/")
-    return was[2] != now[2], was[1] != now[1], was[0] != now[0], new
 
 
 def _stated_title(entry: Entry) -> str | None:

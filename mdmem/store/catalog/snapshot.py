@@ -179,14 +179,18 @@ class EntryCache:
     @property
     def rows(self) -> _Rows:
         """Return the rows by path."""
-        with self._turn:
-            if self._rows is None:
-                # Before the read: a write in between makes the rows look older, never newer.
-                self._written_ns = _changed_ns(self._path)
-                found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
-                is_sound = found is not None and read_dates(row.loaded for row in found.values())
-                self._rows = found if found is not None and is_sound else {}
-            return self._rows
+        # Asked for each file: a lock each time would take as long as the look-up.
+        if self._rows is None:
+            with self._turn:
+                self._rows = self._read_rows() if self._rows is None else self._rows
+        return self._rows
+
+    def _read_rows(self) -> _Rows:
+        # Before the read: a write in between makes the rows look older, never newer.
+        self._written_ns = _changed_ns(self._path)
+        found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
+        is_sound = found is not None and read_dates(row.loaded for row in found.values())
+        return found if found is not None and is_sound else {}
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return, by path, the digest of each file whose stat is unchanged, and old enough to be trusted."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import hmac
 import os
@@ -165,14 +164,12 @@ class BearerTokens:
         return text
 
     def remove(self, name: str) -> None:
-        """End a token at once; raises NotFoundError with the nearest name."""
+        """End a token at once; raises NotFoundError."""
         with refusal_named(self._state), write_lock(self._state / "bearers"):
             known = self.all()
             left = [one for one in known if one.name != name]
             if len(left) == len(known):
-                close = difflib.get_close_matches(name, [one.name for one in known], n=1, cutoff=0.4)
-                hint = f"did you mean `{close[0]}`?" if close else "`mdmem token list` lists them"
-                raise NotFoundError(f"there is no token `{name}`; {hint}")
+                raise NotFoundError(f"there is no token `{name}`; `mdmem token list` lists them")
             self._write(left)
 
     def find(self, text: str) -> BearerToken | None:

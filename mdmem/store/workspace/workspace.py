@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -363,23 +363,20 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     def line_of(self, place: Place) -> str | None:
         """Return the line of a place, or None if the file cannot be read as text."""
-        lines = self._lines_of(place.path) or ()
+        lines = self._lines_of(place.path)
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
 
-    def _lines_of(self, path: str) -> list[str] | None:
-        # Findings come by file, and one file may have thousands.
-        if path not in self._shown:
-            if len(self._shown) >= _SHOWN_FILES:
-                self._shown.clear()
-            content = self.bytes_of(path)
-            text = content.decode("utf-8", "replace").removeprefix("\ufeff") if content is not None else None
-            self._shown[path] = text.splitlines() if text is not None else None
-        return self._shown[path]
-
     @cached_property
-    def _shown(self) -> dict[str, list[str] | None]:
-        return {}
+    def _lines_of(self) -> Callable[[str], list[str]]:
+        """A function from a path to its lines, none where it cannot be read; findings come by file."""
+
+        @lru_cache(_SHOWN_FILES)
+        def read(path: str) -> list[str]:
+            content = self.bytes_of(path) or b""
+            return content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+
+        return read
 
 
 def _named(name: str, commit: str) -> str:
