@@ -26,7 +26,7 @@ from mdmem.disk import read_regular, read_with_stat
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.record import StoredRecord
 from mdmem.store.git.process import BlobReader, Repository
-from mdmem.store.git.status import has_sparse_checkout, list_ignored, list_left_out, list_revision, list_staged
+from mdmem.store.git.status import list_ignored, list_revision, list_staged, refuse_sparse
 
 
 class FileKind(StrEnum):
@@ -147,6 +147,11 @@ def _entries_in(files: Iterable[tuple[str, bytes | Unreadable]]) -> tuple[str, .
     return tuple(sorted(path for path, front in fronts if front and all(key.search(front[1]) for key in _REQUIRED)))
 
 
+def _may_be_orphan(file: TreeFile) -> bool:
+    is_place = file.path.count("/") == 2 and file.path.endswith(".md") and not file.path.endswith("/README.md")
+    return is_place and file.kind is FileKind.FILE
+
+
 class MemoryTree(Tree, Struct, frozen=True):
     """Files in memory, sorted by path; a file without content is only listed."""
 
@@ -169,7 +174,7 @@ _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
 class GitTree(Tree, Struct, dict=True):
     """The files that git lists below a root, in its index or in a commit; never those on disk.
 
-    `commit` may be a tree, too; None is the index. `only` are the paths from the top that count, None for all.
+    `commit` may be a tree, too; None is the index.
     """
 
     repository: Repository
@@ -177,7 +182,6 @@ class GitTree(Tree, Struct, dict=True):
     commit: str | None
     name: str
     index: Path | None = None
-    only: frozenset[str] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
     _orphans: list[str] = field(default_factory=list)
 
@@ -207,8 +211,6 @@ class GitTree(Tree, Struct, dict=True):
                     found[path] = TreeFile(path, kind, blob.digest)
         if not self.under:
             found = self._only_wings(found)
-        if self.only is not None:
-            found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
         links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
         for file, (_, target) in zip(links, self._reader.read([one.digest or "" for one in links]), strict=False):
             found[file.path] = file.with_changes(target=os.fsdecode(target or b""))
@@ -229,14 +231,7 @@ class GitTree(Tree, Struct, dict=True):
             if (read := content.get(digest)) is None or is_wing_manifest(read)
         }
         kept = {path: file for path, file in found.items() if path.partition("/")[0] in wings or path == SETTINGS_NAME}
-        self._orphans += [
-            path
-            for path in found.keys() - kept.keys()
-            if path.count("/") == 2
-            and path.endswith(".md")
-            and not path.endswith("/README.md")
-            and found[path].kind is FileKind.FILE
-        ]
+        self._orphans += [path for path in found.keys() - kept.keys() if _may_be_orphan(found[path])]
         return kept
 
     def orphans(self) -> tuple[str, ...]:
@@ -277,10 +272,7 @@ class Digests(Protocol):
 
 
 class WorkingTree(Tree, Struct):
-    """The files on disk, untracked and ignored ones included, as of one listing.
-
-    Files that a sparse checkout of `repository` leaves out are read from git's index. `stats` remembers digests.
-    """
+    """The files on disk, untracked and ignored ones included, as of one listing; `stats` remembers digests."""
 
     root: Path
     is_top: bool = False
@@ -290,28 +282,23 @@ class WorkingTree(Tree, Struct):
     _listed: tuple[TreeFile, ...] | None = None
     _stats: dict[str, Stat] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
-    _left_out: GitTree | None = None
-    _in_index: dict[str, TreeFile] = field(default_factory=dict)
     is_on_disk = True
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
+        """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file.
+
+        Raises GitError where a sparse checkout left out some of the files: without them any answer may be wrong.
+        """
         if self._listed is None:
-            if self.repository is not None and has_sparse_checkout(self.repository):
-                relative = self.root.relative_to(self.repository.top).as_posix()
-                under = "" if relative == "." else relative
-                only = list_left_out(self.repository, under)
-                self._left_out = GitTree(self.repository, under, None, "sparse checkout", only=only)
-                self._in_index = {file.path: file for file in self._left_out.files()} if only else {}
+            if self.repository is not None:
+                refuse_sparse(self.repository, self.root)
             found: list[TreeFile] = []
-            if not self._in_index or self.root.exists():
-                self._scan(self.root, "", found)
-            for file in found:
-                self._in_index.pop(file.path, None)
-            self._listed = tuple(sorted([*found, *self._in_index.values()], key=path_of))
+            self._scan(self.root, "", found)
+            self._listed = tuple(sorted(found, key=path_of))
         return self._listed
 
-    def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
+    def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile], *, outside: bool = False) -> None:
+        """Add what is below a folder; at the top only wings are entered, or `outside` all others, two levels deep."""
         try:
             with os.scandir(folder) as listing:
                 items = list(listing)
@@ -321,7 +308,7 @@ class WorkingTree(Tree, Struct):
             return
         is_first = self.is_top and not prefix
         for item in items:
-            if item.name[0] == "." or (is_first and item.name != SETTINGS_NAME and not self._is_wing(item.path)):
+            if item.name[0] == "." or (is_first and item.name != SETTINGS_NAME and self._is_wing(item.path) is outside):
                 continue
             path = prefix + item.name
             if item.is_file(follow_symlinks=False):
@@ -339,12 +326,10 @@ class WorkingTree(Tree, Struct):
                 found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is not a regular file"))
             elif os.path.lexists(f"{item.path}/.git"):
                 found.append(TreeFile(path, FileKind.SUBMODULE))
-            else:
-                self._scan(item.path, path + "/", found)
+            elif not outside or path.count("/") < 2:
+                self._scan(item.path, path + "/", found, outside=outside)
 
     def _is_wing(self, folder: str) -> bool:
-        if f"{Path(folder).name}/README.md" in self._in_index:
-            return True
         manifest = Path(folder) / "README.md"
         try:
             # As in git, symbolic links are not followed.
@@ -358,24 +343,16 @@ class WorkingTree(Tree, Struct):
 
     def orphans(self) -> tuple[str, ...]:
         """Return the paths of entries in no wing, without files that git ignores, submodules and symbolic links."""
-        paths: list[str] = []
-        for folder in _folders_in(self.root) if self.is_top else ():
-            for room in _folders_in(folder.path) if not self._is_wing(folder.path) else ():
-                names = [item.name for item in _items_in(room.path)]
-                entries = [name for name in names if name.endswith(".md") and name != "README.md"]
-                paths += [f"{folder.name}/{room.name}/{name}" for name in entries]
+        found: list[TreeFile] = []
+        if self.is_top:
+            self._scan(self.root, "", found, outside=True)
+        paths = [file.path for file in found if _may_be_orphan(file)]
         ignored = list_ignored(self.repository, paths) if self.repository is not None else ()
         return _entries_in(self.read([path for path in paths if path not in ignored]))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the given order."""
-        self.files()
-        wanted = [path for path in paths if path in self._in_index]
-        indexed = dict(self._left_out.read(wanted)) if self._left_out is not None and wanted else {}
         for path in paths:
-            if path in indexed:
-                yield path, indexed[path]
-                continue
             try:
                 content: bytes | Unreadable = self._read(path)[0]
             except OSError as error:
@@ -406,20 +383,6 @@ class WorkingTree(Tree, Struct):
                     self.stats.keep(file.path, stat_of(stat), digest)
             self._digests[file.path] = digest
         return {file.path: self._digests[file.path] for file in files if file.path in self._digests}
-
-
-def _folders_in(folder: Path | str) -> list[os.DirEntry[str]]:
-    """Return the folders in a folder but for hidden ones, links and repositories of their own."""
-    items = (item for item in _items_in(folder) if item.is_dir(follow_symlinks=False))
-    return [item for item in items if not os.path.lexists(f"{item.path}/.git")]
-
-
-def _items_in(folder: Path | str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as listing:
-            return [item for item in listing if not item.name.startswith(".")]
-    except OSError:
-        return []
 
 
 class TreeView(Tree, Struct):

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
@@ -137,14 +138,6 @@ def test_other_staged_version_is_kept_and_named(top: Path, before: dict[str, byt
     assert git(top, "rev-list", "--count", "HEAD") == "1"
 
 
-def test_removal_that_is_staged_is_not_undone(top: Path) -> None:
-    git(top, "rm", "-q", "--cached", "m/one.md")
-    write(top, "m/one.md", "ours\n")
-    with pytest.raises(NotCommittedError, match=r"another version of `m/one.md` is staged"):
-        commit(top, "m/one.md", before={"m/one.md": b"one\n"})
-    assert status(top) == ["D  m/one.md", "?? m/one.md"]
-
-
 def test_file_written_back_to_what_head_holds_makes_no_commit(top: Path) -> None:
     write(top, "m/one.md", "staged\n")
     git(top, "add", "m/one.md")
@@ -162,34 +155,49 @@ def test_clean_filters_apply(top: Path) -> None:
     assert git(top, "show", "HEAD:m/new.md") == "OURS"
 
 
-def test_ignored_file_is_not_forced_in(top: Path) -> None:
+def removal_that_is_staged(top: Path) -> None:
+    git(top, "rm", "-q", "--cached", "m/one.md")
+    write(top, "m/one.md", "ours\n")
+
+
+def ignored(top: Path) -> None:
     write(top, ".gitignore", "m/private/\n")
     write(top, "m/private/new.md", "new\n")
-    write(top, "m/one.md", "ours\n")
-    with pytest.raises(NotCommittedError, match=r"git ignores `m/private/new.md`; nothing was committed"):
-        commit(top, "m/one.md", "m/private/new.md")
-    assert status(top) == [" M m/one.md", "?? .gitignore"]
 
 
-@pytest.mark.parametrize("mark", ["--skip-worktree", "--assume-unchanged"])
-def test_file_that_git_is_told_not_to_look_at_is_named(top: Path, mark: str) -> None:
-    git(top, "update-index", mark, "m/one.md")
-    write(top, "m/one.md", "ours\n")
-    with pytest.raises(NotCommittedError, match=r"git cannot see changes of `m/one.md`"):
-        commit(top, "m/one.md")
-
-
-def test_file_of_another_repository_is_named(top: Path) -> None:
-    write(make_repository(top / "m/inner"), "new.md", "new\n")
-    with pytest.raises(NotCommittedError, match=r"git cannot see changes of `m/inner/new.md`: it lies in another"):
-        commit(top, "m/inner/new.md")
-
-
-def test_file_in_conflict_is_named(top: Path) -> None:
+def in_conflict(top: Path) -> None:
     merge_conflict(top, "m/one.md", "ours\n", "theirs\n")
     (top / ".git/MERGE_HEAD").unlink()
-    with pytest.raises(NotCommittedError, match=r"`m/one.md` is in conflict"):
-        commit(top, "m/one.md")
+
+
+def marked(mark: str) -> Callable[[Path], object]:
+    return lambda top: [git(top, "update-index", mark, "m/one.md"), write(top, "m/one.md", "ours\n")]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "path", "why"),
+    [
+        (removal_that_is_staged, "m/one.md", "another version of `m/one.md` is staged"),
+        (ignored, "m/private/new.md", "git ignores `m/private/new.md`"),
+        (marked("--skip-worktree"), "m/one.md", "git cannot see changes of `m/one.md`"),
+        (marked("--assume-unchanged"), "m/one.md", "git cannot see changes of `m/one.md`"),
+        (
+            lambda top: write(make_repository(top / "m/inner"), "new.md", "new\n"),
+            "m/inner/new.md",
+            "git cannot see changes of `m/inner/new.md`: it lies in another",
+        ),
+        (in_conflict, "m/one.md", "`m/one.md` is in conflict"),
+    ],
+)
+def test_file_that_cannot_be_committed_is_named_and_nothing_is(
+    prepare: Callable[[Path], object], path: str, why: str, top: Path
+) -> None:
+    prepare(top)
+    write(top, "m/two.md", "ours\n")
+    before = status(top)
+    with pytest.raises(NotCommittedError, match=rf"^{why}.*; nothing was committed"):
+        commit(top, "m/two.md", path, before={path: b"one\n"})
+    assert status(top) == before
 
 
 def test_merge_that_starts_meanwhile_is_gits_to_refuse(top: Path) -> None:
@@ -300,18 +308,6 @@ def test_worktree_commits_to_its_own_branch(top: Path) -> None:
     assert commit(other, "m/new.md") == git(top, "rev-parse", "topic")
     assert status(other) == status(top) == []
     assert git(top, "rev-list", "--count", "main") == "1"
-
-
-@pytest.mark.parametrize("path", ["far/new.md", "far/old.md", "m/new.md"])
-def test_sparse_checkout_takes_files_in_and_out_of_it(top: Path, path: str) -> None:
-    write(top, "far/old.md", "old\n")
-    commit_all(top, "far")
-    git(top, "sparse-checkout", "set", "m")
-    assert not (top / "far").exists()
-    write(top, path, "ours\n")
-    commit(top, path)
-    assert git(top, "show", f"HEAD:{path}") == "ours"
-    assert len(held(top)) == 1
 
 
 def test_lock_that_goes_away_is_waited_for(top: Path) -> None:

@@ -35,33 +35,25 @@ def clone(origin: Path, folder: Path, *options: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("branch", ["main", "master", "trunk", "develop"])
-def test_branch_of_a_repository_without_a_remote(branch: str, tmp_path: Path) -> None:
-    assert named(repository(tmp_path, branch)) == (branch, branch, True)
-
-
-def test_of_several_branches_of_other_names_none_is_the_default(tmp_path: Path) -> None:
-    folder = repository(tmp_path, "develop")
-    git(folder, "branch", "other")
-    assert named(folder) is None
-
-
-def test_setting_names_one_of_several(tmp_path: Path) -> None:
-    folder = repository(tmp_path, "develop")
-    git(folder, "branch", "other")
-    git(folder, "config", "mdmem.defaultBranch", "other")
-    assert named(folder) == ("other", "other", False)
-
-
-def test_git_s_own_setting_goes_before_the_usual_names(tmp_path: Path) -> None:
-    folder = repository(tmp_path)
-    git(folder, "branch", "stable")
-    git(folder, "config", "init.defaultBranch", "stable")
-    assert named(folder) == ("stable", "stable", False)
-
-
-def test_repository_without_a_commit_has_none(tmp_path: Path) -> None:
-    assert named(make_repository(tmp_path)) is None
+@pytest.mark.parametrize(
+    ("branch", "commands", "expected"),
+    [
+        *((one, (), (one, one, True)) for one in ("main", "master", "trunk", "develop")),
+        ("develop", ("branch other",), None),
+        ("develop", ("branch other", "config mdmem.defaultBranch other"), ("other", "other", False)),
+        # git's own setting goes before the usual names.
+        ("main", ("branch stable", "config init.defaultBranch stable"), ("stable", "stable", False)),
+        ("main", ("checkout -q --detach",), ("main", "main", False)),
+        ("main", ("checkout -q --orphan none", "branch -q -D main"), None),
+    ],
+)
+def test_branch_of_a_repository_without_a_remote(
+    branch: str, commands: tuple[str, ...], expected: tuple[str, str, bool] | None, tmp_path: Path
+) -> None:
+    folder = repository(tmp_path, branch)
+    for command in commands:
+        git(folder, *command.split())
+    assert named(folder) == expected
 
 
 def test_what_the_remote_names_goes_before_the_usual_names(tmp_path: Path) -> None:
@@ -83,12 +75,6 @@ def test_remote_without_a_head_of_a_clone_of_one_branch_tells_nothing(tmp_path: 
     git(origin, "branch", "feature")
     folder = clone(origin, tmp_path / "clone", "--single-branch", "--branch", "feature")
     assert named(folder) is None
-
-
-def test_detached_head_is_not_on_the_branch(tmp_path: Path) -> None:
-    folder = repository(tmp_path)
-    git(folder, "checkout", "-q", "--detach")
-    assert named(folder) == ("main", "main", False)
 
 
 def test_worktree_on_another_branch_is_not_on_it(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from builders import commit_all, git, made_once, make_repository, make_root, wri
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem import SETTINGS_NAME
+from mdmem.errors import GitError
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import find_repository
@@ -299,9 +299,9 @@ def test_top_of_the_repository_keeps_a_wing_whose_manifest_is_missing_from_the_r
     assert [(finding.code, finding.place.path) for finding in catalog.findings] == [("unreadable", "wing/README.md")]
 
 
-def sparse_tree(top: Path, under: str = "memory") -> WorkingTree:
+def sparse_tree(top: Path) -> WorkingTree:
     """Return the tree of the files on disk, which knows its repository."""
-    return WorkingTree(top / under, is_top=not under, repository=find_repository(top))
+    return WorkingTree(top / "memory", repository=find_repository(top))
 
 
 SPARSE = [
@@ -314,40 +314,15 @@ SPARSE = [
 
 
 @pytest.mark.parametrize("chosen", SPARSE)
-def test_sparse_checkout_lists_and_reads_what_it_leaves_out(top: Path, chosen: tuple[str, ...]) -> None:
-    whole = meant(load(working_tree(top)))
+def test_sparse_checkout_that_leaves_out_files_is_refused_with_what_to_type(top: Path, chosen: tuple[str, ...]) -> None:
     git(top, "sparse-checkout", *chosen)
     assert not (top / "memory/w/r/a.md").exists()
-    assert meant(load(sparse_tree(top))) == whole
-
-
-def test_sparse_checkout_of_another_folder_leaves_the_root_there(top: Path) -> None:
-    git(top, "sparse-checkout", "set", "--no-cone", "/src/")
-    assert not (top / "memory").exists()
-    assert read_one(sparse_tree(top), SETTINGS_NAME) == b""
-
-
-def test_sparse_checkout_is_read_from_disk_where_a_file_is_there(top: Path) -> None:
-    git(top, "sparse-checkout", "set", "--cone", "memory/v")
-    write(top, "memory/w/r/a.md", "on disk")
-    tree = sparse_tree(top)
-    assert [file.path for file in tree.files()].count("w/r/a.md") == 1
-    assert read_one(tree, "w/r/a.md") == b"on disk"
-    assert read_one(tree, "w/r/b.md") == read_one(git_tree(top), "w/r/b.md")
-
-
-def test_sparse_checkout_does_not_bring_back_what_somebody_deleted(top: Path) -> None:
-    git(top, "sparse-checkout", "set", "--cone", "memory/w")
-    (top / "memory/w/r/a.md").unlink()
-    assert "w/r/a.md" not in listed(sparse_tree(top))
-
-
-@pytest.mark.parametrize("left_out", ["/wing/README.md", "/wing/r/", "/wing/"])
-def test_sparse_checkout_keeps_the_wings_at_the_top_of_the_repository(at_top: Path, left_out: str) -> None:
-    git(at_top, "sparse-checkout", "set", "--no-cone", "/*", f"!{left_out}")
-    tree = sparse_tree(at_top, "")
-    assert list(listed(tree)) == ["mdmem.toml", "wing/README.md", "wing/r/e.md"]
-    assert list(load(tree).entries) == ["wing/r/e"]
+    with pytest.raises(
+        GitError, match=r"^a sparse checkout left out files of the memory; type `git sparse-checkout add"
+    ):
+        sparse_tree(top).files()
+    git(top, "sparse-checkout", "set", "--cone", "memory")
+    assert "w/r/a.md" in listed(sparse_tree(top))
 
 
 def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(

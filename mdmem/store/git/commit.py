@@ -27,7 +27,7 @@ from mdmem.store.git.process import (
     run,
     run_as_user,
 )
-from mdmem.store.git.status import BATCH, FileStatus, has_sparse_checkout, list_file_status
+from mdmem.store.git.status import BATCH, FileStatus, list_file_status
 
 _Result = TypeVar("_Result")
 # A thousand paths are too long for a command line.
@@ -209,8 +209,7 @@ class _Commit(Struct, frozen=True):
 
 
 def _add(repository: Repository, option: str, specs: bytes) -> None:
-    sparse = ("--sparse",) if has_sparse_checkout(repository) else ()
-    _raise_failure(_start(repository, "add", option, *sparse, *_FROM_STDIN, text_in=specs))
+    _raise_failure(_start(repository, "add", option, *_FROM_STDIN, text_in=specs))
 
 
 def _specs(paths: Sequence[str]) -> bytes:

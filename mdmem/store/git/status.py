@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from mdmem.disk import read_regular
-from mdmem.errors import UsageError
+from mdmem.errors import GitError, UsageError
 from mdmem.store.git.process import Repository, pathspec, records, run
 
 
@@ -48,17 +48,15 @@ _EMPTY_BLOBS = frozenset(
 )
 
 
-def list_left_out(repository: Repository, under: str) -> frozenset[str]:
-    """Return the paths below a folder, from the top, that a sparse checkout leaves out; those in conflict are not."""
-    if not has_sparse_checkout(repository):
-        return frozenset()
-    printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
-    return frozenset(record[2:] for record in records(printed) if record.startswith("S "))
-
-
-def has_sparse_checkout(repository: Repository) -> bool:
-    """Return whether the work tree may be a sparse checkout, without asking git."""
-    return (repository.git_dir / "info" / "sparse-checkout").exists()
+def refuse_sparse(repository: Repository, root: Path) -> None:
+    """Raise GitError where a sparse checkout leaves out files below a folder."""
+    if (repository.git_dir / "info" / "sparse-checkout").exists():
+        relative = root.relative_to(repository.top).as_posix()
+        under = "" if relative == "." else relative
+        printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
+        if any(record.startswith("S ") for record in records(printed)):
+            fetch = f"`git sparse-checkout add {relative}`" if under else "`git sparse-checkout disable`"
+            raise GitError(f"a sparse checkout left out files of the memory; type {fetch}")
 
 
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
