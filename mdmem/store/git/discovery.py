@@ -7,7 +7,6 @@ that can be tracked as ordinary files. Here only a `.git` counts, which git lets
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -42,11 +41,8 @@ def find_repository(folder: Path) -> Repository | None:
                 return None
             if "dubious ownership" not in words and "unsafe repository" not in words:
                 raise
-            words = words.removeprefix("git rev-parse: ")
-            named = re.search(r"repository (?:at )?\(?'(.+?)'(?: is owned|$)", words)
-            trusted = shlex.quote(named[1] if named else str(top))
-            hint = f"if you trust it, type `git config --global --add safe.directory {trusted}`"
-            raise GitError(f"{words}; {hint}") from error
+            hint = f"if you trust it, type `git config --global --add safe.directory {shlex.quote(str(top))}`"
+            raise GitError(f"{words.removeprefix('git rev-parse: ')}; {hint}") from error
         return None if found is None or place.is_relative_to(found.git_dir) else found
     return None
 

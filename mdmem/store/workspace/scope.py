@@ -147,28 +147,27 @@ def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
 
 
 def doubtful_wings(catalog: Catalog) -> frozenset[str]:
-    """Return the wings whose manifests have a fault."""
-    return frozenset(one.place.path.split("/")[0] for one in catalog.findings if one.code == "manifest-invalid")
+    """Return the wings that may be shared: their folders or manifests cannot be read in full, so nobody knows."""
+    faults = (one for one in catalog.findings if one.code in ("unreadable", "manifest-invalid"))
+    paths = (one.place.path.partition("/") for one in (*catalog.closed, *faults))
+    return frozenset(wing for wing, _, rest in paths if rest in ("", MANIFEST))
 
 
 def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Return whether a wing may be shared: its manifest cannot be read in full, so nobody knows."""
-    unread = {*_unread_paths(catalog), *(finding.place.path for finding in catalog.closed)}
-    return wing in doubtful_wings(catalog) or not unread.isdisjoint({wing, f"{wing}/{MANIFEST}"})
+    """Return whether a wing may be shared."""
+    return wing in doubtful_wings(catalog)
 
 
 def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
     """Return the sorted paths of unreadable folders and manifests that may be a wing of any `project_id`."""
-    found = {path for path in _unread_paths(catalog) if path.partition("/")[2] in ("", MANIFEST)}
-    for name in doubtful_wings(catalog):
+    found = set()
+    for one in catalog.findings:
+        name, _, rest = one.place.path.partition("/")
         wing = catalog.wings.get(name)
-        if wing is None or (wing.project_id is None and not wing.is_shared):
-            found.add(f"{name}/{MANIFEST}")
+        is_open = wing is None or (wing.project_id is None and not wing.is_shared)
+        if rest in ("", MANIFEST) and (one.code == "unreadable" or (one.code == "manifest-invalid" and is_open)):
+            found.add(one.place.path)
     return tuple(sorted(found))
-
-
-def _unread_paths(catalog: Catalog) -> set[str]:
-    return {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
 
 
 def resolve_scope(
