@@ -305,13 +305,15 @@ class Answers(Struct, frozen=True):
     """The answers of one call: the one about the work at hand, if it was asked for, then one for each question.
 
     `unread` are wings of other projects, where no question named a wing. `shown` is what to remember of the call in its
-    session: the version of each entry that was shown, by address.
+    session: the version of each entry that was shown, by address. `prefix` is the room, else the wing, of all entries
+    shown, if they can be named without it.
     """
 
     main: Answer | None
     short: tuple[Answer, ...] = ()
     unread: tuple[str, ...] = ()
     shown: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
 
     @property
     def all(self) -> tuple[Answer, ...]:

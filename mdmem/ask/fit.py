@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice, takewhile
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -162,8 +163,15 @@ class _Fitting(Struct, dict=True):
         yield self._line(item)
 
     def place_matches(self) -> None:
-        """Place the best matches by type, then score, each with the text that its rank by score allows."""
-        matches = [item for item in self._best_matches() if item.address not in self.placed]
+        """Place the best matches by type, then score, each with the text that its rank by score allows.
+
+        Matches that the session has seen are named, and take no rank from others.
+        """
+        strong = [one for one in self._strong_matches() if one.address not in self.placed]
+        matches = list(islice((one for one in strong if not self._is_given(one)), _BEST))
+        for item in takewhile(lambda one: one is not matches[-1], strong) if matches else strong[:_BEST]:
+            if self._is_given(item):
+                self._place(self.limit, [self._line(item)])
         ranks = {item.address: rank for rank, item in enumerate(matches)}
         is_rule_a_line = False
         for at, item in enumerate(
@@ -172,14 +180,14 @@ class _Fitting(Struct, dict=True):
             is_note = item.entry.type is EntryType.NOTE
             lines = min(len(matches) - at - 1, self.slots.lines)
             room = self.limit - _LINE * lines
-            rank = ranks[item.address]
-            has_text = rank < len(self.slots.excerpts) and not (
-                is_note and (is_rule_a_line or not self.slots.has_notes)
-            )
+            rank, share = ranks[item.address], item.score / (matches[0].score or 1.0)
+            is_text_wanted = rank < len(self.slots.excerpts) and (not rank or share >= self.slots.text_share)
+            has_text = is_text_wanted and not (is_note and (is_rule_a_line or not self.slots.has_notes))
             if has_text and self._place(room, self._excerpts_of(item, rank)):
                 continue
             is_rule_a_line = is_rule_a_line or not is_note
-            if rank < len(self.slots.excerpts) + self.slots.lines and (self.slots.has_notes or not is_note):
+            is_named = rank < len(self.slots.excerpts) + self.slots.lines and (self.slots.has_notes or not is_note)
+            if is_named and share >= self.slots.line_share:
                 self._place(self.limit, [self._line(item)])
 
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
@@ -187,9 +195,10 @@ class _Fitting(Struct, dict=True):
 
         The best match has text before its mentions have lines.
         """
-        for size in dict.fromkeys((*self.slots.excerpts[rank:], SHORTEST)):
-            one = self._excerpt(item, size, searches=rank < 3)
-            if self.slots is SHORT_SLOTS:
+        is_short = self.slots is SHORT_SLOTS
+        for size in dict.fromkeys((*self.slots.excerpts[rank:], *([] if is_short and rank else [SHORTEST]))):
+            one = self._excerpt(item, size, searches=rank < (1 if is_short else 3))
+            if is_short:
                 one = replace(one, mentions=in_short(one.mentions))
             yield one
             one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
@@ -200,6 +209,8 @@ class _Fitting(Struct, dict=True):
     def place_lines(self) -> None:
         """Place the titles of the best of what is left, and of the decisions of a wing that has few."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
+        least = self.slots.line_share * self.best
+        rest = [item for item in rest if item.score >= least and not self._is_given(item)]
         rest.sort(key=lambda one: one.entry.type.rank)
         room = min(self.limit, self.used + self.limit // 10)
         for item in rest[: self.slots.lines]:
@@ -240,10 +251,20 @@ class _Fitting(Struct, dict=True):
         """Return the items by score; without words in the order of authority."""
         return sorted(self.found.items, key=fit_key) if self.found.weights else self.found.items
 
-    def _best_matches(self) -> list[Item]:
-        """Return the best ten that are not weak, but for unconditional invariants."""
-        best = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
-        return [one for one in best if not one.unconditional or one.is_proposal][:_BEST]
+    def _strong_matches(self) -> list[Item]:
+        """Return the matches that are not weak, the best first, but for unconditional invariants."""
+        strong = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
+        return [one for one in strong if not one.unconditional or one.is_proposal]
+
+    def _is_given(self, item: Item) -> bool:
+        """Return whether the session has seen the whole entry, or all that this answer would show of it."""
+        known = parts_shown(self.shown.get(item.address, ""), self.texts.digest(item.address))
+        if not known or known >= ALL:
+            return bool(known)
+        content = content_of(item.entry, body := self.texts.body(item.address))
+        size = self.slots.excerpts[0]
+        is_long = size_of(content) > max(WHOLE, size)
+        return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
 
     def _is_weak(self, item: Item) -> bool:
         """Return whether an item only touches the question."""
@@ -258,6 +279,8 @@ class _Fitting(Struct, dict=True):
             if self.used + size <= room:
                 self.used += self._put(item)
                 return True
+            # Nothing of it is shown, so that there is nothing to remember.
+            self.notes.pop(item.address, None)
         return False
 
     def _put(self, item: Item) -> int:

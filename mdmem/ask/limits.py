@@ -15,25 +15,28 @@ class Slots(NamedTuple):
 
     `path_share` of the budget is for entries that apply to a given path. `excerpts` are the sizes of the texts of the
     best matches, from the best down; further matches, and those that find no space, are `lines` at most, within a tenth
-    of the budget. `has_notes` says that notes may be shown.
+    of the budget. A match needs `text_share` of the best score for a text if it is not the best one, and `line_share`
+    for a line. `has_notes` says that notes may be shown.
     """
 
     path_share: float
     excerpts: tuple[int, ...]
     lines: int
     has_notes: bool = True
+    text_share: float = 0.0
+    line_share: float = 0.0
 
 
 # Sizes by DESIGN: chosen on PEPs and KEPs, confirmed on decisions.
 SHORTEST = 400
 SLOTS = Slots(0.5, (1700, 900, 900, *(SHORTEST,) * 7), 100)
-# For one of several questions in a call. Five titles keep 85 of the 92 records that a single question finds, two 76
-# (PEPs and KEPs chose, decisions confirmed).
-SHORT_SLOTS = Slots(0.5, (700,), 5)
+# For one of several questions in a call. Five titles keep 85 of the 92 records that a single question finds, two 76;
+# a title below .6 of the best score was never the record (PEPs and KEPs chose, decisions confirmed).
+SHORT_SLOTS = Slots(0.5, (700, 240), 5, text_share=0.8, line_share=0.6)
 # For a budget of at most SMALL_BUDGET tokens: under pressure notes go first, then titles.
 SMALL_SLOTS = Slots(0.5, (700, 400, 400), 0, has_notes=False)
 SMALL_BUDGET = 1000
-SHORT_BUDGET = 400
+SHORT_BUDGET = 440
 # An entry of this size is given whole wherever it gets text.
 WHOLE = 700
 # What `show --about` gives of a longer entry.

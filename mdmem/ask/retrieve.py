@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -214,9 +214,21 @@ def retrieve(
             known |= notes
         unread = _unread_wings(reading, short[0]) if short and not at_work else ()
         files = {_AT_WORK: "\0".join(at_work)} if at_work else {}
-        return Answers(first, tuple(short), unread, {**_changed(known, shown), **files})
+        items = [one for answer in (first, *short) if answer for one in (*answer.items, *answer.proposed)]
+        prefix = _shared_folder({one.address for one in items}, reading.view.checkout.catalog.entries)
+        return Answers(first, tuple(short), unread, {**_changed(known, shown), **files}, prefix)
 
     return read_steadily(workspace, read)
+
+
+def _shared_folder(shown: Collection[str], known: Collection[str]) -> str:
+    """Return the room, else the wing, of all addresses shown, with a slash, if the rest of each names one entry."""
+    for parts in (2, 1):
+        folders = {"/".join(one.split("/")[:parts]) for one in shown}
+        ends = {one.split("/", parts)[-1] for one in shown}
+        if len(folders) == 1 and sum(one.split("/", parts)[-1] in ends for one in known) <= len(ends):
+            return f"{folders.pop()}/"
+    return ""
 
 
 def _changed(known: Shown, before: Shown) -> Shown:

@@ -113,13 +113,13 @@ def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]
     return {"draft": drafts, "ended": len(hidden) - drafts}
 
 
-def show(workspace: Workspace, names: Sequence[str]) -> tuple[ShownEntry, ...]:
-    """Return the entries that the given names refer to, as their files state them.
+def show(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[ShownEntry, ...]:
+    """Return the entries that the given names refer to, as their files state them; `wings` decide on short names.
 
     Raises NotFoundError and UsageError.
     """
     entries = view_of(workspace).checkout.catalog.entries
-    return in_full(workspace, [entries[address] for address in resolve_names(workspace, names)])
+    return in_full(workspace, [entries[address] for address in resolve_names(workspace, names, wings)])
 
 
 def show_one(workspace: Workspace, name: str) -> ShownEntry:
@@ -160,7 +160,12 @@ class EntryExcerpt(Struct, frozen=True):
 
 
 def show_about(
-    workspace: Workspace, names: Sequence[str], words: Sequence[str], *, shown: Shown = NOTHING_SHOWN
+    workspace: Workspace,
+    names: Sequence[str],
+    words: Sequence[str],
+    *,
+    wings: Sequence[str] = (),
+    shown: Shown = NOTHING_SHOWN,
 ) -> tuple[EntryExcerpt, ...]:
     """Return the excerpts of entries for some words: one text for all names, or one text for each name, in order.
 
@@ -180,7 +185,7 @@ def show_about(
     known = dict(shown)
     for group, about in zip(groups, words, strict=True):
         weights = dict.fromkeys(ask(about).terms, 1.0)
-        for address in resolve_names(workspace, group):
+        for address in resolve_names(workspace, group, wings):
             found.append(_excerpt_of(checkout.catalog, address, weights, mentions, known.get(address, "")))
             known[address] = found[-1].note
     return tuple(found)

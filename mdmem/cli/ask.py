@@ -36,8 +36,9 @@ from mdmem.cli.common import (
     print_result,
     print_text,
     repository_option,
+    split_values,
 )
-from mdmem.cli.completion import complete_address, complete_file, complete_place
+from mdmem.cli.completion import complete_address, complete_file, complete_place, complete_wing
 from mdmem.errors import MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_markdown, answers_text
@@ -292,13 +293,21 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
     return 0
 
 
-@click.command("show", cls=ShortHelp, everyday=("about", "session"))
+@click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete_address)
 @click.option(
     "--about",
     multiple=True,
     metavar="WORDS",
     help="Show only the passages most relevant to WORDS. Repeat once per ADDRESS, in order.",
+)
+@click.option(
+    "--wing",
+    "-w",
+    multiple=True,
+    metavar="WING",
+    shell_complete=complete_wing,
+    help="The wing that a short ADDRESS means, if several have it.",
 )
 @session_options
 @repository_option
@@ -313,13 +322,14 @@ def show_command(
     An address may be short if it is unambiguous, or the path of a file. `wing/` and `wing/room/` mean their entries.
     """
     session, workspace = CallerSession(options["session"], options["fresh"]), open_workspace(given, revision=revision)
+    wings = split_values(options["wing"])
     if about:
-        found = show_about(workspace, addresses, about, shown=session.shown(workspace))
+        found = show_about(workspace, addresses, about, wings=wings, shown=session.shown(workspace))
         print_result(form, excerpts_json(found), excerpts_text(found, _style(given, form)))
         session.record(lambda: {one.entry.address: one.note for one in found})
         return 0
     session.shown(workspace)
-    shown = show(workspace, addresses)
+    shown = show(workspace, addresses, wings)
     print_result(form, entries_json(shown), shown_text(shown, _style(given, form)))
     session.record(lambda: digests_of(workspace, shown))
     return 0

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from mdmem.ask.answer import OVER_BUDGET, Answer, AnswerBasis, Answers, Form, Item, Mention, count_omitted
+from mdmem.ask.answer import MENTIONED, OVER_BUDGET, Answer, AnswerBasis, Answers, Form, Item, Mention, count_omitted
 from mdmem.ask.limits import SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.text import is_title_alone, quoted
@@ -37,10 +38,16 @@ _FEW_WORDS = 2
 
 
 class Style(Struct, frozen=True):
-    """How an answer is set: as text, in colour or not, or as Markdown, with contents as quotes."""
+    """How an answer is set: as text, in colour or not, or as Markdown, with contents as quotes.
+
+    Addresses are printed without the `prefix` that a line above them states. `shown` are the entries with a text in
+    the answer: a mention by one of them needs no title and no sentence.
+    """
 
     is_markdown: bool = False
     ink: Ink = Ink()
+    prefix: str = ""
+    shown: frozenset[str] = frozenset()
 
     def heading(self, text: str) -> str:
         """Return a heading inside an answer."""
@@ -54,15 +61,23 @@ class Style(Struct, frozen=True):
         """Return an entry with its content and the lines under it."""
         entry, marks = item.entry, _marks(item)
         called = "" if item.form is Form.GIVEN else f": {one_line(_title(item))}"
-        lines = [mention_line(one) for one in item.mentions]
+        address = entry.address.removeprefix(self.prefix)
+        lines = list(self._mentions(item))
         if not self.is_markdown:
-            head = f"{self.ink.bold(f'[{entry.type}] {entry.address}')}{called}{marks}"
+            head = f"{self.ink.bold(f'[{entry.type}] {address}')}{called}{marks}"
             content = [indent(item.content)] if item.content and not item.form.is_line else []
             return "\n".join([head, *content, *(self.ink.dim(f"  {line}") for line in lines)])
         if item.form.is_line:
-            return "\n".join([f"- {entry.type} `{entry.address}`{marks}{called}", *(f"  - {line}" for line in lines)])
-        blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{entry.address}`{marks}", quoted(item.content)]
+            return "\n".join([f"- {entry.type} `{address}`{marks}{called}", *(f"  - {line}" for line in lines)])
+        blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{address}`{marks}", quoted(item.content)]
         return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
+
+    def _mentions(self, item: Item) -> Iterator[str]:
+        """Yield the lines under an entry; the entries shown that mention it without a change are one line of ids."""
+        known = [one for one in item.mentions if one.how == MENTIONED and one.address in self.shown and not one.does]
+        yield from (mention_line(one, self) for one in item.mentions if one not in known)
+        if known:
+            yield f"{MENTIONED} {', '.join(one.address.removeprefix(self.prefix) for one in known)}"
 
     def items(self, items: Iterable[Item]) -> Iterator[str]:
         """Yield entries as blocks; lines that follow each other are one, and entries already shown are listed by id."""
@@ -76,8 +91,11 @@ class Style(Struct, frozen=True):
             yield from ["\n".join(lines)] if lines else []
             lines = []
             yield self.item(item)
-        lines += [_already_shown(shown)] if shown else []
+        lines += [_already_shown(shown, self.prefix)] if shown else []
         yield from ["\n".join(lines)] if lines else []
+
+
+_PLAIN = Style()
 
 
 def answers_text(answers: Answers, *, ink: Ink) -> str:
@@ -100,11 +118,14 @@ def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = a
 
 def _answers(answers: Answers, style: Style) -> str:
     blocks: list[str] = []
+    named = sum(item.form is not Form.GIVEN for one in answers.all for item in (*one.items, *one.proposed))
+    if len(answers.prefix) * named > len(_prefix_text(answers.prefix)):
+        style = replace(style, prefix=answers.prefix)
     if answers.main is not None:
         blocks.append(answer_text(answers.main, style))
     elif answers.short:
         # All questions of a call have one scope, so that their problems are the same.
-        blocks += problems_text(answers.short[0].basis)
+        blocks += [*problems_text(answers.short[0].basis), *([_prefix_text(style.prefix)] if style.prefix else [])]
     blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
     blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one.basis))
     if answers.short:
@@ -112,17 +133,27 @@ def _answers(answers: Answers, style: Style) -> str:
     return "\n\n".join(blocks)
 
 
+def _prefix_text(prefix: str) -> str:
+    return f"Addresses begin with {prefix}."
+
+
 def answer_text(answer: Answer, style: Style) -> str:
     """Return one answer: problems first, then the verdict, what binds, what is proposed, and the counts."""
-    basis = answer.basis
+    basis, style = answer.basis, _style_of(answer, style)
     blocks = [*problems_text(basis)]
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {source_of(basis)}.")
-    blocks += [_verdict(answer), *_unread(basis), *_ended(answer), *style.items(answer.items)]
+    verdict = f"{_verdict(answer)} {_prefix_text(style.prefix)}" if style.prefix else _verdict(answer)
+    blocks += [verdict, *_unread(basis), *_ended(answer), *style.items(answer.items)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *style.items(answer.proposed)]
     blocks += [style.ink.warn(block) for block in contradictions_text(basis, entries_of(answer))]
     return "\n\n".join([*blocks, *fallback_text(basis), style.foot(_foot(answer)), *_absent(basis), *_elsewhere(basis)])
+
+
+def _style_of(answer: Answer, style: Style) -> Style:
+    shown = (item.address for item in (*answer.items, *answer.proposed) if not item.form.is_line)
+    return replace(style, shown=frozenset(shown))
 
 
 def entries_of(answer: Answer) -> dict[str, Entry]:
@@ -132,7 +163,7 @@ def entries_of(answer: Answer) -> dict[str, Entry]:
 
 def _short(number: int, answer: Answer, style: Style) -> str:
     """Return the answer to one of several questions: what it lacks, its entries, its contradictions."""
-    words = one_line(answer.question.words)
+    words, style = one_line(answer.question.words), _style_of(answer, style)
     cut = words if len(words) <= _QUESTION else f"{words[:_QUESTION].rpartition(' ')[0] or words[:_QUESTION]} …"
     blocks = [style.heading(f"{number}. {cut}"), *_lacks(answer)]
     blocks += style.items((*answer.items, *answer.proposed))
@@ -268,13 +299,13 @@ def _unread(basis: AnswerBasis) -> Iterator[str]:
         yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {one.wing})"
 
 
-def _already_shown(items: Sequence[Item]) -> str:
+def _already_shown(items: Sequence[Item], prefix: str) -> str:
     """Return entries that the session has seen as one line of ids, by type."""
     ids = Counter(item.address.rpartition("/")[2] for item in items)
     names: dict[str, list[str]] = {}
     for item in items:
         short = item.address.rpartition("/")[2]
-        names.setdefault(item.entry.type, []).append(short if ids[short] == 1 else item.address)
+        names.setdefault(item.entry.type, []).append(short if ids[short] == 1 else item.address.removeprefix(prefix))
     listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
     return f"Already shown: {'; '.join(listed)}"
 
@@ -303,9 +334,10 @@ def _marks(item: Item) -> str:
 _OBVIOUS = ("holds ", "invariant of the scope", "in scope", "matches the query", "replaces ")
 
 
-def mention_line(one: Mention) -> str:
-    """Return what is under an entry as one line."""
+def mention_line(one: Mention, style: Style = _PLAIN) -> str:
+    """Return what is under an entry as one line; an entry that is shown itself needs no title."""
+    is_shown, address = one.address in style.shown, one.address.removeprefix(style.prefix)
     day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
-    title = f": {one_line(one.title)}" if one.title else ""
-    return f"{one.how} {one.address}{title}{day}{said}".rstrip()
+    title = f": {one_line(one.title)}" if one.title and not is_shown else ""
+    return f"{one.how} {address}{title}{day}{said}".rstrip()

@@ -126,3 +126,13 @@ def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(tm
         ("src/pay.py", "`src/pay.py` is not an entry; `mdmem retrieve --path src/pay.py` shows what applies to it"),
     ):
         assert run_here(capsys, "show", typed, cwd=folder).err == f"mdmem: {said}\n"
+
+
+def test_wing_decides_what_a_short_address_means(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    for wing in ("arm", "leg"):
+        write_entry(folder / "memory", f"{wing}/rules/grip", title=f"The {wing} grips")
+    assert run_here(capsys, "show", "grip", cwd=folder).code == 2
+    for wing, about in (("arm", ()), ("leg", ("--about", "grips"))):
+        assert f"The {wing} grips" in run_here(capsys, "show", "--wing", wing, "grip", *about, cwd=folder).out
+    assert "there is no wing `hand`" in run_here(capsys, "show", "--wing", "hand", "grip", cwd=folder).err

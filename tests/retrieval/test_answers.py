@@ -103,6 +103,57 @@ def test_session_takes_no_title_for_a_text_that_was_shown(folder: Path, capsys: 
     assert ("nav/architecture/belts" in small, "Belts run." in small, "Belts run." in large) == (True, False, True)
 
 
+def put_belts(folder: Path, room: str = "belts", *, more: str = "It is long. " * 99) -> None:
+    """Write five decisions about belts; the first two fit best, and nearly alike."""
+    for number, times in enumerate((5, 5, 2, 2, 2)):
+        text = f"Belt {number} runs. " + "The belt carries parcels. " * times + more
+        write_entry(folder / "memory", f"nav/{room}/b{number}", text, title=f"Belt {number}")
+    commit_all(folder)
+
+
+def test_second_match_that_fits_as_well_has_a_sentence_and_the_others_are_titles(folder: Path, capsys: Capture) -> None:
+    put_belts(folder)
+    asked = ("--type", "decision", "--ask", "belt carries parcels", "--format", "json")
+    (answer,) = json.loads(run_here(capsys, "retrieve", *asked, cwd=folder).out)["answers"]
+    best, second, *others = sorted(answer["items"], key=lambda one: -one["score"])
+    assert ("Belt" in best["content"], "Belt" in second["content"]) == (True, True)
+    assert (len(second["content"]) <= 240, {one["form"] for one in others}) == (True, {"line"})
+
+
+def test_title_far_below_the_best_is_counted_in_a_short_answer(folder: Path, capsys: Capture) -> None:
+    put_belts(folder)
+    write_entry(folder / "memory", "nav/belts/gauge", "The gauge shows the voltage of each belt.\n", title="Gauge")
+    commit_all(folder)
+    asked = ("--type", "decision", "--ask", "gauge voltage belt", "--format", "json")
+    (answer,) = json.loads(run_here(capsys, "retrieve", *asked, cwd=folder).out)["answers"]
+    assert [one["address"] for one in answer["items"]] == ["nav/belts/gauge"]
+    assert sum(one["count"] for one in answer["omitted_counts"]) + len(answer["omitted"]) >= 5
+
+
+def test_entries_already_shown_take_the_place_of_no_new_one(folder: Path, capsys: Capture) -> None:
+    put_belts(folder, more="")
+    asked = ("--type", "decision", "--session", "one", "--ask", "belt carries parcels", "--format", "json")
+    texts: list[str] = []
+    for _ in range(2):
+        (answer,) = json.loads(run_here(capsys, "retrieve", *asked, cwd=folder).out)["answers"]
+        texts += [one["address"] for one in answer["items"] if one["content"]]
+    given = [one["address"] for one in answer["items"] if one["form"] == "given"]
+    assert (len(texts), len(set(texts)), set(given)) == (4, 4, set(texts[:2]))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_common_start_of_the_addresses_is_printed_once(folder: Path, capsys: Capture, form: str) -> None:
+    put_belts(folder)
+    asked = ("retrieve", "--type", "decision", "--room", "belts", "belt carries parcels", "--format", form)
+    out = run_here(capsys, *asked, cwd=folder).out
+    assert (out.count("nav/belts/"), "Addresses begin with nav/belts/." in out) == (1, True)
+    assert "Belt 0" in run_here(capsys, "show", "b0", cwd=folder).out
+    # The entry-id alone would mean two entries.
+    put_belts(folder, "lifts")
+    out = run_here(capsys, *asked, cwd=folder).out
+    assert ("Addresses begin" in out, "nav/belts/b0" in out) == (False, True)
+
+
 def test_json_and_markdown_have_one_answer_a_question(folder: Path, capsys: Capture) -> None:
     stated = json.loads(run_here(capsys, "retrieve", *ASKED, "--format", "json", cwd=folder).out)
     assert [one["query"] for one in stated["answers"]] == list(ASKED[1::2])

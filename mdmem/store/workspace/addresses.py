@@ -20,14 +20,20 @@ _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
 # Entries that an error message lists.
 _LISTED = 5
+_NO_FILTERS = Filters()
 
 
-def resolve_names(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]:
+def resolve_names(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the addresses of names, each once, in order; a folder with a slash means everything in it.
 
-    Raises NotFoundError with the nearest addresses, and UsageError for another name that means several.
+    A short name that means entries of several wings means that of the first of `wings`, else of the active wing.
+    Raises NotFoundError with the nearest addresses, and UsageError for another name that means several, or if there is
+    no such wing.
     """
-    return tuple(dict.fromkeys(address for name in names for address in _resolve(workspace, name)))
+    filters = Filters(wings=tuple(wings))
+    if wings:
+        resolve_scope(workspace.catalog, workspace.settings, filters)
+    return tuple(dict.fromkeys(address for name in names for address in _resolve(workspace, name, filters)))
 
 
 def resolve_name(workspace: Workspace, name: str) -> str:
@@ -58,7 +64,7 @@ def _listed(addresses: Sequence[str]) -> str:
     return ", ".join(addresses[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
+def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) -> tuple[str, ...]:
     entries, broken = workspace.catalog.entries, workspace.catalog.broken
     plain = from_root(workspace, name)
     if plain in entries:
@@ -70,7 +76,7 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
         return below
     ends = [address for address in entries if address.endswith(f"/{plain}")]
     if ends:
-        return (_only(name, _in_active_wing(workspace, ends)),)
+        return (_only(name, _in_active_wing(workspace, ends, filters)),)
     unread = next((path for path in broken if path.endswith(f"/{plain}.md")), None)
     if unread is not None:
         raise _unreadable(workspace, unread)
@@ -78,7 +84,7 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
         kind = "room" if "/" in plain else "wing"
         whole = f"`{plain}/` means all {len(below)}" if len(below) > 1 else f"`{plain}/` means that"
         raise NotFoundError(f"`{name}` is a {kind}, with {_listed(below)}; {whole}")
-    found = [] if name.endswith("/") else _by_origin(workspace, name) or find_by_handle(workspace, plain)
+    found = [] if name.endswith("/") else _by_origin(workspace, name) or find_by_handle(workspace, plain, filters)
     if found:
         address = _only(name, found)
         if address not in entries:
@@ -90,7 +96,7 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
     raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(workspace, plain)}")
 
 
-def find_by_handle(workspace: Workspace, plain: str) -> list[str]:
+def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
     """Return the addresses whose entry-id has a number, or begins with a name and a hyphen, in the nearest place."""
     location = workspace.location
     folder, _, wanted = plain.rpartition("/")
@@ -109,7 +115,7 @@ def find_by_handle(workspace: Workspace, plain: str) -> list[str]:
             found = []
     cwd = workspace.cwd.resolve()
     room = cwd.relative_to(location.root).as_posix() if cwd.is_relative_to(location.root) else ""
-    return [one for one in found if one.rpartition("/")[0] == room] or _in_active_wing(workspace, found)
+    return [one for one in found if one.rpartition("/")[0] == room] or _in_active_wing(workspace, found, filters)
 
 
 def _files_called(workspace: Workspace, name: str, paths: Iterable[str]) -> list[str]:
@@ -181,12 +187,12 @@ def refuse_unread_below(workspace: Workspace, folder: str) -> None:
             raise _unreadable(workspace, path)
 
 
-def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
+def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters) -> list[str]:
     """Prefer the active wing where a short name means an entry in several."""
     if len(addresses) < 2:
         return addresses
     try:
-        active = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
+        active = resolve_scope(workspace.catalog, workspace.settings, filters).wing
     except AmbiguousWingError:
         return addresses
     return [address for address in addresses if address.startswith(f"{active}/")] or addresses
