@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
@@ -64,81 +65,56 @@ class FacetRow(Struct, frozen=True, kw_only=True):
     remark: str = ""
 
 
-_NOTES = (EntryType.NOTE,)
+_NOTE, _WHATEVER = (EntryType.NOTE,), "whatever label and room"
+
+
+def _row(facet: Facet, title: str, labels: str = "", rooms: str = "", **more: Any) -> FacetRow:
+    return FacetRow(facet=facet, title=title, labels=tuple(labels.split()), rooms=tuple(rooms.split()), **more)
+
+
 ROWS = (
-    FacetRow(
-        facet=Facet.CONSTRAINTS,
-        title="Constraints",
-        whole=EntryType.INVARIANT,
-        types=(),
-        remark="whatever label and room",
-    ),
-    FacetRow(
-        facet=Facet.DECISIONS,
-        title="Decisions",
-        whole=EntryType.DECISION,
-        types=(),
-        remark="whatever label and room",
-    ),
-    FacetRow(
-        facet=Facet.ACTIVE_WORK,
-        title="Active work",
-        types=_NOTES,
-        labels=("task", "todo", "epic", "work-item"),
+    _row(Facet.CONSTRAINTS, "Constraints", whole=EntryType.INVARIANT, types=(), remark=_WHATEVER),
+    _row(Facet.DECISIONS, "Decisions", whole=EntryType.DECISION, types=(), remark=_WHATEVER),
+    _row(
+        Facet.ACTIVE_WORK,
+        "Active work",
+        "task todo epic work-item",
+        types=_NOTE,
         remark="the newest session note of each focus that has open items or next actions",
     ),
-    FacetRow(
-        facet=Facet.PLANNING,
-        title="Plans",
-        labels=("plan", "roadmap", "milestone", "migration-note"),
-        rooms=("planning", "plans", "roadmap", "migration-notes"),
+    _row(Facet.PLANNING, "Plans", "plan roadmap milestone migration-note", "planning plans roadmap migration-notes"),
+    _row(Facet.IDEATION, "Ideas", "idea proposal experiment", "ideas ideation experiments"),
+    _row(
+        Facet.GOTCHAS,
+        "Gotchas",
+        "anti-pattern failure-mode incident-log incident gotcha",
+        "anti-patterns failure-modes incident-log debugging gotchas",
     ),
-    FacetRow(
-        facet=Facet.IDEATION,
-        title="Ideas",
-        labels=("idea", "proposal", "experiment"),
-        rooms=("ideas", "ideation", "experiments"),
+    _row(
+        Facet.VERIFICATION,
+        "Verification",
+        "validation verification test",
+        "validation verification testing observability",
     ),
-    FacetRow(
-        facet=Facet.GOTCHAS,
-        title="Gotchas",
-        labels=("anti-pattern", "failure-mode", "incident-log", "incident", "gotcha"),
-        rooms=("anti-patterns", "failure-modes", "incident-log", "debugging", "gotchas"),
+    _row(
+        Facet.ARTIFACTS,
+        "Artifacts",
+        "artifact component-contract",
+        "artifacts components contracts configuration communication",
+        types=_NOTE,
     ),
-    FacetRow(
-        facet=Facet.VERIFICATION,
-        title="Verification",
-        labels=("validation", "verification", "test"),
-        rooms=("validation", "verification", "testing", "observability"),
-    ),
-    FacetRow(
-        facet=Facet.ARTIFACTS,
-        title="Artifacts",
-        types=_NOTES,
-        labels=("artifact", "component-contract"),
-        rooms=("artifacts", "components", "contracts", "configuration", "communication"),
-    ),
-    FacetRow(
-        facet=Facet.PROCEDURES,
-        title="Procedures",
+    _row(
+        Facet.PROCEDURES,
+        "Procedures",
+        "procedure reusable-pattern code-convention",
         whole=EntryType.PATTERN,
-        labels=("procedure", "reusable-pattern", "code-convention"),
         remark="all patterns of no other facet",
     ),
-    FacetRow(
-        facet=Facet.RECENT_MEMORY,
-        title="Recent memory",
-        types=_NOTES,
-        labels=(SESSION, "episode"),
-        rooms=("sessions",),
-    ),
-    FacetRow(
-        facet=Facet.DOMAIN,
-        title="Domain",
+    _row(Facet.RECENT_MEMORY, "Recent memory", f"{SESSION} episode", "sessions", types=_NOTE),
+    _row(
+        *(Facet.DOMAIN, "Domain", "domain context entity claim", "context entities domain"),
         whole=EntryType.NOTE,
-        types=_NOTES,
-        labels=("domain", "context", "entity", "claim"),
-        rooms=("context", "entities", "domain"),
+        types=_NOTE,
         remark="all notes of no other facet",
     ),
 )
@@ -183,44 +159,23 @@ REACHES = {
 }
 
 # Constraints come before all of these, so that they are on the first page of a long answer.
-_ORDERS: dict[Intent, tuple[Facet, ...]] = {
-    Intent.BUILD: (
-        *(Facet.DECISIONS, Facet.PROCEDURES, Facet.GOTCHAS, Facet.ACTIVE_WORK, Facet.ARTIFACTS),
-        *(Facet.VERIFICATION, Facet.PLANNING, Facet.RECENT_MEMORY, Facet.DOMAIN),
-    ),
-    Intent.PLAN: (
-        *(Facet.ACTIVE_WORK, Facet.PLANNING, Facet.DECISIONS, Facet.GOTCHAS, Facet.ARTIFACTS),
-        *(Facet.IDEATION, Facet.RECENT_MEMORY, Facet.PROCEDURES, Facet.DOMAIN),
-    ),
-    Intent.IDEATE: (
-        *(Facet.IDEATION, Facet.DOMAIN, Facet.DECISIONS, Facet.PLANNING, Facet.GOTCHAS),
-        *(Facet.ARTIFACTS, Facet.RECENT_MEMORY),
-    ),
-    Intent.RESEARCH: (
-        *(Facet.DECISIONS, Facet.DOMAIN, Facet.ARTIFACTS, Facet.GOTCHAS, Facet.IDEATION),
-        *(Facet.RECENT_MEMORY, Facet.PROCEDURES, Facet.VERIFICATION),
-    ),
-    Intent.DEBUG: (
-        *(Facet.GOTCHAS, Facet.VERIFICATION, Facet.DECISIONS, Facet.RECENT_MEMORY, Facet.PROCEDURES),
-        *(Facet.ACTIVE_WORK, Facet.ARTIFACTS, Facet.DOMAIN),
-    ),
-    Intent.DECIDE: (
-        *(Facet.DECISIONS, Facet.GOTCHAS, Facet.IDEATION, Facet.DOMAIN, Facet.PLANNING),
-        *(Facet.RECENT_MEMORY, Facet.ARTIFACTS),
-    ),
-    Intent.LEARN: (
-        *(Facet.DOMAIN, Facet.DECISIONS, Facet.PROCEDURES, Facet.ARTIFACTS, Facet.GOTCHAS),
-        *(Facet.VERIFICATION, Facet.RECENT_MEMORY),
-    ),
-    Intent.GENERAL: tuple(facet for facet in Facet if facet is not Facet.CONSTRAINTS),
+_ORDERS = {
+    Intent.BUILD: "decisions procedures gotchas active_work artifacts verification planning recent_memory domain",
+    Intent.PLAN: "active_work planning decisions gotchas artifacts ideation recent_memory procedures domain",
+    Intent.IDEATE: "ideation domain decisions planning gotchas artifacts recent_memory",
+    Intent.RESEARCH: "decisions domain artifacts gotchas ideation recent_memory procedures verification",
+    Intent.DEBUG: "gotchas verification decisions recent_memory procedures active_work artifacts domain",
+    Intent.DECIDE: "decisions gotchas ideation domain planning recent_memory artifacts",
+    Intent.LEARN: "domain decisions procedures artifacts gotchas verification recent_memory",
+    Intent.GENERAL: " ".join(facet for facet in Facet if facet is not Facet.CONSTRAINTS),
 }
 _FACETS_AT_START = 6
 
 
 def facets_for(intent: Intent, layer: Layer) -> tuple[Facet, ...]:
     """Return the facets to include, in order: active work first at the start of a session, every facet for research."""
+    order = map(Facet, _ORDERS[intent].split())
     if layer is Layer.WAKE:
-        first = (Facet.CONSTRAINTS, Facet.ACTIVE_WORK, Facet.RECENT_MEMORY, *_ORDERS[intent])
+        first = (Facet.CONSTRAINTS, Facet.ACTIVE_WORK, Facet.RECENT_MEMORY, *order)
         return tuple(dict.fromkeys(first))[:_FACETS_AT_START]
-    rest = tuple(Facet) if layer is Layer.DEEP_SEARCH else ()
-    return tuple(dict.fromkeys((Facet.CONSTRAINTS, *_ORDERS[intent], *rest)))
+    return tuple(dict.fromkeys((Facet.CONSTRAINTS, *order, *(Facet if layer is Layer.DEEP_SEARCH else ()))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct
@@ -33,7 +32,6 @@ from mdmem.ask.mentions import Mentions
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, find_text
-from mdmem.ask.reasons import related
 from mdmem.ask.relate import ended_match
 from mdmem.ask.select import Selection
 from mdmem.ask.session import NOTHING_SHOWN, Shown
@@ -70,13 +68,10 @@ class Reading(Struct, frozen=True):
             other = _selection(view.checkout, scope, question)
             versions = [*other.select(view.alternatives), *other.propose(view.alternatives)]
             kept = [item for item in found.proposed if item.address not in view.alternatives]
-            describe = partial(related, other)
             found = replace(
                 found,
                 proposed=tuple(sorted([*kept, *versions], key=authority_key)),
-                describe_proposed=lambda item: (describe if item.address in view.alternatives else found.describe)(
-                    item
-                ),
+                describe_proposed=lambda item: (other if item.address in view.alternatives else found).describe(item),
             )
         return replace(found, basis=replace(found.basis, problems=(*self.faults, *found.basis.problems)))
 
@@ -140,8 +135,8 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Retrieval:
         likely_room=selection.likely_room(items),
         weights=weights,
         unmatched=tuple(unmatched),
-        describe=partial(related, selection),
-        describe_proposed=partial(related, selection),
+        describe=selection.describe,
+        describe_proposed=selection.describe,
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
             conflicts=tuple(contradictions_among(catalog, {item.address for item in items if item.current})),

@@ -1,28 +1,33 @@
-"""Select the entries that answer a question: the invariants of the scope, and every current entry that matches."""
+"""Select the entries that answer a question, with the reasons: the scope's invariants, and every current match."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from datetime import date
 from functools import cached_property
+from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from mdmem.ask.answer import ELSEWHERE, OTHER_FOCUS, OTHER_ROOM, TYPE_FILTER, Item, Omission
-from mdmem.ask.overrides import Overrides
+from mdmem.ask.answer import ELSEWHERE, OTHER_FOCUS, OTHER_ROOM, RELATIONS, TYPE_FILTER, Item, Omission, replaced_notes
+from mdmem.ask.code_paths import few_of
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
-from mdmem.ask.relate import claims_on, partners_of
+from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
 from mdmem.model.entry import Entry, EntryType, Status
-from mdmem.model.globs import any_match
+from mdmem.model.globs import all_matches, any_match
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.records import Match, TextAnswer
+from mdmem.store.workspace.proposals import effects_of
 from mdmem.store.workspace.scope import Scope
 
 # An entry that holds half of the question's words matches it as a whole.
 _HALF = 0.5
 _NO_TERMS = frozenset[str]()
+# The globs that a note on a narrower override names.
+_GLOBS = 3
 
 
 class Selection(Struct, frozen=True, dict=True):
@@ -205,33 +210,95 @@ class Selection(Struct, frozen=True, dict=True):
                 yield entry
 
     @cached_property
-    def overrides(self) -> Overrides:
-        """Return the overrides of the active wing."""
-        return Overrides(self.catalog, self.scope, self.question)
-
-    @cached_property
     def overriders(self) -> dict[str, Entry]:
         """Return, for each selected entry that the active wing overrides, the entry that does; `select` fills it."""
         return {}
 
     def _apply_overrides(self, chosen: dict[str, Entry]) -> None:
         """Let what the active wing overrides give way, but for invariants, and add the entries that override."""
-        self.overriders.update(self.overrides.of(chosen))
-        powerless = self.overrides.powerless(chosen)
+        self.overriders.update(self._overriders_of(chosen))
+        powerless = self._powerless(chosen)
         for address, by in self.overriders.items():
             chosen.setdefault(by.address, by)
             overridden = chosen[address]
-            if self.overrides.replaces(by, overridden) and overridden.type is not EntryType.INVARIANT:
+            if self._replaces(by, overridden) and overridden.type is not EntryType.INVARIANT:
                 del chosen[address]
                 self._omit(overridden, f"overridden by {by.address}")
         for entry in powerless:
             chosen.setdefault(entry.address, entry)
 
+    @cached_property
+    def _overriding(self) -> tuple[Entry, ...]:
+        """Return the current entries of the active wing, in any room, that override something and may apply."""
+        wing, wings, paths = self.scope.wing, self.catalog.wings, self.question.paths
+        if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
+            return ()
+        found = (one for one in self.catalog.derived.overriding if one.wing == wing and not self._has_other_focus(one))
+        current = (one for one in found if self.catalog.lineage.is_current(one.address))
+        return tuple(one for one in current if not paths or _applies_to(one, paths))
+
+    def _replaces(self, entry: Entry, other: Entry) -> bool:
+        """Return whether an entry applies wherever the one that it overrides does, for the question's paths and focus.
+
+        Where one of several paths or focus areas is outside, the other entry applies there.
+        """
+        if not self._has_its_focus(entry, other):
+            return False
+        shared = [path for path in self.question.paths if _applies_to(other, [path])]
+        return not entry.applies_to or (bool(shared) and all(_applies_to(entry, [path]) for path in shared))
+
+    def _has_its_focus(self, entry: Entry, other: Entry) -> bool:
+        return entry.focus in (None, other.focus) or set(self.question.filters.focuses) == {entry.focus}
+
+    def _overriders_of(self, chosen: Collection[str]) -> dict[str, Entry]:
+        """Return the overriding entry of each chosen entry, preferably one that applies wherever that does."""
+        found: dict[str, Entry] = {}
+        for entry in self._overriding:
+            for other in self._overridden_by(entry):
+                if other.address in chosen:
+                    before = found.setdefault(other.address, entry)
+                    if self._replaces(entry, other) and not self._replaces(before, other):
+                        found[other.address] = entry
+        return found
+
+    def _powerless(self, chosen: Collection[str]) -> list[Entry]:
+        """Return the entries that name a chosen one of more authority: both are shown, and a person decides."""
+        return [
+            entry
+            for entry in self._overriding
+            if any(other.address in chosen and other.type.rank < entry.type.rank for other in self._named_by(entry))
+        ]
+
+    def _overridden_by(self, entry: Entry) -> list[Entry]:
+        """Return the shared entries that an entry overrides: those of its own authority, or of a lower one."""
+        named = self._named_by(entry) if entry.overrides else ()
+        return [other for other in named if entry.type.rank <= other.type.rank]
+
+    def _named_by(self, entry: Entry) -> list[Entry]:
+        if entry.status is Status.DRAFT:
+            return []
+        named = (self.catalog.entries.get(address) for address in entry.overrides)
+        wings = self.catalog.wings
+        return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
+
+    def override_notes(self, entry: Entry) -> list[str]:
+        """Return a note on each shared entry that an entry overrides, or cannot override."""
+        return [self._note_on(entry, other) for other in self._named_by(entry)]
+
+    def _note_on(self, entry: Entry, other: Entry) -> str:
+        if entry.type.rank > other.type.rank:
+            return f"cannot override the {other.type} {other.address}"
+        if self._replaces(entry, other):
+            return f"overrides {other.address}"
+        focus = [] if self._has_its_focus(entry, other) else [f"the focus {entry.focus}"]
+        more = ", …" if entry.applies_to[_GLOBS:] else ""
+        return f"overrides {other.address} only in {', '.join([*focus, *entry.applies_to[:_GLOBS]])}{more}"
+
     def item(self, entry: Entry) -> Item:
         """Return an entry as an item, without its relations to others."""
         address = entry.address
         olds = self.inherited.get(address, ())
-        overridden = [one.address for one in self.overrides.overridden_by(entry)] if entry.overrides else []
+        overridden = [one.address for one in self._overridden_by(entry)] if entry.overrides else []
         spoken_for = (address, *olds, *(one for one in overridden if self.overriders.get(one) is entry))
         held = [self.matches[one] for one in spoken_for if one in self.matches]
         by = self.overriders.get(address)
@@ -248,7 +315,7 @@ class Selection(Struct, frozen=True, dict=True):
             on_path=address in self.on_path,
             unconditional=self.is_unconditional(entry),
             overrides=tuple(overridden),
-            overridden_by=(by.address,) if by is not None and self.overrides.replaces(by, entry) else (),
+            overridden_by=(by.address,) if by is not None and self._replaces(by, entry) else (),
             stance=self.catalog.stance(address),
         )
 
@@ -261,6 +328,55 @@ class Selection(Struct, frozen=True, dict=True):
     @cached_property
     def _tiers(self) -> dict[str, Tier]:
         return {name: Tier.SHARED if wing.is_shared else Tier.PROJECT for name, wing in self.catalog.wings.items()}
+
+    def describe(self, item: Item) -> Item:
+        """Return an item with its relations to other entries and the reasons that brought it in."""
+        found = relations_of(self.catalog, item.entry, self.scope)
+        heads = self.catalog.lineage.heads(item.address)
+        return replace(item, heads=heads, reasons=tuple(self._reasons(item, found)), **found)
+
+    def _reasons(self, item: Item, relations: dict[str, Any]) -> Iterator[str]:
+        found = [*self._reasons_to_match(item), *replaced_notes(item.via), *self.override_notes(item.entry)]
+        found += [f"overridden here by {by}" for by in item.overridden_by]
+        if not found and not self.question.is_open:
+            named = [name for name in ("claims", "amends") if relations[name]]
+            found = [f"{RELATIONS[name]} {', '.join(relations[name])}" for name in named]
+        yield from (*found, *self._doubts(item))
+
+    def _reasons_to_match(self, item: Item) -> Iterator[str]:
+        """Yield the words and paths of the question that an item matches."""
+        entry, paths = item.entry, self.question.paths
+        if item.unconditional:
+            yield "invariant of the scope"
+        match = self.matches.get(entry.address)
+        if match is not None and self.answer is not None:
+            typed = self.typed(term for term in self.answer.terms if term in match.terms)
+            yield f"holds {', '.join(typed)}" if typed else "matches the query"
+        met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
+        named = self.naming.get(entry.address, ())
+        if met:
+            yield f"applies to {few_of(met, paths)}"
+        elif named:
+            yield f"names {few_of(named, paths)}"
+
+    def _doubts(self, item: Item) -> Iterator[str]:
+        catalog, entry = self.catalog, item.entry
+        yield from doubts_of(catalog, entry, item.status)
+        note = item.stance.note if item.stance is not None else ""
+        if entry.status is Status.DRAFT:
+            yield (
+                "a draft: merged, not approved"
+                if catalog.is_merged(entry.address)
+                else "a draft: proposed, not binding"
+            )
+            note = note or "; ".join(effects_of(entry))
+        is_replaced = entry.is_in_force and not catalog.lineage.is_current(entry.address)
+        if is_replaced or entry.status is Status.DEPRECATED:
+            heads = catalog.lineage.heads(entry.address)
+            why = f"ended: {entry.why_ended}" if entry.why_ended else "ended, no reason given"
+            yield f"ended: replaced by {', '.join(heads)}" if heads else why
+        if note:
+            yield note
 
     def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
         """Return the room that holds most of the best matches; None where the question names rooms."""
@@ -288,3 +404,8 @@ def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
         return Tier.SHARED
     is_focus = scope.focus is not None and entry.focus == scope.focus and entry.wing == scope.wing
     return Tier.FOCUS if is_focus else Tier.PROJECT
+
+
+def _applies_to(entry: Entry, paths: Collection[str]) -> bool:
+    """Return whether an entry applies everywhere, or to one of some paths."""
+    return not entry.applies_to or any_match(entry.applies_to, paths) is not None
