@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts
+from mdmem.change.conflicts import FieldSides, MergeConflict, MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
+from mdmem.render.text import count
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
@@ -168,61 +169,38 @@ def _hunk_line(line: str, ink: Ink) -> str:
 # A longer value is cut.
 _SHOWN = 60
 _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}
-_OF_TEXT = (ConflictKind.CONTENT, ConflictKind.ADDED)
 
 
 def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
     """Return a block for each conflict, with its choices if it is the only one, and the last commands to type."""
-    is_one = len(conflicts.found) == 1
-    blocks = ["\n".join([*_sides(one, ink), *(_choices if is_one else _next)(one, ink)]) for one in conflicts.found]
+    blocks = ["\n".join(_conflict(one, ink, is_alone=len(conflicts.found) == 1)) for one in conflicts.found]
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))
     return "\n\n".join(blocks)
 
 
-def _sides(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+def _conflict(conflict: MergeConflict, ink: Ink, *, is_alone: bool) -> Iterator[str]:
     yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
-    # The lines about successors show their sides.
-    are_shown = conflict.successors and all(one.side for one in conflict.successors)
     for one in conflict.fields:
-        if not (are_shown and one.name == "superseded_by"):
+        # The successors follow.
+        if one.name != "superseded_by" or not conflict.successors:
             yield f"  {one.name}"
             yield from (f"    {side:<6}  {value}" for side, value in zip(ConflictSide, _pair(one), strict=True))
     for it in conflict.successors:
-        side = _SIDES.get(it.side, "")
         reason = f": {visible(it.reason)}" if it.reason else ""
+        side = _SIDES.get(it.side, "")
         yield f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}"
-
-
-def _choices(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+    if not is_alone:
+        shown = ink.added(f"mdmem resolve {conflict.address}")
+        yield f"  {shown} shows {count(len(conflict.choices), 'choice')}"
+        return
     if conflict.choices:
         yield "  choices"
     for choice in conflict.choices:
-        yield f"    {_shortened(choice.does, conflict)}"
+        yield f"    {choice.does}"
         yield f"      {ink.added(choice.command)}"
     if conflict.fields:
         yield f"    or edit {visible(conflict.path)} by hand, and remove the markers"
-
-
-def _next(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
-    """Yield the only choice, or the command that shows all; for a file without markers, the command that stages it."""
-    if conflict.kind in _OF_TEXT and conflict.choices and conflict.choices[0].command.startswith("git "):
-        yield f"  it has no markers left; {ink.added(conflict.choices[0].command)} keeps it as it is"
-    elif len(conflict.choices) == 1:
-        yield f"  {ink.added(conflict.choices[0].command)}"
-    elif conflict.choices:
-        shown = ink.added(f"mdmem resolve {conflict.address}")
-        yield f"  {shown} shows the {len(conflict.choices)} choices"
-
-
-def _shortened(does: str, conflict: MergeConflict) -> str:
-    """Return the effect of a choice, with entry-ids instead of addresses if these differ."""
-    ids = {one.address: one.address.rpartition("/")[2] for one in conflict.successors}
-    if len(set(ids.values())) < len(ids):
-        return does
-    for address in sorted(ids, key=len, reverse=True):
-        does = does.replace(address, ids[address])
-    return does
 
 
 def _pair(one: FieldSides) -> tuple[str, str]:
