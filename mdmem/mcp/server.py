@@ -36,7 +36,7 @@ from mdmem.mcp.calls import Calls
 from mdmem.mcp.prompts import add_prompts
 from mdmem.mcp.resources import add_resources, list_wings
 from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
-from mdmem.mcp.tools.tool import Tool, hint, short_json
+from mdmem.mcp.tools.tool import Tool, short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.text import visible, visible_text
@@ -211,7 +211,7 @@ class MemoryServer(MCPServer[Any]):
             having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
             how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
             raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
-        raise ToolError(f"there is no tool {short_json(name)}; {hint(name, listed)}")
+        raise ToolError(f"there is no tool {short_json(name)}; there is {', '.join(listed)}")
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources that every memory has, and the wings, where they can be read in time."""

@@ -13,7 +13,6 @@ from msgspec.structs import asdict, replace
 
 from mdmem.ask.candidates import PRIVATE, id_of
 from mdmem.errors import LostRaceError, MdmemError, UsageError
-from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.state.files import WING, write_lock
@@ -31,12 +30,6 @@ from mdmem.write.write import new_fault, write_new_entry
 METADATA, RELATED = "x-metadata", "x-related-to"
 _ATTEMPTS = 3
 _WAIT = 30.0
-# If one of two similar texts has such a word, it may say the opposite.
-_NEGATIONS = words_of(
-    "not no never without cannot none neither nor avoid don doesn isn aren won mustn shouldn instead forbidden"
-)
-
-
 Kind = Literal[
     "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
 ]
@@ -237,15 +230,13 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iter
         is_alive = entry.status is Status.DRAFT or home.catalog.lineage.is_current(entry.address)
         if not (scope.contains(entry.address) and is_alive):
             continue
-        other = f"{entry.title}\n{home.catalog.body(entry.address)}"
-        negates = bool(words_of(text) & _NEGATIONS) is not bool(words_of(other) & _NEGATIONS)
         yield SimilarMemory(
             id=id_of(entry.address, is_private=is_private),
             type=entry.type.value,
             name=entry.title,
             status=entry.status.value,
             similarity=near.similarity,
-            why="it says nearly the same" + (", and one of the two negates it" if negates else ""),
+            why="it says nearly the same",
         )
 
 

@@ -240,7 +240,7 @@ def test_similar_entry_is_a_conflict_and_stops_nothing(tmp_path: Path) -> None:
         "decision",
         "active",
     )
-    assert conflict["why"] == "it says nearly the same, and one of the two negates it"
+    assert conflict["why"] == "it says nearly the same"
     assert conflict["similarity"] > 0.5
 
 

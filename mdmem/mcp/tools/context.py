@@ -14,7 +14,20 @@ from mdmem.ask.outlines import SynthesisRequest
 from mdmem.ask.question import read_request
 from mdmem.ask.synthesis import plan_synthesis
 from mdmem.mcp.answers import mark_line
-from mdmem.mcp.tools.tool import Agent, AsText, Choice, Facts, Name, Project, Record, Room, Text, Texts, tool
+from mdmem.mcp.tools.tool import (
+    Agent,
+    AsText,
+    Choice,
+    Facts,
+    Name,
+    Project,
+    Record,
+    Room,
+    Text,
+    Texts,
+    tool,
+    without_memory,
+)
 from mdmem.render.context import pack_markdown, plan_json
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.remember import Kind, remember
@@ -55,9 +68,9 @@ class _ContextPack(TypedDict):
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    asked = {name: arguments[name] for name in ("goal", "intent", "domain", "project", "layer")}
-    empty: Facts = {"sections": [], "total_items": 0, "usage_hint": message}
-    return {"retrieval_status": status, **asked, "query": arguments["goal"], **empty, "degraded": True}
+    empty: Facts = {"query": arguments["goal"], "sections": [], "total_items": 0, "usage_hint": message}
+    asked = ("goal", "intent", "domain", "project", "layer")
+    return without_memory(*asked, **empty)(status, message, arguments)
 
 
 def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:

@@ -38,6 +38,7 @@ from mdmem.mcp.tools.tool import (
     Type,
     Wing,
     tool,
+    without_memory,
 )
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
@@ -100,11 +101,7 @@ def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
     )
 
 
-def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    return {"retrieval_status": status, "message": message, "query": arguments["query"], "degraded": True}
-
-
-@tool("Search the memory", has_at=True, noise=frozenset(("score", "wing", "room")), fall_back=_no_search)
+@tool("Search the memory", has_at=True, noise=frozenset(("score", "wing", "room")), fall_back=without_memory("query"))
 def _search(
     workspace: Workspace,
     *,
@@ -136,10 +133,6 @@ def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Item], 
     return "\n\n".join(part for part in (found, *nothing, *missing) if part)
 
 
-def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
-    return {"retrieval_status": status, "message": message, "covered": False, "degraded": True}
-
-
 def _retrieve_elsewhere(
     cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> ToolResult:
@@ -152,7 +145,7 @@ def _retrieve_elsewhere(
     "Rules for the work at hand",
     has_at=True,
     noise=frozenset(("score",)),
-    fall_back=_no_retrieve,
+    fall_back=without_memory(covered=False),
     rootless=_retrieve_elsewhere,
     is_first=True,
     asks=("query", "queries"),

@@ -29,6 +29,7 @@ from mdmem.mcp.tools.tool import (
     Room,
     Text,
     tool,
+    without_memory,
 )
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.records import Background, Decision, Entity, Pattern, RelatedEntity, Scope, Session
@@ -61,16 +62,8 @@ class _ContextBundle(TypedDict):
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    return {
-        "items": [],
-        "retrieval_status": status,
-        "scope_state": _state_of(arguments),
-        "conflicts_found": False,
-        "hygiene_due": False,
-        "message": message,
-        "proposed": [],
-        "degraded": True,
-    }
+    empty: Facts = {"items": [], "conflicts_found": False, "hygiene_due": False, "proposed": []}
+    return without_memory(scope_state=_state_of(arguments), **empty)(status, message, arguments)
 
 
 @tool(
@@ -96,14 +89,9 @@ class _ScopeAnswer(TypedDict):
     project_exists: bool
 
 
-def _unknown_state(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
-    return {
-        "scope_state": _state_of(arguments),
-        "project_exists": False,
-        "write_permitted": False,
-        "message": message,
-        "degraded": True,
-    }
+def _unknown_state(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
+    empty = {"project_exists": False, "write_permitted": False}
+    return without_memory(scope_state=_state_of(arguments), **empty)(status, message, arguments)
 
 
 @tool("Whether a project exists", fall_back=_unknown_state)
@@ -129,8 +117,8 @@ class _Matches(TypedDict):
 
 
 def _no_surface(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    asked = {"matches": [], "query_used": arguments["query"], "total_found": 0}
-    return {"retrieval_status": status, **asked, "next_step": message, "message": message, "degraded": True}
+    empty: Facts = {"matches": [], "query_used": arguments["query"], "total_found": 0, "next_step": message}
+    return without_memory(**empty)(status, message, arguments)
 
 
 @tool(

@@ -5,10 +5,9 @@ Arguments are lenient about form and strict about names: a pydantic model of the
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -39,20 +38,6 @@ EVERYWHERE = "*"
 _LONGEST_VALUE, _MOST_FAULTS = 60, 8
 # Parameters of a tool's function that no client sends.
 _INTERNAL = ("workspace", "hub", "shown")
-
-
-def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
-    """Return the known name that is most similar to a name; None where none is similar."""
-    folded = {one.casefold(): one for one in known}
-    close = difflib.get_close_matches(name[:_LONGEST_VALUE].casefold(), folded, n=1, cutoff=cutoff)
-    return folded[close[0]] if close else None
-
-
-def hint(name: str, known: Iterable[str]) -> str:
-    """Return the known name that was probably meant, else the list of all of them."""
-    listed = list(known)
-    close = find_nearest(name, listed)
-    return f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in listed) or 'none yet'}"
 
 
 def short_json(value: object) -> str:
@@ -312,7 +297,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
             parsed = self._model.model_validate(stated)
         except ValidationError as error:
             faults = dict.fromkeys(self._fault(one["type"], str(one["loc"][0]), one) for one in error.errors())
-            raise UsageError("; ".join(fault.rstrip("?") for fault in list(faults)[:_MOST_FAULTS])) from None
+            raise UsageError("; ".join(fault for fault in list(faults)[:_MOST_FAULTS])) from None
         except ValueError:
             # Python refuses to print an integer of more than 4,300 digits.
             raise UsageError("a number has too many digits") from None
@@ -320,18 +305,22 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     def _fault(self, kind: str, name: str, error: Mapping[str, Any]) -> str:
         """Return the sentence for an error of pydantic."""
-        known = self.input_schema["properties"]
         if kind == "extra_forbidden":
-            # A parameter of another tool is no misspelling: a hint at one of ours that shares letters misleads.
-            close, listed = find_nearest(name, known, cutoff=0.8), ", ".join(f"`{one}`" for one in known) or "none"
-            meant = f"did you mean `{close}`?" if close else f"it takes {listed}"
-            return f"there is no parameter {short_json(name)}; {meant}"
+            listed = ", ".join(f"`{one}`" for one in self.input_schema["properties"]) or "none"
+            return f"there is no parameter {short_json(name)}; it takes {listed}"
         if kind == "missing":
-            about = known[name]["description"].split(". ")[0].rstrip(".")
-            return f"`{name}` is missing: {about[:1].lower() + about[1:]}"
-        message = error["msg"].replace("Input should be", "it must be").replace("a valid tuple", "a list")
-        message = message.replace("a valid list", "a list").replace("a valid dictionary", "an object")
-        return f"`{name}`: {message[:1].lower() + message[1:]}, found {short_json(error['input'])}"
+            return f"`{name}` is missing: {self.input_schema['properties'][name]['description']}"
+        return f"`{name}`: {error['msg']}, found {short_json(error['input'])}"
+
+
+def without_memory(*echoed: str, **empty: Any) -> Callable[[str, str, Mapping[str, Any]], Facts]:
+    """Return a function for `fall_back`: some arguments as they came, and empty values of the answer."""
+
+    def answer(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
+        asked = {name: arguments[name] for name in echoed}
+        return {"retrieval_status": status, **asked, **empty, "message": message, "degraded": True}
+
+    return answer
 
 
 def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | ToolResult]], Tool]:
