@@ -94,8 +94,6 @@ def cut(text: str, most: int = LARGEST) -> str:
 _STALE = "`cursor` is of another call, or the memory changed since then: call again without it"
 # Bytes for the keys that mark a page that was cut.
 _MARKS = 300
-# A list member that has a list of this name is the head of a group, and the group's members are paged.
-_GROUPED = "items"
 # Invariants bind when they are in one of these lists, not when they are proposed, omitted or linked.
 _BINDING = ("items", "sections")
 # Fields that every part of a split list member repeats.
@@ -113,14 +111,13 @@ class _Piece(Struct, frozen=True):
     value: Any
     size: int
     number: int
-    binds: bool
+    invariants: int
     path: tuple[str, ...] = ()
-    group: Facts | None = None
 
     @property
     def rank(self) -> int:
         """Return its place in the answer: unreadable files, binding invariants, conflicts, and the rest."""
-        return 1 if self.binds else _FIRST_LISTS.get(".".join(self.path), 3)
+        return 1 if self.invariants else _FIRST_LISTS.get(".".join(self.path), 3)
 
 
 def mark_line(facts: Facts) -> str:
@@ -148,9 +145,7 @@ def page_of(
     facts = {"problems": facts["problems"]} | facts if facts.get("problems") else facts
     if cursor is None and _size(facts) <= limit:
         return facts, True
-    longest = limit
-    while _size(head := _without_lists(facts, longest)) > limit // 3 and longest > 40:
-        longest //= 2
+    head = _without_lists(facts, limit // 30)
     room = limit - _size(head) - _MARKS
     pieces = sorted(_members(facts, room), key=lambda piece: piece.rank)
     seal = _seal(asked, json_line({name: value for name, value in facts.items() if name not in _SOURCE}))
@@ -184,19 +179,16 @@ def _cut_page(
         if sealed != seal or not re.fullmatch("[0-9]{1,9}", number) or int(number) >= len(pieces):
             raise UsageError(_STALE)
         start = int(number)
-    end, group = start, None
-    while end < len(pieces):
-        piece = pieces[end]
-        room -= piece.size + (_size(piece.group) if piece.group is not None and piece.group is not group else 0)
-        if room < 0 and end > start:
-            break
-        end, group = end + 1, piece.group
+    end = start
+    while end < len(pieces) and (end == start or room >= pieces[end].size):
+        room -= pieces[end].size
+        end += 1
     rest = pieces[end:]
     marks: Facts = {}
     if rest:
         marks = {"truncated": True} | ({"cursor": f"{end}-{seal}"} if has_more else {})
-        if any(piece.binds for piece in pieces):
-            marks["invariants_remaining"] = len({piece.number for piece in rest if piece.binds})
+        if any(piece.invariants for piece in pieces):
+            marks["invariants_remaining"] = sum(piece.invariants for piece in rest)
         marks["remaining"] = len({piece.number for piece in rest})
     return pieces[start:end], marks
 
@@ -220,50 +212,42 @@ def _without_lists(value: Any, longest: int) -> Any:
 
 
 def _filled(head: Facts, pieces: Sequence[_Piece]) -> Facts:
-    """Return an answer with pieces in its lists; those of one group are together."""
+    """Return an answer with pieces in its lists."""
     page: Facts = deepcopy(head)
-    group: Facts | None = None
     for piece in pieces:
         members: Any = page
         for name in piece.path:
             members = members[name]
-        if piece.group is None:
-            members.append(piece.value)
-        elif piece.group is group:
-            members[-1][_GROUPED].append(piece.value)
-        else:
-            members.append({**piece.group, _GROUPED: [piece.value]})
-        group = piece.group
+        members.append(piece.value)
     return page
 
 
 def _members(facts: Facts, room: int) -> Iterator[_Piece]:
     """Yield the members of all lists; one that is larger than a page comes in parts."""
-    for number, (path, group, member) in enumerate(_listed(facts, ())):
-        is_invariant = isinstance(member, dict) and "invariant" in (
-            member.get("type"),
-            str(member.get("label")).lower(),
-        )
+    for number, (path, member) in enumerate(_listed(facts, ())):
         # The number of a part takes some bytes, too.
-        parts = _split(member, room - (_size(group) if group is not None else 0) - 22)
+        parts = _split(member, room - 22)
         for at, part in enumerate(parts, 1):
             if len(parts) > 1 and isinstance(part, dict):
                 part = {"part": f"{at} of {len(parts)}"} | part
-            yield _Piece(part, _size(part) + 1, number, is_invariant and path[0] in _BINDING, path, group)
+            invariants = _invariants_in(part) if path[0] in _BINDING else 0
+            yield _Piece(part, _size(part) + 1, number, invariants, path)
 
 
-def _listed(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Facts | None, Any]]:
-    """Yield each list member with the path of its list and the head of its group."""
+def _invariants_in(member: Any) -> int:
+    """Return the number of invariants that a list member is or has among its items."""
+    if not isinstance(member, dict):
+        return 0
+    named = (member.get("type"), str(member.get("label")).lower())
+    return int("invariant" in named) or sum(map(_invariants_in, member.get("items") or ()))
+
+
+def _listed(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each list member with the path of its list."""
     for name, value in facts.items():
         if isinstance(value, dict):
             yield from _listed(value, (*path, name))
-        for member in value if isinstance(value, list) else ():
-            items = member.get(_GROUPED) if isinstance(member, dict) else None
-            if isinstance(items, list) and items:
-                group = {key: inner for key, inner in member.items() if key != _GROUPED}
-                yield from (((*path, name), group, one) for one in items)
-            else:
-                yield (*path, name), None, member
+        yield from (((*path, name), member) for member in (value if isinstance(value, list) else ()))
 
 
 def _split(value: Any, room: int) -> list[Any]:
@@ -299,19 +283,15 @@ def _sections(text: str, limit: int) -> Iterator[_Piece]:
     for number, section in enumerate([*([start] if start.startswith("#") else start.split("\n\n")), *rest]):
         # Below a heading of the second level, such as that of proposed entries, nothing binds.
         may_bind = may_bind and not section.startswith("## ")
-        binds = may_bind and section.startswith("### invariant")
+        binds = int(may_bind and section.startswith("### invariant"))
         for part in [section] if bytes_of(section) <= limit else _section_parts(section, limit):
             yield _Piece(part, bytes_of(part) + 2, number, binds)
 
 
 def _section_parts(section: str, limit: int) -> Iterator[str]:
-    """Yield a section in parts that fit, each below the heading; a quoted line that is cut stays quoted."""
-    heading, _, body = section.partition("\n") if section.startswith("#") else ("", "", section)
-    room = limit - bytes_of(heading) - 40
-    parts = _split(body, room)
+    """Yield a section in parts that fit; a quoted line that is cut stays quoted."""
     line = ""
-    for number, part in enumerate(parts, 1):
-        quote = "> " if line.startswith(">") else ""
-        again = f"{heading} (part {number} of {len(parts)})\n" if heading else ""
-        yield again + quote + part.rstrip("\n")
-        line = (quote + part).rpartition("\n")[2]
+    for part in _split(section, limit - 2):
+        whole = ("> " if line.startswith(">") else "") + part.rstrip("\n")
+        yield whole
+        line = "" if part.endswith("\n") else whole.rpartition("\n")[2]

@@ -90,7 +90,7 @@ def test_a_missing_parameter_is_named_with_its_description() -> None:
         (
             "limit",
             "many",
-            '`limit`: Input should be a valid integer, unable to parse string as an integer, found "x"',
+            '`limit`: Input should be a valid integer, unable to parse string as an integer, found "many"',
         ),
         ("deep", "perhaps", '`deep`: Input should be a valid boolean, unable to interpret input, found "perhaps"'),
         ("query", True, "`query`: Input should be a valid string, found true"),
