@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.change.examine import Groups, HygieneReport, examine
 from mdmem.checks.case import Case
-from mdmem.checks.codes import chosen_codes
+from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.layout import UnpatchableError

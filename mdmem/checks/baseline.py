@@ -12,8 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, ValidationError, convert
 
 from mdmem import SETTINGS_NAME
-from mdmem.checks.check import find_check, get_check, nearest_excusable
-from mdmem.checks.codes import codes_of, stated_severity
+from mdmem.checks.check import codes_of, find_check, get_check, nearest_excusable, stated_severity
 from mdmem.checks.engine import is_incomplete
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError

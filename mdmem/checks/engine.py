@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link
-from mdmem.checks.check import Check, find_check, get_check
-from mdmem.checks.codes import NO_WING, codes_of, stated_severity
+from mdmem.checks.check import NO_WING, Check, codes_of, find_check, get_check, stated_severity
 from mdmem.errors import MdmemError
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status

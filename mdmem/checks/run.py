@@ -13,8 +13,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Base, Case, Merge
-from mdmem.checks.check import get_check, get_checks
-from mdmem.checks.codes import chosen_codes, renamed_codes, require_known_wings
+from mdmem.checks.check import chosen_codes, get_check, get_checks, renamed_codes, require_known_wings
 from mdmem.checks.engine import CheckReport, is_incomplete, mark_new, run_checks
 from mdmem.checks.facts import GitFacts
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message

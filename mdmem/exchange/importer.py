@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from mdmem.checks.case import Case
-from mdmem.checks.codes import chosen_codes
+from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular

@@ -24,7 +24,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import without_known
 from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Case
-from mdmem.checks.codes import chosen_codes, require_known_wings
+from mdmem.checks.check import chosen_codes, require_known_wings
 from mdmem.checks.engine import run_checks
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError, shown_message

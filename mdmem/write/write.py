@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import get_check
-from mdmem.checks.codes import chosen_codes
+from mdmem.checks.check import chosen_codes, get_check
 from mdmem.checks.engine import mark_new, run_checks
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from trees import case_of
 
-from mdmem.checks.check import get_checks
-from mdmem.checks.codes import chosen_codes, require_known_wings
+from mdmem.checks.check import chosen_codes, get_checks, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case
-from mdmem.checks.check import check, get_check
-from mdmem.checks.codes import codes_of, stated_severity
+from mdmem.checks.check import check, codes_of, get_check, stated_severity
 from mdmem.checks.rules.change import names_the_same
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
