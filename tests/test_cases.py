@@ -11,12 +11,12 @@ repository's top, and `faults` by code.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from trees import Tracked
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case, Merge
@@ -44,32 +44,16 @@ ELSEWHERE: frozenset[str] = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class FakeFacts:
-    """What git would say."""
-
-    tracked: frozenset[str]
-    tracked_in_repository: frozenset[str]
-    ignored: frozenset[str]
-    not_added: frozenset[str]
-    deleted: dict[str, tuple[str, str | None]]
-    ended: dict[str, str]
-    under: str = ""
-
-    def committed(self, path: str) -> bytes | None:  # the port's name
-        return None
-
-
-def facts_of(folder: Path) -> FakeFacts | None:
+def facts_of(folder: Path) -> Tracked | None:
     path = folder / "facts.json"
     if not path.exists():
         return None
     said = json.loads(path.read_text(encoding="utf-8"))
-    tracked = frozenset(said.get("tracked", ()))
+    tracked, elsewhere, ignored, not_added = (
+        frozenset(said.get(name, ())) for name in ("tracked", "tracked_in_repository", "ignored", "not_added")
+    )
     deleted = {path: (commit, moved) for path, (commit, moved) in said.get("deleted", {}).items()}
-    elsewhere = frozenset(said.get("tracked_in_repository", ()))
-    ignored, not_added = (frozenset(said.get(name, ())) for name in ("ignored", "not_added"))
-    return FakeFacts(
+    return Tracked(
         tracked, tracked | elsewhere, ignored, not_added, deleted, said.get("ended", {}), said.get("under", "")
     )
 

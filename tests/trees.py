@@ -39,13 +39,14 @@ class ListedTree(Tree):
 
 @dataclass(frozen=True)
 class Tracked:
-    """Facts of a repository whose index holds some paths."""
+    """What git says of a repository whose index contains some paths."""
 
     tracked: frozenset[str]
     tracked_in_repository: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     not_added: frozenset[str] = frozenset()
     deleted: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    ended: Mapping[str, str] = field(default_factory=dict)
     under: str = ""
 
     def committed(self, path: str) -> bytes | None:  # the port's name

@@ -1,4 +1,4 @@
-"""Helps that name a command: with the address at hand, so that it can be typed as it stands."""
+"""Helps: a command has the address at hand, and a dangling link the addresses that may be meant, likeliest first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_root, run_here, write_entry
-from trees import case_of, tree_of
+from trees import HeldTree, case_of, tree_of
 
 from mdmem.checks.engine import run_checks
 from mdmem.store.tree import Tree, WorkingTree
@@ -61,3 +61,36 @@ def test_command_in_a_help_ends_the_finding(
     by = ["--by", "Ada <ada@example.org>"] if arguments[0] == "approve" else []
     assert run_here(capsys, *arguments, *by, cwd=root).code == 0
     assert helps_in(WorkingTree(root), code) == []
+
+
+HEAD = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\n"
+ADDRESSES = (
+    "react/anti-patterns/index-as-key",
+    "react/forms/uncontrolled-forms-by-default",
+    "react/rules/a",
+    "ros2/anti-patterns/index-as-key",
+    "ros2/rules/adr-12",
+    "shop/forms/checkout",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "written", "meant"),
+    [
+        ("shop/forms/checkout", "react/anti-patterns/indx-as-key", ["react/anti-patterns/index-as-key"]),
+        (
+            "shop/forms/checkout",
+            "ros2/conventions/index-as-key.md",
+            ["ros2/anti-patterns/index-as-key", "react/anti-patterns/index-as-key"],
+        ),
+        ("react/rules/a", "uncontroled-forms-by-default", ["react/forms/uncontrolled-forms-by-default"]),
+        ("ros2/rules/adr-12", "ros2/rules/adr-13", []),
+        ("shop/forms/checkout", "shop/forms/checkot", []),
+    ],
+    ids=["a typo", "the entry-id elsewhere", "a short link of its wing", "another number", "the entry itself"],
+)
+def test_help_of_a_dangling_link_names_the_nearest_addresses(source: str, written: str, meant: list[str]) -> None:
+    files = {f"{address}.md": HEAD + b"---\n\nText.\n" for address in ADDRESSES}
+    files[f"{source}.md"] = HEAD + f"see: [{written}]\n---\n\nText.\n".encode()
+    (found,) = run_checks(case_of(HeldTree(files)), ["dangling-link"])
+    assert re.findall(r"`([^` ]+/[^` ]+)`", found.help) == meant
