@@ -24,7 +24,6 @@ Rule = Callable[[Any], Iterator[Finding]]
 THEMES = {
     "file": "files and names",
     "front_matter": "front matter",
-    "schema": "schema",
     "content": "content",
     "links": "links",
     "supersession": "supersession",
@@ -85,7 +84,7 @@ class Check(Struct, frozen=True, kw_only=True):
     @property
     def weighs_less_when_ended(self) -> bool:
         """Return whether a finding about an entry that has ended may be one level less severe."""
-        return self._module in ("schema", "content", "links", "dates", "scope") and not self.same_when_ended
+        return self._module in ("front_matter", "content", "links", "dates", "scope") and not self.same_when_ended
 
     @property
     def explanation(self) -> str:

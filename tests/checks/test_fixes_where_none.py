@@ -10,7 +10,7 @@ from trees import case_of
 
 from mdmem.checks.case import Base
 from mdmem.checks.engine import run_checks
-from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
+from mdmem.checks.rules.front_matter import with_syntax_fix, with_whole_value
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document

@@ -1,26 +1,40 @@
-"""Checks of the front matter: its fences, its syntax and its keys."""
+"""Checks of the front matter and their fixes: its fences, its syntax, its keys, and the values that it allows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, written_links
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import field_at, line_start, with_fix
-from mdmem.checks.fixes.front_matter import with_end, with_exact_fences, with_start, with_syntax_fix, with_whole_value
-from mdmem.markdown.layout import replace_span
-from mdmem.markdown.parse import Document
-from mdmem.markdown.patch import rename_key, set_fields
-from mdmem.model.finding import Finding, Severity
-from mdmem.model.spelling import known_spelling
+from mdmem.checks.fixes.base import (
+    certainly_meant,
+    field_at,
+    fields_of,
+    is_slip,
+    line_end,
+    line_start,
+    with_edits,
+    with_fix,
+)
+from mdmem.markdown.layout import apply_edits, replace_span
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fields
+from mdmem.markdown.scalars import in_quotes
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
+from mdmem.model.finding import Edit, Finding, Severity
+from mdmem.model.spelling import certain_value, known_spelling
+from mdmem.model.text import kind_of
 
 _FENCES = ("front-matter-missing", "fence-unterminated", "fence-variant", "second-front-matter")
 
 
-@check("front-matter-fence", Severity.ERROR, aliases=_FENCES, per_file=True)
+@check("front-matter-fence", Severity.ERROR, aliases=_FENCES, per_file=True, same_when_ended=True)
 def front_matter_fence(case: Case) -> Iterator[Finding]:
     """The file has no front matter, or one that does not begin and end with a line that is exactly `---`.
 
@@ -45,7 +59,7 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
     yield from case.loaded("second-front-matter")
 
 
-@check("yaml-syntax", Severity.ERROR, per_file=True)
+@check("yaml-syntax", Severity.ERROR, per_file=True, same_when_ended=True)
 def yaml_syntax(case: Case) -> Iterator[Finding]:
     """The front matter is not valid YAML, so the entry cannot be read.
 
@@ -69,7 +83,7 @@ _SHAPES = (
 )
 
 
-@check("front-matter-shape", Severity.ERROR, aliases=(*_SHAPES, "wiki-link-value"), per_file=True)
+@check("front-matter-shape", Severity.ERROR, aliases=(*_SHAPES, "wiki-link-value"), per_file=True, same_when_ended=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
     """The front matter has something else than lines of `key: value`, each key once.
 
@@ -110,7 +124,7 @@ def _without_brackets(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, "Write the address plain", replace_span, document, start, start + len(text), inner[1])
 
 
-@check("unknown-field", Severity.ERROR, aliases=("key-spelling", "unknown-key"), per_file=True)
+@check("unknown-field", Severity.ERROR, aliases=("key-spelling", "unknown-key"), per_file=True, same_when_ended=True)
 def unknown_field(case: Case) -> Iterator[Finding]:
     """A key is not the name of a field, or is another spelling of one, so its value is not read.
 
@@ -139,7 +153,13 @@ def _with_known_key(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)
 
 
-@check("lost-value", Severity.WARNING, aliases=("empty-value", "comment-truncates-value"), per_file=True)
+@check(
+    "lost-value",
+    Severity.WARNING,
+    aliases=("empty-value", "comment-truncates-value"),
+    per_file=True,
+    same_when_ended=True,
+)
 def lost_value(case: Case) -> Iterator[Finding]:
     """A field has no value, or a `#` cuts off the rest of it.
 
@@ -169,3 +189,323 @@ def _without_key(document: Document, finding: Finding) -> Finding:
     if key is None or "#" in line:
         return finding
     return with_fix(finding, f"Remove `{key}`", set_fields, document, {key: None})
+
+
+@check("missing-field", Severity.ERROR, per_file=True)
+def missing_field(case: Case) -> Iterator[Finding]:
+    """A required field is missing or empty: `type`, `status` or `created_at`.
+
+    The type is an entry's authority, the status says whether it applies, and `created_at` orders it among others.
+    Without type or status the entry cannot be read, and every retrieval lists it as a problem.
+
+    Fails:
+
+        ---
+        type: decision
+        created_at: 2026-03-05
+        ---
+
+    Fix: add the field; here `status: draft` until the decision is approved. `mdmem check --fix` corrects a misspelt
+    key.
+    """
+    yield from case.loaded("missing-field", _with_missing_key)
+
+
+def _with_missing_key(document: Document, finding: Finding) -> Finding:
+    """Correct a key that is one slip of the pen from the missing one; nothing else tells the value."""
+    meant, fields = finding.cause, fields_of(document)
+    if meant in fields:
+        return finding
+    slips = [key for key in fields if key not in KNOWN_FIELDS and is_slip(key.lower(), meant)]
+    if len(slips) != 1:
+        return finding
+    return with_fix(finding, f"Write `{meant}` for `{slips[0]}`", rename_key, document, slips[0], meant)
+
+
+# Our globs are read as git reads these.
+_GLOB = ":(glob)"
+_NESTING = frozenset({"ignore", "relations"})
+
+
+@check("invalid-value", Severity.ERROR, aliases=("wrong-type", "unknown-type", "unknown-status"), per_file=True)
+def invalid_value(case: Case) -> Iterator[Finding]:
+    """A value is not one that its field may have, so it is not read.
+
+    `confidence: high` ranks nothing, and a list under `owner` names nobody. A list field with a single item may be a
+    plain value. The type is an entry's authority, and the status says whether it applies: without a known one the entry
+    is not read at all, and every retrieval lists it as a problem.
+
+    Fails:
+
+        confidence: high
+        owner: [web-team, api-team]
+        type: desicion
+        status: superseded
+
+    Fix: write a whole number from 1, a number from 0 to 1, or one text; or rename the key to `x-...` to keep the value.
+    As the type write invariant, decision, pattern or note, and use `label` for another kind of entry. As the status
+    write `active` for accepted, `draft` for proposed, `under_review` for doubted, or `deprecated` for ended, with
+    `superseded_by` if it was replaced. `mdmem check --fix` corrects a slip, and a value with one meaning.
+    """
+    yield from case.loaded("wrong-type", _converted)
+    yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
+    yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
+
+
+def _converted(document: Document, finding: Finding) -> Finding:
+    """Write a value in the form of its field, if that says the same."""
+    name, item = field_at(document, finding.place) or ("", 0)
+    value = fields_of(document).get(name)
+    if isinstance(value, list) and name == "applies_to":
+        glob = str(value[item]).removeprefix(_GLOB)
+        return with_fix(finding, f"Write `{glob}`", replace_item, document, name, item, glob) if glob else finding
+    meant = _plain_value(name, value)
+    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
+
+
+def _plain_value(name: str, value: object) -> str | None:
+    if name in _NESTING:
+        return None
+    if isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value" and value[0]:
+        return str(value[0])
+    return value.removeprefix(_GLOB) or None if isinstance(value, str) and name == "applies_to" else None
+
+
+def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
+    """Correct one slip of the pen, and another format's word that has but one meaning."""
+    value = str(fields_of(document).get(name))
+    meant = certainly_meant(value, allowed) or certain_value(value, allowed)
+    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
+
+
+@check("field-not-for-type", Severity.WARNING, per_file=True)
+def field_not_for_type(case: Case) -> Iterator[Finding]:
+    """A field belongs to another type of entry, so nobody reads it here.
+
+    `trigger`, `repeatable_steps` and `exclusions` belong to patterns, `objective`, `actions_taken` and the like to
+    sessions, `entity` and `relations` to entities.
+
+    Fails:
+
+        type: note
+        trigger: The build fails on a clean checkout
+
+    Fix: change the type, give a note `label: session` or `label: entity`, or move the text into the body.
+    """
+    yield from case.loaded("field-not-for-type")
+
+
+_TWICE = "duplicate-list-item"
+_LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "next_actions", "relations")
+
+
+@check("list-form", Severity.WARNING, aliases=("duplicate-list-item", "tag-with-comma"), per_file=True)
+def list_form(case: Case) -> Iterator[Finding]:
+    """A list has the same item twice, or one tag contains a comma.
+
+    A clean merge of two branches that each add `executor` to `tags` makes such a list. Case counts for globs only.
+    Steps and actions may repeat, and links have the check `needless-link`. Without brackets `web, views` is one text,
+    so a filter for `web` or for `views` misses the entry.
+
+    Fails:
+
+        tags: [executor, navigation, Executor]
+        tags: web, views
+
+    Fix: remove the second item; write a list, as in `tags: [web, views]`. `mdmem check --fix` does it.
+    """
+    for entry, document in case.entries:
+        for name in (name for name in _LISTS if len(getattr(entry, name)) > 1):
+            first: dict[str, int] = {}
+            for number, item in enumerate(document.fields[name] if document.fields else ()):
+                earlier = first.setdefault(_folded_item(name, item), number)
+                if item is not None and earlier != number:
+                    shown = ": ".join(map(str, item.values())) if isinstance(item, dict) else item
+                    message, other, former = f"`{shown}` is in `{name}` twice", document.place(name, earlier), _TWICE
+                    found = case.on_entry(
+                        entry, message, "remove it", field=name, item=number, other=other, former=former
+                    )
+                    yield with_fix(found, "Remove the second", remove_item, document, name, number)
+        joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)
+        if joined is not None:
+            written = written_links(document, "tags")
+            meant = list(dict.fromkeys(part for tag in written for part in _parts(tag)))
+            tags, item = f"tags: [{', '.join(meant)}]", written.index(joined) if joined in written else 0
+            message, help_, former = f"`{joined}` is one tag", f"write `{tags}`", "tag-with-comma"
+            found = case.on_entry(entry, message, help_, field="tags", item=item, former=former)
+            yield with_fix(found, f"Write `{tags}`", set_fields, document, {"tags": meant})
+
+
+def _folded_item(name: str, item: object) -> str:
+    if isinstance(item, dict):
+        return str(sorted(item.items()))
+    return str(item).strip().casefold() if name != "applies_to" else str(item)
+
+
+def _parts(tag: str) -> list[str]:
+    return [part.strip() for part in tag.split(",") if part.strip()]
+
+
+# The fixes of fences and of lines that YAML refuses or misreads; each is parsed again before it is offered.
+_BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
+_INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*#", re.MULTILINE)
+_FIELD = re.compile(r"^([a-z_]+):", re.MULTILINE)
+_FIRST_LINE = re.compile(r"[^\r\n]*")
+_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
+_PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
+_ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
+_KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
+
+
+def with_end(document: Document, finding: Finding) -> Finding:
+    """Return a finding with the fix that ends the front matter before its first blank line."""
+    text = document.text
+    indented, blank = _INDENTED_END.search(text), _BLANK.search(text)
+    if indented is not None and (blank is None or indented.start() < blank.start()):
+        return _if_certain(document, finding, *replace_span(document, indented.start(), indented.end(), "---"))
+    # A `#` may be a comment or the heading of the body, and a known field further down belongs above the fence.
+    if blank is None or blank.start() == len(text) or _COMMENT.search(text, 0, blank.start()):
+        return finding
+    if any(found[1] in KNOWN_FIELDS for found in _FIELD.finditer(text, blank.start())):
+        return finding
+    fence = f"---{line_end(document)}"
+    return _if_certain(document, finding, *replace_span(document, blank.start(), blank.start(), fence))
+
+
+def with_start(document: Document, finding: Finding) -> Finding:
+    """Return a finding with the fix that writes the opening fence above the first field."""
+    start = len(document.text) - len(document.text.lstrip("\r\n"))
+    found = _FIELD.match(document.text, start)
+    if found is None or found[1] not in KNOWN_FIELDS:
+        return finding
+    return _if_certain(document, finding, *replace_span(document, 0, start, f"---{line_end(document)}"))
+
+
+def with_exact_fences(document: Document, finding: Finding) -> Finding:
+    """Return a finding with the fix that writes exactly `---`, at both ends if both are wrong."""
+    first = _exact(document, finding)
+    mended = parse_document(document.path, apply_edits(document.data, [first]))
+    again = next((one for one in mended.findings if one.code == finding.code), None)
+    if again is None:
+        return _if_certain(document, finding, first)
+    second = _exact(mended, again)
+    shift = len(first.content) - (first.end - first.start)
+    if second.start < first.end + shift:
+        return finding
+    moved = Edit(second.path, second.start - shift, second.end - shift, second.content)
+    return _if_certain(document, finding, first, moved)
+
+
+def _exact(document: Document, finding: Finding) -> Edit:
+    text = document.text
+    opening = len(text) - len(text.lstrip())
+    if finding.place.line == 1 and opening and text[:opening].strip(" \t") and "\n" in text[:opening]:
+        return replace_span(document, 0, text.rindex("\n", 0, opening) + 1, "")[0]
+    start = line_start(document, finding.place.line)
+    line = _FIRST_LINE.match(text, start)
+    return replace_span(document, start, line.end() if line else start, "---")[0]
+
+
+def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
+    mended = parse_document(document.path, apply_edits(document.data, edits))
+    if mended.fields is None or mended.findings or not set(REQUIRED) <= mended.fields.keys():
+        return finding
+    return with_edits(finding, "Write the fence as `---`", *edits)
+
+
+class _Rewrite(Struct, frozen=True):
+    """Characters of one line to replace; `meant` is the value that the field, or one of its items, must have then."""
+
+    start: int
+    end: int
+    text: str
+    meant: str | None = None
+
+
+def with_syntax_fix(document: Document, finding: Finding) -> Finding:
+    """Return a finding of `yaml-syntax` with its fix, if the cause leaves no doubt about the meaning."""
+    make = _REWRITES.get(finding.cause)
+    return _with_rewrite(document, finding, make) if make is not None else finding
+
+
+def with_whole_value(document: Document, finding: Finding) -> Finding:
+    """Return a finding with the fix that quotes the value up to the end of the line."""
+    return _with_rewrite(document, finding, _uncut)
+
+
+def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int], _Rewrite | None]) -> Finding:
+    start = line_start(document, finding.place.line)
+    line, *following = document.text[start:].split("\n", 2)
+    rewrite = make(line.rstrip("\r"), finding.place.column - 1)
+    # The next line may continue the value.
+    ends_here = len(following) > 0 and _KEY_LINE.match(following[0]) is not None
+    if rewrite is None or (rewrite.meant is not None and not ends_here):
+        return finding
+    edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
+    if not _helps(document, finding, edits, rewrite.meant):
+        return finding
+    return with_edits(finding, "Put the value in quotes" if rewrite.text[:1] == '"' else "Correct the line", *edits)
+
+
+def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
+    """Return whether the line has the right value now; if YAML refuses another line, whether it accepts this one."""
+    mended = parse_document(document.path, apply_edits(document.data, edits))
+    if any(one.code == finding.code and one.place.line <= finding.place.line for one in mended.findings):
+        return False
+    if mended.fields is None:
+        # A file that could be read must stay so.
+        return document.fields is None and all(one.place.line > finding.place.line for one in mended.findings)
+    values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
+    return meant is None or meant in values
+
+
+def _plain(line: str, column: int) -> _Rewrite | None:
+    """Quote a value that begins with a sign, or that contains a colon and a blank."""
+    found = _LINE.match(line)
+    if found is None or not found["value"] or not found["before"].strip() or " #" in found["value"]:
+        return None
+    if found["value"].startswith("["):
+        item = _ITEM.match(line, column)
+        meant = item[0].strip() if item else ""
+        return _Rewrite(column, column + len(meant), in_quotes(meant), meant) if meant else None
+    if not _PLAIN_START.match(found["value"]) and line[column : column + 1] not in "|>":
+        return None
+    return _Rewrite(*found.span("value"), in_quotes(found["value"]), found["value"])
+
+
+def _uncut(line: str, _: int) -> _Rewrite | None:
+    found = _LINE.match(line)
+    if found is None or not found["value"] or not found["before"].strip():
+        return None
+    # A `#` with a blank behind it is a comment, and stays one.
+    value = re.split(r"\s+#(?=\s|\Z)", found["value"])[0]
+    if not re.match(r"[^\s'\"\[{|>&*!]", value) and not value.startswith("#"):
+        return None
+    start = found.start("value")
+    return _Rewrite(start, start + len(value), in_quotes(value), value)
+
+
+def _open_quote(line: str, column: int) -> _Rewrite | None:
+    """Close a double quote at the end of its line; a single one may be an apostrophe."""
+    value = line[column:].rstrip()
+    if value.count('"') != 1 or not value.startswith('"') or "\\" in value or " #" in value:
+        return None
+    end = column + len(value)
+    return _Rewrite(end, end, '"', value[1:])
+
+
+def _tab(line: str, column: int) -> _Rewrite | None:
+    """Write blanks for a tab: two if it indents, one if it separates."""
+    width = len(line) - column - len(line[column:].lstrip("\t"))
+    is_indent = not line[:column].strip()
+    return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None
+
+
+# By the causes that `yaml_loader` finds.
+_REWRITES: Mapping[str, Callable[[str, int], _Rewrite | None]] = {
+    "second colon": _plain,
+    "first character": _plain,
+    "open quote": _open_quote,
+    "tab": _tab,
+}
