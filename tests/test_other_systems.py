@@ -12,9 +12,8 @@ from processes import run_text
 
 # Libraries choose their own way by the system when they are imported, so they come first.
 _WITHOUT_UNIX = """
-import asyncio, errno, fcntl, multiprocessing, os, subprocess, sys, sysconfig, tempfile, types
+import asyncio, errno, fcntl, multiprocessing, os, subprocess, sys, tempfile, types
 import click, frontmatter, git, pydantic, whoosh.index, yaml
-sysconfig.get_config_vars()
 
 def locking(handle, mode, count):
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -27,7 +26,9 @@ for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_DIRECTORY", "killpg", "g
 os.link = os.symlink = refuse
 sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=locking)
 sys.modules["fcntl"] = None
-sys.platform = "win32"
+platform, sys.platform = sys.platform, "win32"
+import mdmem.disk
+sys.platform = platform
 from mdmem.__main__ import main
 main()
 """

@@ -179,7 +179,8 @@ def limited(command: Sequence[str], *, seconds: float) -> str:
             printed, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as late:
             printed = late.stdout or b""
-            if sys.platform == "win32":
+            # Windows has no groups of processes.
+            if not hasattr(os, "killpg"):
                 process.kill()
             else:
                 with suppress(ProcessLookupError):
