@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
-from mdmem.setup.hooks import STAGES, find_hooks, missing_install
-from mdmem.setup.merge_driver import DriverState, find_driver
+from mdmem.setup.hooks import STAGES, HookState, find_hooks, missing_install
+from mdmem.setup.merge_driver import find_driver
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
@@ -150,7 +150,7 @@ def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
     if not hook.is_checking:
         install = missing_install(repository.top, STAGES) or "mdmem hooks install"
         yield f"no hook checks commits in this clone: `{install}` sets it up"
-    if driver is not None and driver.state is DriverState.ABSENT:
+    if driver is not None and driver.state is HookState.ABSENT:
         yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
 
 

@@ -33,9 +33,9 @@ from mdmem.render.upkeep import (
     wings_json,
     wings_text,
 )
-from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
+from mdmem.setup.hooks import STAGES, HookPlace, HookState, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.init import init
-from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
+from mdmem.setup.merge_driver import find_driver, install_driver, uninstall_driver
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
 from mdmem.store.state.local_records import read_audit
@@ -249,7 +249,7 @@ def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> 
     driver = find_driver(repository) if driver_only or not stages else None
     if driver is not None:
         is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
-        is_left = is_used and driver.state in (DriverState.CURRENT, DriverState.FORMER)
+        is_left = is_used and driver.state in (HookState.CURRENT, HookState.FORMER)
         print_text(driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
     return 0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.setup.client_config import MisfitError, content_to_grow, put
+from mdmem.setup.client_config import MisfitError, add_piece
 from mdmem.setup.seal import without_regions
 
 NAME = "AGENTS.md"
@@ -71,36 +71,26 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
     They replace the lines about the command that `init` wrote. Other text about mdmem stays as it is.
     """
     lines = agents_lines(profile)
-    try:
-        yield _add_lines(base, lines)
-    except MisfitError as error:
-        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}"
+
+    def grow(before: bytes) -> bytes | str:
+        try:
+            text = before.decode()
+        except UnicodeDecodeError as error:
+            raise MisfitError("it is not in UTF-8") from error
+        if _MARK in text:
+            return f"{NAME} mentions the {_MARK} already and stays as it is"
+        newline = "\r\n" if "\r\n" in text else "\n"
+        ours, others = (one.replace("\n", newline) for one in (lines, COMMAND_LINES))
+        if others in text:
+            return text.replace(others, ours).encode()
+        # An export may mention the command, and is written again by itself.
+        if _COMMAND in without_regions(text):
+            raise MisfitError(f"it mentions `{_COMMAND}` in other words")
+        gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
+        return f"{text}{gap}{ours}".encode()
+
+    yield add_piece(base, NAME, "the tools of the server", lines, grow)
     yield from point_to_agents(base, clients)
-
-
-def _add_lines(base: Path, lines: str) -> str:
-    path = base / NAME
-    before = content_to_grow(path, base)
-    if before is None:
-        put(path, lines.encode(), is_new=True)
-        return f"wrote {NAME}"
-    try:
-        text = before.decode()
-    except UnicodeDecodeError as error:
-        raise MisfitError("it is not in UTF-8") from error
-    if _MARK in text:
-        return f"{NAME} mentions the {_MARK} already and stays as it is"
-    newline = "\r\n" if "\r\n" in text else "\n"
-    ours, others = (one.replace("\n", newline) for one in (lines, COMMAND_LINES))
-    if others in text:
-        put(path, text.replace(others, ours).encode(), is_new=False)
-        return f"{NAME} has the tools of the server now, in place of the lines about the command"
-    # An export may mention the command, and is written again by itself.
-    if _COMMAND in without_regions(text):
-        raise MisfitError(f"it mentions `{_COMMAND}` in other words")
-    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-    put(path, f"{text}{gap}{ours}".encode(), is_new=False)
-    return f"added the lines for agents to {NAME}"
 
 
 def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:

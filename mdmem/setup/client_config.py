@@ -9,7 +9,7 @@ import json
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +233,16 @@ def put(path: Path, content: bytes, *, is_new: bool) -> None:
 
 def _why(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
+
+
+def add_piece(base: Path, below: str, what: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
+    """Write a grown file, and say what was done; `grow` may return the reason why the file stays as it is."""
+    try:
+        before = content_to_grow(base / below, base)
+        grown = grow(before or b"")
+    except MisfitError as error:
+        return f"{below} is there and stays as it is: {error}; add this to it:\n{piece}"
+    if isinstance(grown, str):
+        return grown
+    put(base / below, grown, is_new=before is None)
+    return f"wrote {below}" if before is None else f"added {what} to {below}"

@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
 from mdmem.setup.client_config import (
-    MisfitError,
-    content_to_grow,
+    add_piece,
     grow_json,
     grow_toml,
-    put,
     read_object,
     read_toml,
 )
@@ -116,22 +114,9 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
         stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
         return stays + _replacement_advice(command, commands, piece)
 
-    yield _add(base, client.path, f"the server `{SERVER}`", piece, grow)
+    yield add_piece(base, client.path, f"the server `{SERVER}`", piece, grow)
     if client.remark is not None:
         yield client.remark
-
-
-def _add(base: Path, below: str, what: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Write a grown file, and say what was done; `grow` may return the reason why the file stays as it is."""
-    try:
-        before = content_to_grow(base / below, base)
-        grown = grow(before or b"")
-    except MisfitError as error:
-        return f"{below} is there and stays as it is: {error}; add this to it:\n{piece}"
-    if isinstance(grown, str):
-        return grown
-    put(base / below, grown, is_new=before is None)
-    return f"wrote {below}" if before is None else f"added {what} to {below}"
 
 
 def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str:
@@ -287,7 +272,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     else:
         piece = grow_json(b"", _HOLDER, entries, is_listed=True, seed=client.seed).decode()
         grow = grow_hooks
-    yield _add(base, client.path, "the hooks of mdmem", piece, grow)
+    yield add_piece(base, client.path, "the hooks of mdmem", piece, grow)
     if client.remark is not None:
         yield client.remark
 

@@ -15,7 +15,7 @@ from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines,
 from mdmem.setup.clients import SERVER, hook_client, join_client
 from mdmem.setup.hooks import CONFIG, LOCAL_ENTRY, HookState, find_hooks, missing_install, put
 from mdmem.setup.installation import has_server, this_installation
-from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
+from mdmem.setup.merge_driver import find_driver, install_driver
 from mdmem.setup.records import is_translation, record_folders, records_in
 from mdmem.store.catalog.load import load
 from mdmem.store.git.discovery import find_repository
@@ -210,7 +210,7 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
         return
     if is_ours and install_driver(repository, driver) != "kept":
         yield f"git merges entries key by key from now on: {driver.shown}"
-    elif not is_ours and driver.state is DriverState.ABSENT:
+    elif not is_ours and driver.state is HookState.ABSENT:
         yield "git merges entries as text: `mdmem hooks install --driver-only` lets it merge them key by key"
 
 

@@ -9,14 +9,13 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
-from mdmem.setup.hooks import Program, this_program
+from mdmem.setup.hooks import HookState, Program, this_program
 from mdmem.store.git.process import Repository, run
 from mdmem.store.git.status import list_tracked_named
 from mdmem.store.state.files import write_whole
@@ -32,19 +31,10 @@ _HEAD = "# mdmem: entries are merged key by key; `mdmem hooks uninstall` removes
 _BLOCK = re.compile(rb"^# mdmem: entries are merged[^\n]*\n(?:[^\n]* merge=mdmem\n)*", re.MULTILINE)
 
 
-class DriverState(StrEnum):
-    """Whether git merges entries with mdmem here."""
-
-    ABSENT = "absent"
-    CURRENT = "installed"
-    FORMER = "out of date"
-    FOREIGN = "somebody else's"
-
-
 class Driver(Struct, frozen=True):
     """The merge driver of a repository: its state, its patterns, and the file of the attributes."""
 
-    state: DriverState
+    state: HookState
     patterns: tuple[str, ...]
     attributes: Path
     shown: str
@@ -78,16 +68,16 @@ def patterns_for(under: str) -> tuple[str, ...]:
     return (f'"{escaped}"',)
 
 
-def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> DriverState:
+def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> HookState:
     printed = run(repository.top, "config", "--local", "--get", _COMMAND, ok=(0, 1))
     command = printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
     content = _content(path)
     if command is not None and not re.search(r"\bmdmem merge-driver\b", command):
-        return DriverState.FOREIGN
+        return HookState.FOREIGN
     if command is None and _BLOCK.search(content) is None:
-        return DriverState.ABSENT
+        return HookState.ABSENT
     is_current = command in (_command(Program()), _command(this_program())) and _block(patterns) in content
-    return DriverState.CURRENT if is_current else DriverState.FORMER
+    return HookState.CURRENT if is_current else HookState.FORMER
 
 
 def _command(program: Program) -> str:
@@ -110,7 +100,7 @@ def _content(path: Path) -> bytes:
 
 def install_driver(repository: Repository, driver: Driver) -> str:
     """Set up the driver if needed, and return what was done: `wrote`, `replaced`, `kept`."""
-    if driver.state in (DriverState.CURRENT, DriverState.FOREIGN):
+    if driver.state in (HookState.CURRENT, HookState.FOREIGN):
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
     run(repository.top, "config", "--local", _NAME, _TITLE)
@@ -120,12 +110,12 @@ def install_driver(repository: Repository, driver: Driver) -> str:
     gap = b"\n" if content and not content.endswith(b"\n") else b""
     driver.attributes.parent.mkdir(exist_ok=True)
     write_whole(driver.attributes, content + gap + _block(driver.patterns))
-    return "wrote" if driver.state is DriverState.ABSENT else "replaced"
+    return "wrote" if driver.state is HookState.ABSENT else "replaced"
 
 
 def uninstall_driver(repository: Repository, driver: Driver) -> str:
     """Remove our settings, and return what was done: `removed` or `kept`."""
-    if driver.state in (DriverState.ABSENT, DriverState.FOREIGN):
+    if driver.state in (HookState.ABSENT, HookState.FOREIGN):
         return "kept"
     content = _content(driver.attributes)
     rest = _BLOCK.sub(b"", content)

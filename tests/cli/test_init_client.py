@@ -119,7 +119,7 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path
     assert ran.out.splitlines()[:3] == [
         "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
-        "AGENTS.md has the tools of the server now, in place of the lines about the command",
+        "added the tools of the server to AGENTS.md",
     ]
     assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
     assert (folder / "AGENTS.md").read_text().count("Before you change code") == 1
@@ -229,7 +229,7 @@ def test_what_was_exported_is_no_word_of_somebody(tmp_path: Path, capsys: Captur
     exported = (folder / "AGENTS.md").read_text()
     assert "`mdmem retrieve --path FILE`" in exported
     ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
-    assert "added the lines for agents to AGENTS.md" in ran.out
+    assert "added the tools of the server to AGENTS.md" in ran.out
     assert (folder / "AGENTS.md").read_text().startswith(f"{exported}\nBefore you change code")
     assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
 
