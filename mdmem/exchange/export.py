@@ -100,21 +100,15 @@ def _record_file(records: Mapping[str, _Record], shown: ShownEntry) -> ExportedF
         facts.append(f"- Tags: {', '.join(entry.tags)}")
     first, _, rest = shown.body.strip().partition("\n")
     is_title = first.startswith("# ") and " ".join(first[2:].split()) == " ".join(entry.title.split())
-    body, own_status = _without_status(_SEE.sub(_linked(records), (rest if is_title else shown.body).strip()))
+    text = _SEE.sub(
+        lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0],
+        (rest if is_title else shown.body).strip(),
+    )
+    body, own_status = _without_status(text)
     body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
     about = "\n\n".join([status.capitalize(), *_relations(records, entry), *own_status])
     head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
-
-
-def _linked(records: Mapping[str, _Record]) -> Callable[[re.Match[str]], str]:
-    """Return a function that makes a link to a record of a cross-reference."""
-
-    def link(found: re.Match[str]) -> str:
-        record = records.get(found[1])
-        return f"[see: {found[1]}]({record.path})" if record is not None else found[0]
-
-    return link
 
 
 def _relations(records: Mapping[str, _Record], entry: Entry) -> Iterator[str]:
@@ -298,7 +292,7 @@ def export(
         raise UsageError(f"name a folder for `{form}`: --out docs/decisions")
     for place in sorted({(folder / file.path).parent for file in files} | {folder}):
         place_to_write(place, location.base, location.repository)
-    changes = sorted([*_changes(folder, files), *_outdated(folder, files, wanted.owned)], key=lambda one: one.path)
+    changes = sorted(_changes(folder, files, wanted.owned), key=lambda one: one.path)
     if not is_dry:
         for change in changes:
             _write(folder / change.path, change)
@@ -315,26 +309,24 @@ def _write(path: Path, change: ExportChange) -> None:
         raise EnvironmentFaultError(f"{path} cannot be removed: {(error.strerror or str(error)).lower()}") from error
 
 
-def _changes(folder: Path, files: Iterable[ExportedFile]) -> Iterator[ExportChange]:
+def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportChange]:
+    """Yield the changes of files, and the removal of earlier exports that match `owned`; all is checked first."""
     for file in files:
         before = _read(folder, file.path)
-        if before is None:
-            yield ExportChange(file.path, sealed(file.text), is_new=True)
-        elif (now := _with_region(file, before) if file.is_region else _replaced(file, before)) != before:
-            yield ExportChange(file.path, now)
-
-
-def _outdated(folder: Path, files: Iterable[ExportedFile], owned: str) -> Iterator[ExportChange]:
-    """Yield the removal of each file that matches `owned`, was exported before, and is not in this export."""
+        if before is not None and file.is_region:
+            text = _with_region(file, before)
+        else:
+            if before is not None:
+                _require_ours(before, file.path)
+            text = sealed(file.text)
+        if text != before:
+            yield ExportChange(file.path, text, is_new=before is None)
     wanted = {file.path for file in files}
     for path in sorted(folder.glob(owned)) if owned else ():
         name = path.relative_to(folder).as_posix()
-        if name in wanted or path.is_symlink() or not path.is_file():
-            continue
-        text = _read(folder, name)
-        if text is not None and is_exported(text):
-            if not is_whole(text):
-                raise UsageError(_edited(name))
+        old = _read(folder, name) if name not in wanted and path.is_file() and not path.is_symlink() else None
+        if old is not None and is_exported(old):
+            _require_ours(old, name)
             yield ExportChange(name, None)
 
 
@@ -357,19 +349,14 @@ def _with_region(file: ExportedFile, before: str) -> str:
         gap = "" if not before.strip() else newline if before.endswith("\n") else 2 * newline
         return f"{before}{gap}{region}"
     start, end = place
-    if not is_whole(before[start:end]):
-        raise UsageError(_edited(f"the text between the markers in {file.path}", "it with its markers"))
+    _require_ours(before[start:end], f"the text between the markers in {file.path}", "it with its markers")
     return f"{before[:start]}{region}{before[end:]}"
 
 
-def _replaced(file: ExportedFile, before: str) -> str:
-    if not is_exported(before):
-        raise UsageError(f"{file.path} is there and was not exported; it stays as it is: name another folder by --out")
-    if not is_whole(before):
-        raise UsageError(_edited(file.path))
-    return sealed(file.text)
-
-
-def _edited(what: str, removed: str = "it") -> str:
-    advice = f"change the entries, remove {removed}, and export again"
-    return f"{what} was changed since it was exported and stays as it is: {advice}"
+def _require_ours(text: str, what: str, removed: str = "it") -> None:
+    """Raise UsageError if a text was not exported, or if somebody changed it since."""
+    if not is_exported(text):
+        raise UsageError(f"{what} is there and was not exported; it stays as it is: name another folder by --out")
+    if not is_whole(text):
+        advice = f"change the entries, remove {removed}, and export again"
+        raise UsageError(f"{what} was changed since it was exported and stays as it is: {advice}")
