@@ -292,7 +292,6 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections)))),
         cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
         states_status=reading.status is not None,
-        stated=" and ".join(f"`{one}`" for one in reading.words),
         number=own,
         is_refused=reading.is_refused,
     )

@@ -103,7 +103,7 @@ class Outcome(StrEnum):
 class ImportRow(Struct, kw_only=True):
     """A source or a part of one, with its result; the address only if there is an entry.
 
-    `stated` are the words for its status, `messages` say what cannot be imported.
+    `messages` say what cannot be imported.
     """
 
     path: str
@@ -114,7 +114,6 @@ class ImportRow(Struct, kw_only=True):
     type: EntryType | None = None
     status: Status | None = None
     title: str = ""
-    stated: str = ""
     guesses: dict[str, Guess] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
 

@@ -47,6 +47,8 @@ _MEANINGS = {
     ),
 }
 _WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
+_REFUSALS = frozenset(_REFUSED.split(", "))
+_ENDS = {word for word, status in _WORDS.items() if status is Status.DEPRECATED} - _REFUSALS
 # Of several statuses the latest in this order counts.
 _LIFE = (Status.DRAFT, Status.ACTIVE, Status.UNDER_REVIEW, Status.DEPRECATED)
 _ANY_WORD = "|".join(one.replace(" ", r"\s+") for one in sorted(_WORDS, key=len, reverse=True))
@@ -120,7 +122,8 @@ class StatusReading(Struct, frozen=True):
     """The status that a text states; None without a known one.
 
     With `is_whole` the text says nothing else. `text` is the text in one line, `day` the date of the status, `began`
-    that of the first status before the end, `words` the words for the status. With `is_unknown` there is another one.
+    that of the first status before the end. With `is_unknown` there is another status, with `is_refused` the record was
+    never accepted.
     """
 
     status: Status | None
@@ -130,13 +133,8 @@ class StatusReading(Struct, frozen=True):
     guess: str = ""
     day: str | None = None
     began: str | None = None
-    words: tuple[str, ...] = ()
     is_unknown: bool = False
-
-    @property
-    def is_refused(self) -> bool:
-        """Return whether the record was never accepted."""
-        return self.status is Status.DEPRECATED and bool(self.words) and all(map(_is_refusal, self.words))
+    is_refused: bool = False
 
 
 class _Clause(Struct, frozen=True):
@@ -168,7 +166,7 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
     text, is_whole = " ".join(written.split()), bool(clauses) and all(one.is_whole for one in clauses)
     if any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims):
         day = next((one.day for one in clauses if one.day and one.claims), None)
-        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day, words=("superseded",))
+        return StatusReading(Status.DEPRECATED, text, claims, is_whole, day=day)
     if not words:
         is_unknown = not claims and any(not one.is_known for one in clauses)
         return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown)
@@ -176,25 +174,24 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
     dated = [(day, number) for number, (_, day) in enumerate(words) if day]
     # If every status has a date, the last one counts.
     status = _WORDS[words[max(dated)[1]][0]] if len(dated) == len(words) else max(meant, key=_LIFE.index)
-    own_words = tuple(dict.fromkeys(word for word, _ in words if _WORDS[word] is status))
-    day = next((day for word, day in reversed(words) if _WORDS[word] is status and day), None)
-    is_end = {word: _WORDS[word] is Status.DEPRECATED and not _is_refusal(word) for word, _ in words}
-    starts = [(_WORDS[word] is not Status.ACTIVE, day) for word, day in words if day and not is_end[word]]
-    guess = ""
-    if len(meant) > 1:
-        listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
-        guess = f"it says {listed}; the later status is taken"
-    began = min(starts)[1] if starts else None
-    return StatusReading(status, text, claims, is_whole and len(meant) == 1, guess, day, began, own_words)
+    chosen = [(word, day) for word, day in words if _WORDS[word] is status]
+    starts = [(_WORDS[word] is not Status.ACTIVE, day) for word, day in words if day and word not in _ENDS]
+    listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
+    return StatusReading(
+        status,
+        text,
+        claims,
+        is_whole and len(meant) == 1,
+        f"it says {listed}; the later status is taken" if len(meant) > 1 else "",
+        day=next((day for _, day in reversed(chosen) if day), None),
+        began=min(starts)[1] if starts else None,
+        is_refused=all(word in _REFUSALS for word, _ in chosen),
+    )
 
 
 def is_status_word(text: str) -> bool:
     """Return whether a text is a status and nothing else."""
     return text in _WORDS
-
-
-def _is_refusal(word: str) -> bool:
-    return word in _REFUSED.split(", ")
 
 
 def banners_in(written: str, *, own: int | None = None) -> str:
