@@ -71,11 +71,6 @@ def _read_basic_memory(source: SourceFile) -> Iterator[ForeignRecord]:
 _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
 
 
-def _is_log4brains(source: SourceFile) -> bool:
-    """Return whether a record in MADR's form has a day in its name."""
-    return _DAY.match(source.stem) is not None and is_madr(source)
-
-
 def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a record, with the day in its name as its date if it states none."""
     record = decision_record(source)
@@ -109,17 +104,9 @@ def is_adr_tools(source: SourceFile) -> bool:
     return status_section(sections) is not None and any(one.name in ("context", "decision") for one in sections)
 
 
-def _read_decision(source: SourceFile) -> Iterator[ForeignRecord]:
-    yield decision_record(source)
-
-
 # A session and an entity have fields of their own, which another tool's note lacks.
 _OWN_LABELS = frozenset({"session", "entity"})
 _TYPES = tuple(one.value for one in EntryType)
-
-
-def _read_markdown(source: SourceFile) -> Iterator[ForeignRecord]:
-    yield _plain_record(source)
 
 
 def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> ForeignRecord:
@@ -287,9 +274,10 @@ def _expand(glob: str) -> Iterator[str]:
 _ALL = (
     Dialect("instructions", is_instructions, _read_instructions),
     Dialect("basic-memory", _is_basic_memory, _read_basic_memory),
-    Dialect("log4brains", _is_log4brains, _read_log4brains),
-    Dialect("madr", is_madr, _read_decision),
-    Dialect("adr-tools", is_adr_tools, _read_decision),
-    Dialect("markdown", lambda _: True, _read_markdown),
+    # A record in MADR's form with a day in its name.
+    Dialect("log4brains", lambda source: _DAY.match(source.stem) is not None and is_madr(source), _read_log4brains),
+    Dialect("madr", is_madr, lambda source: [decision_record(source)]),
+    Dialect("adr-tools", is_adr_tools, lambda source: [decision_record(source)]),
+    Dialect("markdown", lambda _: True, lambda source: [_plain_record(source)]),
 )
 DIALECTS: Mapping[str, Dialect] = {one.name: one for one in _ALL}

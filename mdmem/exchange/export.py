@@ -295,18 +295,16 @@ def export(
     changes = sorted(_changes(folder, files, wanted.owned), key=lambda one: one.path)
     if not is_dry:
         for change in changes:
-            _write(folder / change.path, change)
+            path = folder / change.path
+            if change.text is not None:
+                put(path, change.text.encode("utf-8", "surrogateescape"), is_new=change.is_new)
+                continue
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                why = (error.strerror or str(error)).lower()
+                raise EnvironmentFaultError(f"{path} cannot be removed: {why}") from error
     return ExportReport(folder=folder, files=files, changes=changes, remarks=remarks)
-
-
-def _write(path: Path, change: ExportChange) -> None:
-    if change.text is not None:
-        put(path, change.text.encode("utf-8", "surrogateescape"), is_new=change.is_new)
-        return
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise EnvironmentFaultError(f"{path} cannot be removed: {(error.strerror or str(error)).lower()}") from error
 
 
 def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportChange]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import posixpath
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -105,7 +104,7 @@ def _clear(
     workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool, is_dry: bool
 ) -> tuple[list[str], list[str]]:
     """Remove or replace the old files that are as they were read; return these, and messages about the others."""
-    base = workspace.location.base
+    base, places = workspace.location.base, _new_places(workspace, plan)
     gone, messages = [], []
     for path, content in plan.contents.items():
         why = None
@@ -115,10 +114,15 @@ def _clear(
             elif read_regular(base / path, follow=False) != content:
                 why = "it changed during the import"
             elif not is_dry and leaves_pointer:
-                write_whole(base / path, _pointer(workspace, plan, path))
+                folder = posixpath.dirname(path) or "."
+                links = [f"[{title}](<{posixpath.relpath(place, folder)}>)" for place, title in places[path]]
+                write_whole(base / path, f"Moved to {', '.join(links)}.\n".encode())
             elif not is_dry:
                 (base / path).unlink()
-                _remove_empty(base, (base / path).parent)
+                folders = (base / path).parents
+                for empty in folders[: folders.index(base)]:
+                    if not any(empty.iterdir()):
+                        empty.rmdir()
         except OSError as error:
             why = (error.strerror or str(error)).lower()
         if why is None:
@@ -128,24 +132,14 @@ def _clear(
     return gone, messages
 
 
-def _remove_empty(base: Path, folder: Path) -> None:
-    while folder != base and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
-
-
-def _pointer(workspace: Workspace, plan: ImportPlan, path: str) -> bytes:
-    folder = posixpath.dirname(path) or "."
-    links = []
-    for place, title in _new_places(workspace, plan, path):
-        links.append(f"[{title}](<{posixpath.relpath(place, folder)}>)")
-    return f"Moved to {', '.join(links)}.\n".encode()
-
-
-def _new_places(workspace: Workspace, plan: ImportPlan, path: str) -> list[tuple[str, str]]:
-    """Return path and title of the entries of an old file."""
-    rows = [row for row in plan.rows if row.path == path and row.address is not None]
-    return [(in_project(workspace.location, f"{row.address}.md"), row.title or row.address or "") for row in rows]
+def _new_places(workspace: Workspace, plan: ImportPlan) -> dict[str, list[tuple[str, str]]]:
+    """Return path and title of the entries, by their old file."""
+    places: dict[str, list[tuple[str, str]]] = {}
+    for row in plan.rows:
+        if row.address is not None:
+            place = in_project(workspace.location, f"{row.address}.md")
+            places.setdefault(row.path, []).append((place, row.title or row.address))
+    return places
 
 
 def _stage(workspace: Workspace, plan: ImportPlan, gone: Sequence[str]) -> list[str]:
@@ -153,12 +147,11 @@ def _stage(workspace: Workspace, plan: ImportPlan, gone: Sequence[str]) -> list[
     repository = workspace.location.repository
     if repository is None or not gone:
         return []
-    tracked = list_tracked(repository)
+    tracked, places = list_tracked(repository), _new_places(workspace, plan)
     old = [path for path in gone if path in tracked]
-    new = [place for path in gone for place, _ in _new_places(workspace, plan, path)]
     # A file that cannot be staged is on disk nevertheless.
     with contextlib.suppress(GitError):
-        stage_paths(repository, [*old, *new])
+        stage_paths(repository, [*old, *(place for path in gone for place, _ in places[path])])
     return old
 
 
@@ -170,7 +163,11 @@ def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:
     own = [location.under] if location.under else []
     found: dict[str, int] = {}
     for start in range(0, len(paths), _AT_ONCE):
-        words = [_mentioned_as(path) for path in paths[start : start + _AT_ONCE]]
+        words = []
+        for path in paths[start : start + _AT_ONCE]:
+            # A mention of a short name includes its folder.
+            stem = posixpath.splitext(posixpath.basename(path))[0]
+            words.append(stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:]))
         for path, line, _ in search_lines(location.repository, words, _MOST_LINES, without=own):
             if path not in plan.contents:
                 found.setdefault(path, line)
@@ -179,9 +176,3 @@ def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:
     files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
     places = join_addresses([f"{path}:{line}" for path, line in sorted(found.items())])
     return [f"{files} moved records: {places}; --pointer leaves a line in each old place that leads to the new one"]
-
-
-def _mentioned_as(path: str) -> str:
-    """Return the text that mentions of a file have in common: its name, with its folder if the name is short."""
-    stem = posixpath.splitext(posixpath.basename(path))[0]
-    return stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from msgspec import Struct
@@ -189,12 +190,10 @@ def _compose(fields: _Fields, body: str, *, newline: str) -> str:
 def _value(name: str, value: str | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(scalar, value))}]"
-    return value if name in _MOMENTS or (name.startswith("x-") and _is_nested(value)) else scalar(value)
-
-
-def _is_nested(value: str) -> bool:
-    """Return whether an unknown key had a list or a mapping."""
-    try:
-        return value[:1] in ("[", "{") and isinstance(json.loads(value), (list, dict))
-    except (ValueError, RecursionError):
-        return False
+    if name in _MOMENTS:
+        return value
+    # An unknown key may have had a list or a mapping.
+    if name.startswith("x-") and value[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return value if isinstance(json.loads(value), (list, dict)) else scalar(value)
+    return scalar(value)

@@ -228,7 +228,12 @@ def _transfer(
         cursor.execute("DELETE FROM wing WHERE id = %s", (had[name][0],))
     planned: list[tuple[int, HubWing, dict[str, _Listed], set[str]]] = []
     for name, wing in own.items():
-        id_, format_ = had[name] if name in had else (_add_wing(cursor, repository, name), FORMAT)
+        if name not in had:
+            # The row is visible from the next statement on.
+            cursor.execute("INSERT INTO wing (repository_id, name) VALUES (%s, %s)", (repository, name))
+            asked = "SELECT id, %s FROM wing WHERE repository_id = %s AND name = %s"
+            had[name] = one_row(cursor.execute(asked, (FORMAT, repository, name)))
+        id_, format_ = had[name]
         if is_whole or format_ != FORMAT:
             cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
         listed = _list(cursor, id_)
@@ -249,13 +254,6 @@ def _transfer(
 def _list(cursor: Any, wing: int) -> dict[str, _Listed]:
     asked = "SELECT path, kind, blob, id, has_short_links FROM file WHERE wing_id = %s"
     return {path: _Listed(*rest) for path, *rest in cursor.execute(asked, (wing,)).fetchall()}
-
-
-def _add_wing(cursor: Any, repository: int, name: str) -> int:
-    named = (repository, name)
-    cursor.execute("INSERT INTO wing (repository_id, name) VALUES (%s, %s)", named)
-    # The row is visible from the next statement on.
-    return int(one_row(cursor.execute("SELECT id FROM wing WHERE repository_id = %s AND name = %s", named))[0])
 
 
 def _send(cursor: Any, id_: int, contents: Contents, wing: HubWing, paths: Collection[str]) -> None:

@@ -154,11 +154,8 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
         """Return the entry for each event, with a line that the client runs."""
         name, time = self.limit
         hook = {"type": "command", self.key: line, name: time}
-        return {event: self._entry(hook, tools) for event, tools in self.events.items()}
-
-    def _entry(self, hook: Mapping[str, Any], tools: str) -> dict[str, Any]:
-        matcher = {"matcher": tools} if tools else {}
-        return {**matcher, "hooks": [dict(hook)]} if self.wraps else {**hook, **matcher}
+        matchers = {event: {"matcher": tools} if tools else {} for event, tools in self.events.items()}
+        return {event: {**one, "hooks": [hook]} if self.wraps else {**hook, **one} for event, one in matchers.items()}
 
 
 # opencode has no commands: its plugin asks mdmem after an edit, and adds the answer to that of the tool.

@@ -56,7 +56,8 @@ def init(
     known = load(WorkingTree(root, is_top=is_top)).wings.values()
     wings = sorted(one.name for one in known if not one.is_shared and _WING.fullmatch(one.name))
     own = wing if wing is not None else _settings(root).default_wing
-    name = own if own is not None else next(iter(wings), None) or _name_for(base)
+    fallback = re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
+    name = own if own is not None else [*wings, fallback][0]
     if not _WING.fullmatch(name):
         raise UsageError(f"`{name}` is not a valid name for a wing; write it like `navigation_stack`")
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
@@ -164,10 +165,6 @@ def _repository(root: Path) -> Repository | None:
         return find_repository(root)
     except GitError:
         return None
-
-
-def _name_for(base: Path) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
 
 
 def _settings(root: Path) -> Settings:
