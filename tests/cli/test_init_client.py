@@ -85,8 +85,9 @@ def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_
 def test_command_that_is_written_starts_the_server(arguments: list[str], cwd: str, tmp_path: Path) -> None:
     folder = make_repository(tmp_path / "shop")
     assert run_mdmem("init", cwd=folder).returncode == 0
+    write_entry(folder / "memory", "shop/rules/utc")
     filled = [one.replace("${workspaceFolder}", str(folder)) for one in arguments]
-    assert "\n# Wing `shop`\n" in f"\n{wing_over_pipes(filled, tmp_path / cwd)}"
+    assert "shop/rules/utc" in wing_over_pipes(filled, tmp_path / cwd)
 
 
 def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
