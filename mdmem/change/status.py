@@ -73,7 +73,11 @@ def report_status(workspace: Workspace) -> StatusReport:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing
     except UsageError:
         active = None
-    shown = tally_of(workspace)
+    shown, live = tally_of(workspace), catalog.digests
+    index = workspace.index.state(live=live)
+    if workspace.access.is_narrow:
+        # The other entries in the index are hidden from this caller.
+        index = replace(index, documents=len(live) - index.stale, gone=0, bytes=0)
     return StatusReport(
         shown=shown,
         never_shown=tuple(
@@ -86,7 +90,7 @@ def report_status(workspace: Workspace) -> StatusReport:
         tree=catalog.tree.name,
         active_wing=active,
         wings=tuple(_count(workspace, name) for name in catalog.wings),
-        index=_index_state(workspace),
+        index=index,
         findings=totals(report.findings),
         known=sum(totals(report.known).values()),
         hygiene=last_hygiene(workspace, active),
@@ -94,15 +98,6 @@ def report_status(workspace: Workspace) -> StatusReport:
         merged=tuple(merged_decisions(workspace)),
         remarks=tuple(_remarks(workspace)),
     )
-
-
-def _index_state(workspace: Workspace) -> IndexState:
-    """Return the state of the index for the entries that the caller may see."""
-    live = workspace.catalog.digests
-    state = workspace.index.state(live=live)
-    if not workspace.access.is_narrow:
-        return state
-    return replace(state, documents=len(live) - state.stale, gone=0, bytes=0)
 
 
 def _count(workspace: Workspace, name: str) -> WingCount:
