@@ -46,7 +46,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("fields", "is_outdated"),
+    ("fields", "is_stale"),
     [
         ({"created_at": "2026-05-25"}, False),
         ({"created_at": "2026-05-24"}, True),
@@ -56,28 +56,22 @@ def root(tmp_path: Path) -> Path:
         ({"created_at": "2020-01-01", "supersedes": "app/rules/old"}, False),
         ({"created_at": "2020-01-01", "status": "draft"}, False),
         ({"created_at": "2020-01-01", "status": "deprecated"}, False),
+        ({"created_at": "2020-01-01", "verified_at": "last week"}, False),
         ({"created_at": "2020-01-01", "type": "invariant"}, False),
+        ({"created_at": "2020-01-01", "type": "pattern", "verified_at": "2026-08-24"}, False),
+        ({"created_at": "2020-01-01", "type": "pattern", "verified_at": "2026-08-23"}, True),
     ],
 )
-def test_decision_is_outdated_after_180_days(root: Path, fields: dict[str, str], *, is_outdated: bool) -> None:
+def test_decisions_are_stale_after_180_days_and_patterns_from_90_on(
+    root: Path, fields: dict[str, str], *, is_stale: bool
+) -> None:
     write_entry(root, "app/rules/retry", **fields)
-    assert examined(root).stale(NodeLabel.DECISION) == ["app/rules/retry"] * is_outdated
+    assert [one.id for one in examined(root).stale_items] == ["app/rules/retry"] * is_stale
 
 
 def test_decision_whose_predecessor_alone_names_it_supersedes_something(root: Path) -> None:
     write_entry(root, "app/rules/old", status="deprecated", superseded_by="app/rules/retry")
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
-    assert examined(root).stale(NodeLabel.DECISION) == []
-
-
-@pytest.mark.parametrize(("verified_at", "is_obsolete"), [("2026-08-24", False), ("2026-08-23", True)])
-def test_pattern_is_obsolete_from_90_days_on(root: Path, verified_at: str, *, is_obsolete: bool) -> None:
-    write_entry(root, "app/rules/retry", type="pattern", created_at="2020-01-01", verified_at=verified_at)
-    assert examined(root).stale(NodeLabel.PATTERN) == ["app/rules/retry"] * is_obsolete
-
-
-def test_verification_that_cannot_be_read_makes_nothing_old(root: Path) -> None:
-    write_entry(root, "app/rules/retry", created_at="2020-01-01", verified_at="last week")
     assert examined(root).stale(NodeLabel.DECISION) == []
 
 

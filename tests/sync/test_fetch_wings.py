@@ -32,25 +32,20 @@ def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: pytest.C
     assert git(two.app, "status", "--porcelain") == " M memory/mdmem.toml"
 
 
-def test_next_fetch_says_what_it_changes(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_fetch_says_what_it_changes_and_a_third_changes_nothing(
+    two: Two, capsys: pytest.CaptureFixture[str]
+) -> None:
     fetch_wings(two.opened())
-    before = pin(two)
+    before = pin(two) or ""
     write_entry(two.lib / "memory", "ros2/rules/old", title="Another choice")
     after = two.share("ros2/rules/new", type="invariant", title="New")
-    ran = run_here(capsys, "sync", "--wings", cwd=two.root)
-    assert before is not None
-    assert ran.out == (
+    assert run_here(capsys, "sync", "--wings", cwd=two.root).out == (
         f"ros2  ../../lib main: {before[:10]} → {after[:10]}\n  1 new entry, 1 changed, 0 gone; current entries 2 → 3\n"
     )
     assert pin(two) == after
-
-
-def test_fetch_of_what_is_here_changes_nothing(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    fetch_wings(two.opened())
-    before = snapshot(two.app)
+    files = snapshot(two.app)
     ran = run_here(capsys, "sync", "--wings", "ros2", cwd=two.root)
-    assert ran.out == f"ros2  ../../lib main: at {(pin(two) or '')[:10]}\n"
-    assert snapshot(two.app) == before
+    assert (ran.out, snapshot(two.app)) == (f"ros2  ../../lib main: at {after[:10]}\n", files)
 
 
 def test_fetch_commits_the_settings_alone(two: Two) -> None:

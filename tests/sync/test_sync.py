@@ -99,31 +99,19 @@ def test_sync_with_nothing_new_says_so(clones: tuple[Path, Path], capsys: pytest
     assert (ran.code, ran.out) == (0, f"nothing to do: main and origin/main are at {at}\n")
 
 
-def test_sync_pushes_what_is_committed(clones: tuple[Path, Path]) -> None:
-    ours, _ = clones
-    commit = add(ours, "nav/rules/ours")
-    done = sync(ours)
-    assert (done.pulled, done.pushed, done.commit) == (0, 1, commit)
-    assert pushed(ours) == commit
-
-
-def test_sync_pulls_what_others_pushed(clones: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(("pulled", "pushes"), [(0, 1), (1, 0), (1, 1)])
+def test_sync_brings_both_branches_to_one_commit(clones: tuple[Path, Path], pulled: int, pushes: int) -> None:
     ours, theirs = clones
-    push_entry(theirs, "nav/rules/theirs")
+    if pulled:
+        push_entry(theirs, "nav/rules/theirs")
+    if pushes:
+        add(ours, "nav/rules/ours", title="Ours")
     done = sync(ours)
-    assert (done.pulled, done.pushed, done.commit) == (1, 0, head(theirs))
-    assert (ours / "memory/nav/rules/theirs.md").exists()
-    assert git(ours, "status", "--porcelain") == ""
-
-
-def test_sync_puts_ours_on_top_of_theirs(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
-    push_entry(theirs, "nav/rules/theirs")
-    add(ours, "nav/rules/ours", title="Ours")
-    done = sync(ours)
-    assert (done.pulled, done.pushed, done.attempts) == (1, 1, 1)
-    assert git(ours, "rev-parse", "HEAD~") == head(theirs)
+    assert (done.pulled, done.pushed, done.attempts) == (pulled, pushes, 1)
     assert pushed(ours) == head(ours) == done.commit
+    # Ours are on top of theirs.
+    assert git(ours, "rev-parse", f"HEAD~{pushes}") == head(theirs)
+    assert (ours / "memory/nav/rules/theirs.md").exists() == bool(pulled)
     assert git(ours, "status", "--porcelain") == ""
     assert git(ours, "worktree", "list").count("\n") == 0
 
