@@ -202,7 +202,7 @@ class Contents:
 
     @cached_property
     def _pinned(self) -> dict[str, WingSettings]:
-        return settings_of(self.tree, about=b"git").remote_wings
+        return settings_of(self.tree).remote_wings
 
     def awaits(self, name: str, source: WingSource) -> bool:
         """Check whether a wing is pinned as before and only not fetched."""

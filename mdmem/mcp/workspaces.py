@@ -17,13 +17,13 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
-from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
+from mdmem.errors import MdmemError, RootNotFoundError
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import stamp_of
 from mdmem.store.index.records import Progress
-from mdmem.store.settings import Profile, Settings, parse_settings
+from mdmem.store.settings import Profile, Settings, readable_settings
 from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import TimedTree, Workspace
@@ -140,10 +140,7 @@ class Provider:
         except FileNotFoundError:
             content = b""
         if self._parsed is None or self._parsed[0] != content:
-            try:
-                self._parsed = (content, parse_settings(content))
-            except SettingsError as error:
-                self._parsed = (content, error.readable if isinstance(error.readable, Settings) else Settings())
+            self._parsed = (content, readable_settings(content))
         return self._parsed[1]
 
     def profile(self) -> Profile:

@@ -381,6 +381,14 @@ def parse_settings(content: bytes) -> Settings:
     return settings
 
 
+def readable_settings(content: bytes) -> Settings:
+    """Return the settings that can be read of a `mdmem.toml`, the defaults for the others."""
+    try:
+        return parse_settings(content)
+    except SettingsError as error:
+        return error.readable if isinstance(error.readable, Settings) else Settings()
+
+
 def _is_too_large(value: object) -> bool:
     """Return whether a value has a whole number beyond the range of TOML, which a message could not print."""
     if isinstance(value, int):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
-from mdmem.errors import GitError, SettingsError
+from mdmem.errors import GitError
 from mdmem.model.entry import Entry, Wing
 from mdmem.store.catalog.addresses import is_entry_place, is_manifest, with_full_links
 from mdmem.store.catalog.model import Catalog
@@ -25,7 +25,7 @@ from mdmem.store.catalog.snapshot import (
     unreadable,
 )
 from mdmem.store.git.process import Repository
-from mdmem.store.settings import OneSided, Settings, WingSettings, is_path, parse_settings
+from mdmem.store.settings import OneSided, Settings, WingSettings, is_path, readable_settings
 from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import (
     FileKind,
@@ -60,7 +60,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
 
     A folder of the tree takes precedence over a remote wing of the same name; that wing then counts as missing.
     """
-    settings = settings_of(tree, about=b"git")
+    settings = settings_of(tree)
     if not settings.remote_wings:
         return tree
     own = {file.path.partition("/")[0] for file in tree.files()}
@@ -86,16 +86,10 @@ def settings_bytes(tree: Tree) -> bytes | Unreadable:
     return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
 
 
-def settings_of(tree: Tree, *, about: bytes) -> Settings:
-    """Return the readable settings of a tree, or the defaults if the file does not contain a word."""
+def settings_of(tree: Tree) -> Settings:
+    """Return the readable settings of a tree, or the defaults."""
     content = settings_bytes(tree)
-    # Most memories have no such setting, and need their settings parsed only once.
-    if isinstance(content, Unreadable) or about not in content:
-        return Settings()
-    try:
-        return parse_settings(content)
-    except SettingsError as error:
-        return error.readable if isinstance(error.readable, Settings) else Settings()
+    return Settings() if isinstance(content, Unreadable) else readable_settings(content)
 
 
 def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
@@ -166,7 +160,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
         sizes={one.entry.address: one.size for one in found if one.entry is not None},
         _documents=documents,
         _digests=digests,
-        one_end_suffices=settings_of(tree, about=b"one_sided").one_sided is OneSided.FACT,
+        one_end_suffices=settings_of(tree).one_sided is OneSided.FACT,
     )
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.disk import RACY_NS
 from mdmem.markdown.parse import first_heading, parse_document, unreadable_document
-from mdmem.model.entry import Entry, Flaw, Wing, parse_moment, title_of
+from mdmem.model.entry import Entry, Flaw, Wing, parse_moment
 from mdmem.model.fields import DATE_FIELDS, VERSION
 from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord
@@ -30,27 +30,15 @@ if TYPE_CHECKING:
 class LoadedFile(StoredRecord, frozen=True):
     """One file in the place of an entry or a manifest: its entry or wing, the findings, and the body's size in bytes.
 
-    `is_titled` says that the title is in the file; otherwise it is made from the address. `has_short_links` says that
-    the meaning of a link may depend on which other files exist.
+    `has_short_links` says that the meaning of a link may depend on which other files exist.
     """
 
     path: str
     entry: Entry | None = None
     findings: tuple[Finding, ...] = ()
     size: int = 0
-    is_titled: bool = True
     has_short_links: bool = False
     wing: Wing | None = None
-
-    def at(self, path: str) -> LoadedFile:
-        """Return a file with the same content at another path."""
-        if path == self.path:
-            return self
-        address, entry = path.removesuffix(".md"), self.entry
-        if entry is not None:
-            entry = entry.with_changes(address=address, title=entry.title if self.is_titled else title_of(address))
-        findings = tuple(finding.at(path, address) for finding in self.findings)
-        return self.with_changes(path=path, entry=entry, findings=findings)
 
     @property
     def is_closed(self) -> bool:
@@ -70,10 +58,8 @@ def interpret(document: Document) -> LoadedFile:
     heading = first_heading(document.body)
     entry, flaws = read_entry(address, document.fields, heading)
     findings += tuple(_placed(document, address, flaw) for flaw in flaws)
-    stated = (heading, document.fields.get("title"))
-    is_titled = entry is not None and (entry.title in stated or entry.title != title_of(address))
     has_short = entry is not None and has_short_links(entry)
-    return LoadedFile(document.path, entry, findings, len(document.body.strip().encode()), is_titled, has_short)
+    return LoadedFile(document.path, entry, findings, len(document.body.strip().encode()), has_short)
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
@@ -139,7 +125,7 @@ def interpret_manifest(document: Document) -> LoadedFile:
 
 
 # Raise the number whenever the stored records change; the table of fields has a version of its own.
-_VERSION = f"snapshot 10.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
+_VERSION = f"snapshot 11.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 
 
@@ -155,7 +141,7 @@ _Rows = dict[str, FileRow]
 
 
 class EntryCache:
-    """The loaded files of one worktree by path, and by content for other trees of the same repository.
+    """The loaded files of one worktree by path; other trees of the repository use those of the same content.
 
     Without a path the cache exists only in memory.
     """
@@ -166,7 +152,6 @@ class EntryCache:
         self._rows: _Rows | None = None
         self._written_ns = 0
         self._is_changed = False
-        self._by_digest: dict[str, LoadedFile] | None = None
         # Calls of a server share one cache.
         self._turn = RLock()
 
@@ -214,20 +199,9 @@ class EntryCache:
         self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
 
     def loaded(self, path: str, digest: str | None) -> LoadedFile | None:
-        """Return the loaded file of a content; that of an entry whatever its path was."""
-        if digest is None:
-            return None
+        """Return what was loaded from a file, if this is its content."""
         row = self.rows.get(path)
-        if row is not None and row.digest == digest and row.loaded is not None:
-            return row.loaded
-        if not is_entry_place(path):
-            return None
-        with self._turn:
-            if self._by_digest is None:
-                entries = (row for path, row in self.rows.items() if is_entry_place(path))
-                self._by_digest = {one.digest: one.loaded for one in entries if one.loaded is not None}
-            found = self._by_digest.get(digest)
-        return found.at(path) if found is not None else None
+        return row.loaded if row is not None and row.digest == digest else None
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
         """Remember a loaded file; one of a tree that is not on disk replaces no row of another content."""
@@ -240,14 +214,14 @@ class EntryCache:
         with self._turn:
             if self.rows.get(path) != row:
                 self.rows[path] = row
-                self._is_changed, self._by_digest = True, None
+                self._is_changed = True
 
     def save(self, live: Collection[str] | None = None) -> None:
         """Write the rows if one changed, and forget those of paths that are not in `live`."""
         with self._turn:
             for path in self.rows.keys() - live if live is not None else ():
                 del self.rows[path]
-                self._is_changed, self._by_digest = True, None
+                self._is_changed = True
             if self._is_changed and self._path is not None and write_packed(self._path, _VERSION, dict(self.rows)):
                 self._is_changed = False
 

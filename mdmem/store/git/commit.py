@@ -27,7 +27,7 @@ from mdmem.store.git.process import (
     run,
     run_as_user,
 )
-from mdmem.store.git.status import BATCH, FileStatus, list_file_status
+from mdmem.store.git.status import FileStatus, list_file_status
 
 _Result = TypeVar("_Result")
 # A thousand paths are too long for a command line.
@@ -176,11 +176,8 @@ class _Commit(Struct, frozen=True):
                 raise NotCommittedError(f"another version of `{one.path}` is staged; {hint}")
         rest = sorted(set(self.paths) - {one.path for one in statuses})
         there = [path for path in rest if os.path.lexists(self.repository.top / path)]
-        seen: set[str] = set()
-        for start in range(0, len(there), BATCH):
-            specs = [pathspec(path) for path in there[start : start + BATCH]]
-            listed = records(run(self.repository.top, "ls-files", "-v", "-z", "--", *specs))
-            seen.update(record[2:] for record in listed if record[0] == "H")
+        listed = records(run(self.repository.top, "ls-files", "-v", "-z")) if there else []
+        seen = {record[2:] for record in listed if record[0] == "H"}
         for path in there:
             if path not in seen:
                 why = "it lies in another repository, or is marked skip-worktree or assume-unchanged"

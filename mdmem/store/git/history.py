@@ -90,21 +90,6 @@ def last_touches(repository: Repository, since: str, tip: str, under: str) -> di
     return found
 
 
-def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
-    """Return, by full and by short digest of each commit, the paths below a folder that it changed, from the top."""
-    options = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%H %h", "-z")
-    found: dict[str, tuple[str, ...]] = {}
-    names: list[str] = []
-    for token in records(_ask(repository, *_LOG, *options, *digests, "--", pathspec(under))):
-        name = token.lstrip("\n")
-        if name.startswith("\x01"):
-            names = name[1:].split()
-            found = dict.fromkeys(names, ()) | found
-        elif name:
-            found |= {digest: (*found[digest], name) for digest in names}
-    return found
-
-
 def list_deletions(
     repository: Repository, under: str, *, revisions: Sequence[str] = ()
 ) -> dict[str, tuple[str, str | None]]:

@@ -188,15 +188,15 @@ class FileStatus(Struct, frozen=True):
 
 
 # As many paths as fit on a command line everywhere.
-BATCH = 200
+_BATCH = 200
 
 
 def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
     """Return the state of those files that differ from HEAD or from the index, sorted by path."""
     found: dict[str, FileStatus] = {}
     asked = frozenset(paths)
-    for start in range(0, len(paths), BATCH):
-        specs = [pathspec(path) for path in paths[start : start + BATCH]]
+    for start in range(0, len(paths), _BATCH):
+        specs = [pathspec(path) for path in paths[start : start + _BATCH]]
         for record in _status(repository, specs, "--ignored=traditional"):
             one = _parse(record)
             # For a file of another repository git lists that repository's folder.

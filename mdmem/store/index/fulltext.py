@@ -328,8 +328,8 @@ class FullTextIndex:
         view = _View(searcher_of(MultiReader(whole.readers), whole.lengths, masked), whole.keys, masked)
         # A file that changed after it was listed is read again by the next question.
         if keep and [(one.key, one.digest) for one in documents] == changed:
-            while len(self._views) >= _KEPT_VIEWS:
-                self._views.pop(next(iter(self._views)))
+            if len(self._views) >= _KEPT_VIEWS:
+                self._views.clear()
             self._views[seen] = view
         return view
 

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
-from mdmem.errors import MdmemError, SettingsError
+from mdmem.errors import MdmemError
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.model.lineage import BINDING, Stance, Standing
@@ -31,7 +31,7 @@ from mdmem.store.git.history import last_touches
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.git.status import list_changed
-from mdmem.store.settings import OneSided, Proposals, Settings, parse_settings
+from mdmem.store.settings import OneSided, Proposals, Settings, readable_settings
 from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
 
@@ -216,10 +216,7 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
     content = settings_bytes(workspace.tree)
     if not isinstance(content, bytes) or digest_of(content) != digest:
         content = dict(read_blobs(repository, [digest]))[digest] or b""
-    try:
-        return parse_settings(content)
-    except SettingsError as error:
-        return error.readable if isinstance(error.readable, Settings) else Settings()
+    return readable_settings(content)
 
 
 def _stances(standings: Standings, under: str) -> Iterator[tuple[str, Stance]]:

@@ -19,7 +19,7 @@ from mdmem.model.finding import Finding
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import EntryCache
-from mdmem.store.git.history import Commit, paths_of_commits
+from mdmem.store.git.history import Commit
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import WING, private_root, write_new
 from mdmem.store.state.pending_writes import PendingWrite
@@ -87,19 +87,8 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Commit]:
-    """Return the commits, without the subjects of those that changed or mention a hidden wing."""
-    access, location = workspace.access, workspace.location
-    if not access.is_narrow or not commits or location.repository is None:
-        return list(commits)
-    prefix = location.prefix
-    touched = paths_of_commits(location.repository, [commit.digest for commit in commits], location.under)
-    others = {
-        digest for digest, paths in touched.items() if not all(access.sees(path.removeprefix(prefix)) for path in paths)
-    }
-    return [
-        replace(one, subject="") if one.digest in others or workspace.catalog.names_hidden(one.subject, ".") else one
-        for one in commits
-    ]
+    """Return the commits; a caller who sees only a part gets no subjects, since they may be about other wings."""
+    return [replace(one, subject="") for one in commits] if workspace.access.is_narrow else list(commits)
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
