@@ -11,11 +11,10 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.store.state.files import leads_away
 
-# Names of folders of decision records; blanks and underscores count as hyphens.
-_FOLDERS = frozenset(
-    {"adr", "adrs", "decisions", "decision-records", "architecture-decisions", "architectural-decisions"}
-    | {"architecture-decision-records", "architectural-decision-records", "decision-log", "decision-logs"}
-    | {"design-decisions", "technical-decisions"}
+# The name of a folder of decision records; blanks and underscores count as hyphens.
+_FOLDER = re.compile(
+    r"adrs?|decisions|(?:(?:architecture|architectural|design|technical)-decision|decision-(?:record|log))s?"
+    r"|architectur(?:e|al)-decision-records?"
 )
 _PASSED_OVER = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})
 _INSTRUCTIONS = (
@@ -60,7 +59,7 @@ def _called_so(base: Path) -> Iterator[str]:
 
 def is_record_folder(name: str) -> bool:
     """Return whether a folder has the name of one with decision records."""
-    return re.sub(r"[\s_-]+", "-", name.lower()) in _FOLDERS
+    return _FOLDER.fullmatch(re.sub(r"[\s_-]+", "-", name.lower())) is not None
 
 
 def records_in(folder: Path) -> Iterator[Path]:

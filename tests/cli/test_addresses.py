@@ -28,6 +28,7 @@ BY_NAME = {
     "memory/shop/context/time-zones.md": ZONES,
     "docs/adr/0004-money.md": CENTS,
     "./docs/adr/0004-money.md": CENTS,
+    "docs/adr/0012-c#-queue.md": QUEUE,
     "AGENTS.md#time": ZONES,
 }
 
@@ -38,7 +39,7 @@ def records(folder: Path) -> Path:
     root = make_root(make_repository(folder) / "memory", 'default_wing = "shop"\n')
     origins = {
         CENTS: "docs/adr/0004-money.md",
-        QUEUE: "docs/adr/0012-queue.md",
+        QUEUE: "docs/adr/0012-c%23-queue.md",
         CACHE: "AGENTS.md#cache",
         ZONES: "AGENTS.md#time",
         OTHER: None,

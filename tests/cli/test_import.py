@@ -69,6 +69,19 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
     assert run_here(capsys, "import", "docs", cwd=folder).out.endswith("2 skipped\n") if pointer else True
 
 
+@pytest.mark.parametrize(
+    ("name", "is_found"),
+    [
+        *[(name, True) for name in ("adr", "ADRs", "doc/decisions", "architecture-decision-record", "decision_logs")],
+        *[(name, True) for name in ("Architectural Decision Records", "technical-decisions")],
+        *[(name, False) for name in ("docs", "decide", "records")],
+    ],
+)
+def test_folder_of_records_is_found_by_its_name(name: str, is_found: bool, tmp_path: Path, capsys: Capture) -> None:
+    write(memory(tmp_path), f"{name}/0001-files.md", record(1, "Files"))
+    assert ("imported 1 entry" in run_here(capsys, "import", cwd=tmp_path).out) == is_found
+
+
 def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
     write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))

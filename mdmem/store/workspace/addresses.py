@@ -128,11 +128,14 @@ def _by_origin(workspace: Workspace, name: str) -> list[str]:
     """Return the addresses of the entries that were imported from a path, or from a part of it as `AGENTS.md#part`."""
     if "." not in name:
         return []
-    base, (path, _, part) = workspace.location.base, name.partition("#")
-    here = Path(os.path.abspath(workspace.cwd / path))  # noqa: PTH100  # resolving would follow links
-    paths = {posixpath.normpath(path), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
-    found = iter_origins(workspace, workspace.catalog.entries)
-    return [address for address, one in found if one.path in paths and part in ("", one.part)]
+    base, found = workspace.location.base, list(iter_origins(workspace, workspace.catalog.entries))
+    # A file's own name may contain the sign that begins a part.
+    for path, part in ((name, ""), name.rsplit("#", 1)) if "#" in name else ((name, ""),):
+        here = Path(os.path.abspath(workspace.cwd / path))  # noqa: PTH100  # resolving would follow links
+        paths = {posixpath.normpath(path), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
+        if meant := [address for address, one in found if one.path in paths and part in ("", one.part)]:
+            return meant
+    return []
 
 
 def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tuple[str, Origin]]:
