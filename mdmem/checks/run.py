@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -55,24 +56,6 @@ class ComparedTrees(Struct, frozen=True):
     elsewhere: tuple[Workspace, ...] = ()
     last_commit: Base | None = None
     uncommitted: frozenset[str] = frozenset()
-
-    @property
-    def has_before(self) -> bool:
-        """Return whether there is any tree whose findings are old."""
-        return self.base is not None or bool(self.elsewhere)
-
-    @property
-    def name(self) -> str | None:
-        """Return the name of the tree to compare with, None if there is none."""
-        if self.base is not None:
-            return self.base.name
-        return self.elsewhere[0].tree.name if self.elsewhere else None
-
-    def iter_before(self) -> Iterator[Base]:
-        """Yield the trees whose findings are old; the later ones take longer to read."""
-        if self.base is not None:
-            yield self.base
-        yield from map(_as_base, self.elsewhere)
 
 
 def compare(
@@ -271,7 +254,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         findings=tuple(_in_paths(workspace, found, request.paths)),
         known=tuple(_in_paths(workspace, known, request.paths)),
         incomplete=tuple(incomplete),
-        base=compared.name,
+        base=next((one.name for one in (compared.base, *(other.tree for other in compared.elsewhere)) if one), None),
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old is Old.FAIL,
         remarks=tuple(renamed_codes(workspace.settings, (*request.select, *request.ignore))),
@@ -321,11 +304,12 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         # A merge commit changed only what differs from every parent.
         differing = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), about_changes)}
         found = [one for one in found if one.code not in about_changes or (one.code, one.place.path) in differing]
-    if not compared.has_before:
+    if compared.base is None and not compared.elsewhere:
         return found
     found = [replace(one, new=True) for one in found]
     moves = _moves(case)
-    for before in compared.iter_before():
+    # The later trees take longer to read.
+    for before in chain(filter(None, [compared.base]), map(_as_base, compared.elsewhere)):
         # Only checks with new findings are run again: to read a tree takes a while.
         codes = [code for code in get_checks() if any(one.new and one.code == code for one in found)]
         codes = [code for code in codes if not get_check(code).needs_base]

@@ -238,6 +238,7 @@ class OpenMemory:
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
         self._stamp: object = None
+        self._file_cache = FileCache(self.disk.cache_folder, is_written=False)
 
     @cached_property
     def _overlay(self) -> TreeView:
@@ -271,10 +272,6 @@ class OpenMemory:
     def _facts(self) -> Any:
         self._stamp = self._git_stamp()
         return facts_of(self.workspace)
-
-    @cached_property
-    def _file_cache(self) -> FileCache:
-        return FileCache(self.disk.cache_folder, is_written=False)
 
     @cached_property
     def case(self) -> Case:

@@ -282,18 +282,13 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
         if entry.type not in APPROVED_TYPES or _APPROVAL_FIELDS.intersection(entry.unread):
             continue
         person = entry.approved_by or entry.owner
-        if person is None or not any(names_the_same(person, owner) for owner in owners):
-            yield _approval_finding(case, entry, owners)
-
-
-def _approval_finding(case: Case, entry: Entry, owners: tuple[str, ...]) -> Finding:
-    named = "approved_by" if entry.approved_by else "owner"
-    person = entry.approved_by or entry.owner
-    found = f"`{named}` is `{person}`, no owner of `{entry.wing}`" if person else "neither `approved_by` nor `owner`"
-    listed = " or ".join(f"`{owner}`" for owner in owners)
-    help_ = f"let {listed} run `mdmem approve {entry.address}`"
-    message = f"became {entry.status}, and {found}" if person else f"became {entry.status} with {found}"
-    return case.on_entry(entry, message, help_, field=named if person else "status")
+        if person is not None and any(names_the_same(person, owner) for owner in owners):
+            continue
+        named = "approved_by" if entry.approved_by else "owner" if entry.owner else "status"
+        found = f", and `{named}` is `{person}`, no owner of `{entry.wing}`"
+        message = f"became {entry.status}{found if person else ' with neither `approved_by` nor `owner`'}"
+        help_ = f"let {' or '.join(f'`{owner}`' for owner in owners)} run `mdmem approve {entry.address}`"
+        yield case.on_entry(entry, message, help_, field=named)
 
 
 @check("superseded-entry-edited", Severity.WARNING)

@@ -132,7 +132,8 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         message = "the entry is deprecated without `deprecated_at`"
         found = case.on_entry(entry, message, "add `deprecated_at: YYYY-MM-DD`, the day it ended", field="status")
         known = _known_end(case, entry)
-        if known is not None and _is_possible(case, entry, known):
+        earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
+        if known is not None and known <= case.today and all(known >= day for day in earlier):
             document, values = case.catalog.document(entry.path), {"deprecated_at": known.isoformat()}
             found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, document, values)
         yield found
@@ -146,11 +147,6 @@ def _known_end(case: Case, entry: Entry) -> date | None:
     reason = entry.deprecated_reason or ""
     was_turned_down = _TURNED_DOWN.search(reason) and not entry.superseded_by and is_imported(case, entry.address)
     return day_of(entry.created_at) if was_turned_down and entry.created_at is not None else None
-
-
-def _is_possible(case: Case, entry: Entry, day: date) -> bool:
-    known = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
-    return day <= case.today and all(day >= one for one in known)
 
 
 @check("review-overdue", Severity.WARNING)
