@@ -94,8 +94,7 @@ def unclear_title(case: Case) -> Iterator[Finding]:
         stated = fields_of(document).get("title")
         is_unread = "title" in entry.unread
         if entry.title == title_of(entry.address) and not (is_unread or stated or first_heading(document.body)):
-            help_ = "add `title:` with the rule in a few words"
-            message = "no `title`, and no heading in the body"
+            message, help_ = "no `title`, and no heading in the body", "add `title:` with the rule in a few words"
             yield case.on_entry(entry, message, help_, former="title-missing")
         if len(entry.title) > _LIMIT:
             message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
@@ -109,11 +108,8 @@ def unclear_title(case: Case) -> Iterator[Finding]:
         folded = _folded_title(written)
         if folded != _folded_title(entry.title) and not _SECTION.match(folded):
             message = f"the heading `{written}` differs from the title `{entry.title}`"
-            help_, other = (
-                "correct the one that is wrong, or remove the heading",
-                document.body_place(heading.start(1), len(written)),
-            )
-            former = "title-differs-from-heading"
+            help_, former = "correct the one that is wrong, or remove the heading", "title-differs-from-heading"
+            other = document.body_place(heading.start(1), len(written))
             yield case.on_entry(entry, message, help_, field="title", other=other, former=former)
 
 

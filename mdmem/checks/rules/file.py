@@ -75,10 +75,10 @@ def file_form(case: Case) -> Iterator[Finding]:
     `mdmem check --fix` does it.
     """
     for address, document in case.documents:
-        text, place = document.text, Place(document.path)
+        text = document.text
         if document.data.startswith(_MARK):
             message, help_ = "the file begins with a byte order mark", "save it as UTF-8 without the mark"
-            found = Finding("utf8-bom", message, place, help_, address)
+            found = Finding("utf8-bom", message, Place(document.path), help_, address)
             yield with_edits(found, "Remove the byte order mark", Edit(document.path, 0, len(_MARK), b""))
         counts = {name: sum(1 for _ in end.finditer(text)) for name, end in _ENDS.items()} if "\r" in text else {}
         counts = {name: count for name, count in counts.items() if count}

@@ -436,10 +436,8 @@ def successor_older(case: Case) -> Iterator[Finding]:
         if new.created_at and old.created_at and day_of(new.created_at) < day_of(old.created_at):
             first, later = day_of(new.created_at), day_of(old.created_at)
             message = f"created on {first}, but supersedes `{old.address}`, created on {later}"
-            help_, other = (
-                "correct `created_at`, or turn the link round on both ends",
-                case.catalog.place(old.address, "created_at"),
-            )
+            help_ = "correct `created_at`, or turn the link round on both ends"
+            other = case.catalog.place(old.address, "created_at")
             yield case.on_entry(new, message, help_, field="created_at", other=other)
 
 
