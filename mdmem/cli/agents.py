@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -46,7 +44,9 @@ _ALL = "all"
 
 @click.command("save")
 @click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(_KINDS))
-@click.option("--json", "source", metavar="FILE", help="The record as JSON; `-` reads standard input.")
+@click.option(
+    "--json", "source", type=click.File("rb"), metavar="FILE", help="The record as JSON; `-` is standard input."
+)
 @click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
 @click.option("--token", "governance_token", metavar="TOKEN", help="The output of `mdmem token`, for a shared wing.")
@@ -64,7 +64,7 @@ _ALL = "all"
 def save_command(
     given: Globals,
     kind: str | None,
-    source: str | None,
+    source: IO[bytes] | None,
     *,
     distinct_from: tuple[str, ...],
     waiting: bool,
@@ -101,17 +101,11 @@ def save_command(
     return _exit_code(result)
 
 
-def _read(source: str) -> object:
-    name = "standard input" if source == "-" else source
+def _read(source: IO[bytes]) -> object:
     try:
-        # The user may give a pipe.
-        content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as error:
-        raise click.UsageError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from error
-    try:
-        return json.loads(content.decode("utf-8-sig"))
+        return json.loads(source.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"{name} is no JSON: {error}") from error
+        raise click.UsageError(f"{source.name} is no JSON: {error}") from error
 
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:

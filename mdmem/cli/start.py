@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from mdmem.render.upkeep import (
     wings_json,
     wings_text,
 )
-from mdmem.setup.hooks import STAGES, HookPlace, HookState, find_hooks, install_hooks, uninstall_hooks
+from mdmem.setup.hooks import HookPlace, HookState, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.init import init
 from mdmem.setup.merge_driver import find_driver, install_driver, uninstall_driver
 from mdmem.store.git.discovery import find_repository
@@ -189,41 +188,31 @@ def _sync(given: Globals, form: str) -> int:
     return 0
 
 
-def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only these hooks.  [default: all three]"
-    )(command)
-
-
-@click.group("hooks", invoke_without_command=True)
-@click.pass_context
+@click.group("hooks")
 @global_options
-def hooks_command(given: Globals, context: click.Context) -> int:
+def hooks_command(_: Globals) -> None:
     """Check commits, merges and pushes with git hooks.
 
     With pre-commit or prek, add the hook `mdmem-check` to their configuration instead.
-    Without a command: `status`.
     """
-    return 0 if context.invoked_subcommand else _show_status(given, "text")
 
 
 @hooks_command.command("install", short_help="Write the hooks, and set up the merge driver.")
-@_stage_option
 @click.option("--driver-only", is_flag=True, help="Set up only the merge driver, for users of a hook framework.")
 @global_options
-def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
+def install(given: Globals, *, driver_only: bool) -> int:
     """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
 
     A hook of somebody else stays as it is: the output has the line to add, and nothing is written (exit code 2).
     The hooks call the mdmem that wrote them, else the one on the PATH. Hooks in the work tree, which others share by
     a commit, only call the one on the PATH.
     The merge driver merges entries key by key where git would see a conflict. It is set up in git's own folder, for
-    this repository only; with --stage it is not changed.
+    this repository only.
     """
     repository = _repository(given)
-    steps = () if driver_only else install_hooks(repository, stages or STAGES)
+    steps = () if driver_only else install_hooks(repository)
     print_text(steps_text(steps))
-    driver = find_driver(repository) if driver_only or not stages else None
+    driver = find_driver(repository)
     if driver is not None:
         print_text(driver_text(driver, install_driver(repository, driver)))
     elif driver_only:
@@ -234,19 +223,18 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
 
 
 @hooks_command.command("uninstall", short_help="Remove the hooks that mdmem wrote.")
-@_stage_option
 @click.option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
 @global_options
-def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
+def uninstall(given: Globals, *, driver_only: bool) -> int:
     """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since stays.
 
     A hook that pre-commit or prek moved to `.legacy` is removed, too. If such a framework runs mdmem, the merge driver
     stays; --driver-only removes it.
     """
     repository = _repository(given)
-    steps = () if driver_only else uninstall_hooks(repository, stages or STAGES)
+    steps = () if driver_only else uninstall_hooks(repository)
     print_text(steps_text(steps))
-    driver = find_driver(repository) if driver_only or not stages else None
+    driver = find_driver(repository)
     if driver is not None:
         is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
         is_left = is_used and driver.state in (HookState.CURRENT, HookState.FORMER)
@@ -259,10 +247,6 @@ def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> 
 @global_options
 def status(given: Globals, form: str) -> int:
     """Show the hook of each stage, which framework runs it, and whether git merges entries with mdmem."""
-    return _show_status(given, form)
-
-
-def _show_status(given: Globals, form: str) -> int:
     repository = _repository(given)
     hooks, driver = find_hooks(repository), find_driver(repository)
     print_result(form, hooks_json(hooks, driver), hooks_text(hooks, driver))

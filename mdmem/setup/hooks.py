@@ -280,12 +280,12 @@ def _content(path: Path) -> bytes | None:
         return b""
 
 
-def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
+def install_hooks(repository: Repository) -> tuple[HookStep, ...]:
     """Write our hooks, or update older ones, and return what was done at each stage.
 
     Raises UsageError before anything is written if a hook is somebody else's, with the line to add to it.
     """
-    hooks = find_hooks(repository, stages)
+    hooks = find_hooks(repository)
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
     if obstacles:
         raise UsageError(f"{'; '.join(obstacles)}; nothing was written, so run this again then")
@@ -305,10 +305,10 @@ def put(hook: Hook) -> str:
     return "wrote" if hook.state is HookState.ABSENT else "replaced"
 
 
-def uninstall_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
+def uninstall_hooks(repository: Repository) -> tuple[HookStep, ...]:
     """Remove our unchanged hooks, moved aside or not, and return what was done at each stage."""
     steps = []
-    for hook in find_hooks(repository, stages):
+    for hook in find_hooks(repository):
         done = "kept"
         if hook.where is not HookPlace.ELSEWHERE and hook.legacy is not None:
             hook.legacy.unlink(missing_ok=True)

@@ -374,9 +374,3 @@ def test_start_imports_no_model_and_no_index(tmp_path: Path) -> None:
     assert (tmp_path / "ours").read_text() == MERGED
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert imported.isdisjoint({"pydantic", "whoosh", "git", "mcp", "rich"})
-
-
-def test_stage_leaves_the_driver_alone(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path / "p")
-    run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
-    assert "merge-driver      absent" in run_here(capsys, "hooks", "status", cwd=folder).out
