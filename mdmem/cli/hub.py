@@ -80,10 +80,9 @@ def _opened(dsn: str | None) -> Iterator[HubConnection]:
 def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
     """Make the hub's tables in a database, or bring them up to date."""
     with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), None, may_lack=True) as connection:
-        done = init(connection)
-    word = "already" if done.before == done.after else "now"
-    text = f"the hub's tables are {word} of version {done.after}"
-    print_result(form, {"before": done.before, "version": done.after}, text)
+        before, version = init(connection)
+    word = "already" if before == version else "now"
+    print_result(form, {"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
     return 0
 
 

@@ -171,8 +171,8 @@ def named_rows(cursor: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def init(connection: HubConnection) -> SchemaResult:
-    """Create the tables or migrate them to this program's version, all or nothing.
+def init(connection: HubConnection) -> tuple[int, int]:
+    """Create the tables or migrate them, all or nothing; return their version before, 0 for none, and after.
 
     Raises HubError if they are newer, or belong to another role, whose functions would run as the caller.
     """
@@ -196,14 +196,7 @@ def init(connection: HubConnection) -> SchemaResult:
             if number > before:
                 cursor.execute(statements)
                 cursor.execute("INSERT INTO migration (number) VALUES (%s)", (number,))
-    return SchemaResult(before, expected())
-
-
-class SchemaResult(Struct, frozen=True):
-    """The version of the tables before, 0 for none, and after."""
-
-    before: int
-    after: int
+    return before, expected()
 
 
 @cache

@@ -56,7 +56,13 @@ def grant(
     """
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
-        principal = _find_principal(cursor, name) or _add_role(cursor, name)
+        principal = _find_principal(cursor, name)
+        if principal is None:
+            role = _role_id(cursor, name)
+            if role is None:
+                raise NotFoundError(f"there is no token and no database role `{name}`; `mdmem hub token` makes one")
+            made = "INSERT INTO principal (role) VALUES (%s::oid) RETURNING id"
+            (principal,) = one_row(cursor.execute(made, (role,)))
         if sees_all:
             cursor.execute("INSERT INTO permission (principal_id) VALUES (%s) ON CONFLICT DO NOTHING", (principal,))
         for place in places:
@@ -82,7 +88,14 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
             which = " AND repository_id IS NULL" if sees_all else ""
             cursor.execute(f"DELETE FROM permission WHERE principal_id = %s{which}", (principal,))
         for place in places:
-            _take_back(cursor, principal, name, place)
+            repository, wing = _repository_id(cursor, place), None
+            if repository is None:
+                above, _, wing = place.rpartition("/")
+                repository = _repository_id(cursor, above)
+            which = "" if wing is None else " AND wing = %s"
+            arguments = (principal, repository, *([] if wing is None else [wing]))
+            if cursor.execute(_REVOKE + which, arguments).rowcount == 0:
+                raise NotFoundError(f"`{place}` was not granted to `{name}`; `mdmem hub grants {name}` lists what was")
         left = _granted(cursor, principal)
         cursor.execute(
             "DELETE FROM principal WHERE role IS NOT NULL AND NOT EXISTS"
@@ -150,10 +163,7 @@ _OWN = (
     "SELECT repository.name, seen.wing, bool_or(seen.may_push) FROM visible_scope() AS seen"
     " JOIN repository ON repository.id = seen.repository_id GROUP BY 1, 2 ORDER BY 1, 2"
 )
-_WINGS = (
-    "SELECT name FROM wing WHERE repository_id = %(id)s UNION SELECT name FROM pin WHERE repository_id = %(id)s"
-    " ORDER BY 1"
-)
+_WINGS = "SELECT name FROM wing WHERE repository_id = %(id)s UNION SELECT name FROM pin WHERE repository_id = %(id)s"
 
 
 def _role_id(cursor: Any, name: str) -> int | None:
@@ -174,13 +184,6 @@ def _get_principal(cursor: Any, name: str) -> int:
     return principal
 
 
-def _add_role(cursor: Any, name: str) -> int:
-    role = _role_id(cursor, name)
-    if role is None:
-        raise NotFoundError(f"there is no token and no database role `{name}`; `mdmem hub token` makes one")
-    return int(one_row(cursor.execute("INSERT INTO principal (role) VALUES (%s::oid) RETURNING id", (role,)))[0])
-
-
 def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
     """Return the repository and the wing of a place; a missing repository is added if it may be pushed."""
     repository = _repository_id(cursor, place)
@@ -191,7 +194,7 @@ def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | 
     if repository is not None:
         if may_push:
             raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
-        wings = [name for (name,) in cursor.execute(_WINGS, {"id": repository})]
+        wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
         if wing not in wings:
             raise NotFoundError(f"the hub has no wing `{wing}` of {above}; it has {', '.join(wings)}")
         return repository, wing
@@ -204,18 +207,6 @@ def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | 
 def _repository_id(cursor: Any, name: str) -> int | None:
     found: int | None = one_row(cursor.execute("SELECT repository_named(%s)", (name,)))[0]
     return found
-
-
-def _take_back(cursor: Any, principal: int, name: str, place: str) -> None:
-    repository = _repository_id(cursor, place)
-    if repository is not None:
-        taken = cursor.execute(_REVOKE, (principal, repository)).rowcount
-    else:
-        above, _, wing = place.rpartition("/")
-        repository = _repository_id(cursor, above)
-        taken = cursor.execute(f"{_REVOKE} AND wing = %s", (principal, repository, wing)).rowcount
-    if taken == 0:
-        raise NotFoundError(f"`{place}` was not granted to `{name}`; `mdmem hub grants {name}` lists what was")
 
 
 def _granted(cursor: Any, principal: int) -> Grant:

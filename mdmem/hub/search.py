@@ -22,7 +22,6 @@ from mdmem.model.access import Access
 from mdmem.store.catalog.redaction import Redaction, known_addresses
 from mdmem.store.index.analysis import ask
 from mdmem.store.index.snippet import snippet
-from mdmem.store.workspace.scope import Filters
 
 
 class Pin(Struct, frozen=True, order=True):
@@ -102,8 +101,10 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
     if not terms:
         return HubResult(question.words)
     wings = _find_wings(cursor, repositories, filters.wings)
+    more = [("draft", filters.include_drafts), ("deprecated", filters.include_deprecated)]
+    current = ("active", "under_review", *(name for name, is_wanted in more if is_wanted))
     fields = (filters.rooms, filters.labels, filters.owners, filters.focuses, filters.tags)
-    narrowed = [list(map(str, values)) or None for values in (filters.types, _statuses(filters), *fields)]
+    narrowed = [list(map(str, values)) or None for values in (filters.types, filters.statuses or current, *fields)]
     # A wing that is pinned and also pushed by its own repository has an entry twice.
     words = [list(map(lexeme, some)) for some in (terms, asked.wholes)]
     rows = cursor.execute(
@@ -126,11 +127,9 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
     )
 
 
-def _statuses(filters: Filters) -> Sequence[str]:
-    if filters.statuses:
-        return tuple(map(str, filters.statuses))
-    more = [("draft", filters.include_drafts), ("deprecated", filters.include_deprecated)]
-    return ("active", "under_review", *(name for name, is_wanted in more if is_wanted))
+_ANY_WING = (
+    "(SELECT id, name, repository_id FROM wing UNION ALL SELECT wing_id, name, repository_id FROM visible_pin()) AS one"
+)
 
 
 def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) -> list[int] | None:
@@ -139,8 +138,7 @@ def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) 
         return None
     ids = [get_pushed(cursor, name).id for name in repositories]
     rows = cursor.execute(
-        "SELECT DISTINCT id FROM (SELECT id, name, repository_id FROM wing"
-        " UNION ALL SELECT wing_id, name, repository_id FROM visible_pin()) AS one"
+        f"SELECT DISTINCT id FROM {_ANY_WING}"
         " WHERE (%s::int[] IS NULL OR repository_id = ANY (%s)) AND (%s::text[] IS NULL OR name = ANY (%s)) ORDER BY 1",
         (*[ids or None] * 2, *[list(names) or None] * 2),
     ).fetchall()
@@ -269,8 +267,7 @@ def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> lis
     wing, _, rest = address.removesuffix(".md").partition("/")
     ids = [get_pushed(cursor, name).id for name in (*repositories, *filter(None, [named]))]
     rows = cursor.execute(
-        "SELECT DISTINCT file.id FROM (SELECT id, name, repository_id FROM wing"
-        " UNION ALL SELECT wing_id, name, repository_id FROM visible_pin()) AS one JOIN file ON wing_id = one.id"
+        f"SELECT DISTINCT file.id FROM {_ANY_WING} JOIN file ON wing_id = one.id"
         " WHERE name = %s AND path = %s AND (%s::int[] IS NULL OR one.repository_id = ANY (%s))",
         (wing, f"{rest}.md", *[ids or None] * 2),
     ).fetchall()
