@@ -171,7 +171,11 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a draft note for each section that is not mdmem's own text and does more than include other files."""
     body = _INCLUDE.sub("", without_own(source.body))
     folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
-    globs, messages = _globs_of_code(source, folder)
+    stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]
+    globs: tuple[str, ...] = (f"{folder}/**",) if folder else ()
+    messages: tuple[str, ...] = ()
+    if stated and str(source.fields.get("alwaysApply")).lower() != "true":
+        globs, messages = globs_of(stated[0], below=folder, anywhere=source.path.endswith(".mdc"))
     included = (name for name in _INCLUDE.findall(source.body) if _INSTRUCTIONS.match(name) is None)
     messages = (*messages, *(f"`@{name}` includes a file, which is not imported with it" for name in included))
     keys = read_keys(source.fields.items(), without=(*_GLOB_KEYS, "alwaysApply", "description"))
@@ -206,13 +210,6 @@ def without_own(text: str) -> str:
         for newline in ("\n", "\r\n"):
             text = text.replace(lines.replace("\n", newline), "")
     return text
-
-
-def _globs_of_code(source: SourceFile, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]
-    if not stated or str(source.fields.get("alwaysApply")).lower() == "true":
-        return ((f"{folder}/**",) if folder else ()), ()
-    return globs_of(stated[0], below=folder, anywhere=source.path.endswith(".mdc"))
 
 
 def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:

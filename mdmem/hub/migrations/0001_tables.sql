@@ -1,7 +1,7 @@
 -- Whoever may push a repository can write its rows with any program, so that checks stand here and not in our client.
 
--- One row for each memory that is pushed. `serial` counts its pushes. `roots` are the commits without a parent, by which
--- a renamed repository is recognised. `root` is the memory's folder from the repository's top. `tracked` are files that
+-- One row for each memory that is pushed. `serial` counts its pushes. `roots` is no longer read or written. `root` is the
+-- memory's folder from the repository's top. `tracked` are files that
 -- show which shared wings apply to its code.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -33,8 +33,7 @@ CREATE TABLE former_name (
 );
 CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 
--- The commits that the hub had of a repository, so that it never goes back to one. `is_left` marks those that the
--- history was rewritten without.
+-- The commits that the hub had of a repository, so that it never goes back to one. `is_left` is no longer read or written.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
