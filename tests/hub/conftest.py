@@ -13,6 +13,9 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from sync.pair import Two, two_repositories
+
+from mdmem.change.fetch_wings import fetch_wings
 
 # A server that nobody's data depends on need not wait for a disk.
 _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=", "shared_buffers=32MB")
@@ -182,3 +185,11 @@ def _create(server: Server, statement: str) -> None:
 def module_dsn(new_hub: Callable[[], str]) -> str:
     """Return where a hub is that the tests of a module only read."""
     return new_hub()
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Two:
+    """Return a repository that pins a wing of another one, which is fetched."""
+    pair = two_repositories(tmp_path)
+    fetch_wings(pair.opened(), commit=True)
+    return pair

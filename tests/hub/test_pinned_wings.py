@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import run_here, write
 from pushes import pushed, rows, state
-from sync.pair import Two, two_repositories
+from sync.pair import Two
 
 from mdmem.ask.question import Question
 from mdmem.change.fetch_wings import fetch_wings
@@ -15,13 +15,6 @@ from mdmem.hub import contents
 from mdmem.hub.connection import connected
 from mdmem.hub.search import search_hub
 from mdmem.store.workspace.scope import Filters
-
-
-@pytest.fixture
-def two(tmp_path: Path) -> Two:
-    pair = two_repositories(tmp_path)
-    fetch_wings(pair.opened(), commit=True)
-    return pair
 
 
 @pytest.fixture

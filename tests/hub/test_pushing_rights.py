@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from builders import commit_all, open_root, write_entry
 from pushes import pushed, rows, state
-from sync.pair import Two, two_repositories
+from sync.pair import Two
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
@@ -15,13 +15,6 @@ from mdmem.hub.connection import connected
 from mdmem.hub.grants import add_token, grant
 from mdmem.hub.push import PushRequest, PushResult, push
 from mdmem.render.hub import kept_remarks
-
-
-@pytest.fixture
-def two(tmp_path: Path) -> Two:
-    pair = two_repositories(tmp_path)
-    fetch_wings(pair.opened(), commit=True)
-    return pair
 
 
 def pushed_by(token: str, dsn: str, root: Path, **asked: object) -> PushResult:

@@ -38,14 +38,6 @@ def test_object_on_one_line_stays_on_one_line(gap: str) -> None:
     assert grown(f'{{"servers": {{{gap}"a": {{}}{gap}}}}}') == f'{{"servers": {{{gap}{INLINE}, "a": {{}}{gap}}}}}'
 
 
-def test_comments_and_trailing_commas_stay_where_they_are() -> None:
-    start = '{\n    // ours\n    "servers": { // all'
-    end = '\n        // the first\n        "a": {"command": "x"}, // the last word\n    },\n}\n'
-    piece = grown(f"{start}{end}").removeprefix(start).removesuffix(end)
-    assert piece.startswith('\n        "mdmem": {\n            "command": "mdmem",\n')
-    assert piece.endswith("\n        },")
-
-
 @pytest.mark.parametrize(("before", "indent"), [('{\n\t"servers": {\n\t}\n}', "\t"), ('{\n    "a": 1\n}', "    ")])
 def test_indentation_is_that_of_the_file(before: str, indent: str) -> None:
     assert f'\n{indent * 2}"mdmem": {{\n{indent * 3}"command"' in grown(before)
