@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from mdmem.ask.question import Coverage, Question, Tier
-from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance
 from mdmem.store.workspace.scope import Scope
@@ -128,12 +128,6 @@ class Item(Struct, frozen=True, kw_only=True):
     def is_proposal(self) -> bool:
         """Return whether nobody agreed to it yet: it is not on the default branch, or nobody approved it there."""
         return self.stance is not None and self.stance.standing.is_unapproved
-
-    @property
-    def is_matching_pattern(self) -> bool:
-        """Return whether it is a current pattern that holds at least half of the question's words."""
-        is_binding = self.current and not self.is_proposal
-        return self.entry.type is EntryType.PATTERN and is_binding and self.matches and self.score > 0
 
 
 class Contradiction(Struct, frozen=True):
@@ -262,16 +256,18 @@ def _json(value: object) -> Any:
     return asdict(value) if isinstance(value, Struct) else value
 
 
-class Retrieval(Struct, frozen=True, kw_only=True):
-    """Everything in a scope that answers a question, before any budget, in the order of authority.
+class Answer(Struct, frozen=True, kw_only=True):
+    """Everything in a scope that answers a question, in the order of authority, or the part of it within a budget.
 
     `proposed` are drafts and proposed versions. `searched` are the rooms that were read, `likely_room` holds most of
     the best matches. `weights` give each word of the question its rarity. `unmatched` are the decisions of a wing
     that has few, which match nothing. `describe` and `describe_proposed` give an item its relations and reasons.
+    `tokens` is the size of what fits.
     """
 
     scope: Scope
-    items: tuple[Item, ...]
+    question: Question = field(default_factory=Question)
+    items: tuple[Item, ...] = ()
     proposed: tuple[Item, ...] = ()
     searched: tuple[str, ...] = ()
     likely_room: str | None = None
@@ -280,20 +276,8 @@ class Retrieval(Struct, frozen=True, kw_only=True):
     describe: Callable[[Item], Item] = lambda item: item
     describe_proposed: Callable[[Item], Item] = lambda item: item
     basis: AnswerBasis = field(default_factory=AnswerBasis)
-
-
-class Answer(Struct, frozen=True, kw_only=True):
-    """A retrieval within its budget; `tokens` is its size."""
-
-    scope: Scope
-    question: Question = field(default_factory=Question)
-    items: tuple[Item, ...] = ()
-    proposed: tuple[Item, ...] = ()
-    searched: tuple[str, ...] = ()
-    likely_room: str | None = None
     tokens: int = 0
-    budget: int
-    basis: AnswerBasis
+    budget: int = 0
 
     @property
     def over_budget(self) -> bool:

@@ -1,11 +1,13 @@
-"""Answer `retrieve_context` within a time limit, in the shape of its contract and with every failure as a status.
+"""Answer the calls of the contracts in their shapes: `retrieve_context`, `memory_surface` and `get_scope_state`.
 
-The contract limits the entries of each scope; all entries together are in the order of authority.
+`retrieve_context` has a time limit, and every failure is a status. The contract
+limits the entries of each scope; all entries together are in the order of authority.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
 from time import monotonic
 from typing import Any, NamedTuple
@@ -16,26 +18,29 @@ from msgspec.structs import asdict, replace
 from mdmem.ask.answer import (
     TYPE_FILTER,
     VIA_NAMED,
+    Answer,
     AnswerBasis,
     Item,
     Omission,
     OmittedCount,
-    Retrieval,
+    SearchResult,
     count_omitted,
 )
 from mdmem.ask.problems import problems_in, problems_json
 from mdmem.ask.question import Question, Tier, tidy
 from mdmem.ask.relate import doubts_of
 from mdmem.ask.retrieve import Reading, read_steadily, with_code_paths, with_fallback, with_outside
+from mdmem.ask.search import search_in
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, label_of
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, label_of
 from mdmem.model.lineage import Standing, stance_json
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.workspace.remarks import is_hygiene_due
+from mdmem.store.index.snippet import snippet
+from mdmem.store.workspace.remarks import freshness_on, is_hygiene_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
-from mdmem.store.workspace.visibility import scope_seen
+from mdmem.store.workspace.visibility import may_write_to, scope_seen
 from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace
 
 Bundle = dict[str, Any]
@@ -46,6 +51,8 @@ CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
 _DRAFTS = 5
 _NAMED = 50
+# Of `memory_surface`: results, and characters of a passage.
+_MOST, _WIDTH = 50, 300
 
 
 class BundleScope(StrEnum):
@@ -171,10 +178,10 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         basis,
         items=[_item(catalog, found.describe(item), by.get(item.address, ())) for item in merged.items],
         proposed=[_item(files, found.describe_proposed(item)) for item in merged.proposed],
-        invariants_left_out=merged.invariants_left_out,
+        invariants_left_out=[asdict(one) for one in merged.invariants_left_out],
         hygiene_due=is_hygiene_due(workspace, request.project_id or state.wing),
         wing=state.wing,
-        shared_wings=scope.shared_wings,
+        shared_wings=list(scope.shared_wings),
         focus=scope.focus,
     )
 
@@ -197,7 +204,7 @@ class Merged(NamedTuple):
     basis: AnswerBasis
 
 
-def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: str, is_uncertain: bool) -> Merged:
+def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str, is_uncertain: bool) -> Merged:
     """Return the part of a retrieval that is in the bundle of a wing.
 
     A scope is uncertain where no entry has the focus yet: then only the project's own entries and the invariants that
@@ -300,7 +307,7 @@ def _overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
     return {other: tuple(sorted(by)) for other, by in found.items()}
 
 
-def _status(found: Retrieval, merged: Merged, catalog: Catalog) -> RetrievalStatus:
+def _status(found: Answer, merged: Merged, catalog: Catalog) -> RetrievalStatus:
     if any(one.is_declared for one in merged.basis.conflicts):
         return RetrievalStatus.CONFLICTED
     if merged.items or merged.proposed:
@@ -338,38 +345,34 @@ def _bundle(
     message: str | None,
     basis: AnswerBasis,
     *,
-    items: Sequence[Bundle] = (),
-    proposed: Sequence[Bundle] = (),
-    invariants_left_out: Sequence[OmittedCount] = (),
-    hygiene_due: bool = False,
-    wing: str | None = None,
-    shared_wings: Sequence[str] = (),
     focus: str | None,
+    **more: Any,
 ) -> Bundle:
     """Return a bundle, with the unreadable files before the items, since they may contain rules.
 
     `omitted` lists 50 entries, `omitted_counts` counts the rest; `suspected` are undeclared contradictions.
     """
     declared = [asdict(one) for one in basis.conflicts if one.is_declared]
-    return {
+    found = {
         "retrieval_status": status.value,
         "scope_state": state.value,
         "message": message,
         "problems": problems_json(basis.problems),
         "conflicts_found": bool(declared),
-        "hygiene_due": hygiene_due,
-        "items": list(items),
-        "proposed": list(proposed),
+        "hygiene_due": False,
+        "items": [],
+        "proposed": [],
         "conflicts": declared,
         "suspected": [asdict(one) for one in basis.conflicts if not one.is_declared],
-        "invariants_left_out": [asdict(one) for one in invariants_left_out],
+        "invariants_left_out": [],
         "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
         **basis.as_json("omitted_counts"),
-        "wing": wing,
-        "shared_wings": list(shared_wings),
+        "wing": None,
+        "shared_wings": [],
         "focus": focus,
         **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "source", "degraded", "why_degraded"),
     }
+    return {**found, **more}
 
 
 def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> dict[str, Any]:
@@ -409,3 +412,96 @@ def _texts(entry: Entry, body: str) -> tuple[str, str]:
     before = body[: body.rfind("\n", 0, start) + 1].strip()
     parts = (before, body[end:].strip())
     return body[start:end].strip(), content_of(entry, "\n\n".join(part for part in parts if part))
+
+
+def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+    """Return whether a scope exists and may be written; if a name is unknown, with the nearest known names.
+
+    The answer about a project that the caller may not read does not depend on whether it exists.
+    """
+    catalog = workspace.catalog
+    project_id, focus = tidy(project_id) or None, tidy(focus) or None
+    answer = replace(scope_seen(workspace, project_id, focus), is_writable=may_write_to(workspace, project_id))
+    if answer.state is ScopeState.RESOLVED:
+        return answer
+    if answer.wing:
+        wanted = focus
+        known = {one.focus for one in catalog.entries.values() if one.wing == answer.wing and one.focus}
+    else:
+        wanted = project_id
+        known = {wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared}
+    folded = {one.casefold(): one for one in sorted(known)}
+    close = get_close_matches((wanted or "").casefold(), folded, n=3, cutoff=0.5)
+    return replace(answer, nearest=tuple([folded[one] for one in close] or sorted(known)[:12]))
+
+
+def memory_surface(
+    workspace: Workspace, *, query: str, project_id: str | None = None, limit: int = 5
+) -> dict[str, Any]:
+    """Return the best matches of words in one project's wing, or in every wing; the limit is 1 to 50."""
+    words, named = tidy(query), tidy(project_id) or None
+    state = scope_seen(workspace, named)
+    if named is not None and state.wing is None:
+        return _surface(words, state.message or "")
+    if not words:
+        return _surface("", "write the words to search for in `query`")
+    wings = (state.wing,) if state.wing is not None else tuple(workspace.catalog.wings)
+    question = Question(words=words, filters=Filters(include_drafts=True))
+    found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
+    drafts = [hit for hit in found.hits if hit.status is Status.DRAFT]
+    current = [hit for hit in found.hits if hit.status is not Status.DRAFT]
+    most = min(max(limit, 1), _MOST)
+    if current:
+        more = f"; {len(current) - most} more match, raise `limit` to see them" if len(current) > most else ""
+        next_step = f"call `retrieve_context` with the project for the rules, in the order of authority{more}"
+    else:
+        unread = "; an unreadable file may contain them" if found.basis.problems else ""
+        next_step = (
+            f"no current entry contains these words{unread}; try others, or call `retrieve_context` for the rules"
+        )
+    return _surface(
+        words,
+        next_step,
+        found.basis,
+        matches=[_match(workspace, hit, found) for hit in current[:most]],
+        total_found=len(current),
+        proposed=[_match(workspace, hit, found) for hit in drafts[:most]],
+    )
+
+
+def _surface(query: str, next_step: str, basis: AnswerBasis | None = None, **more: Any) -> dict[str, Any]:
+    """Return a search result in the contract's shape; `next_step` names the call that shows more."""
+    basis = basis or AnswerBasis(source="index")
+    found = {
+        "problems": problems_json(basis.problems),
+        "matches": [],
+        "query_used": query,
+        "total_found": 0,
+        "next_step": next_step,
+        "proposed": [],
+        **basis.as_json("unmatched_terms", "source", "degraded", "why_degraded"),
+    }
+    return {**found, **more}
+
+
+def _match(workspace: Workspace, hit: Item, found: SearchResult) -> dict[str, Any]:
+    """Return one match in the contract's shape, with the passage that fits best."""
+    entry, wing = hit.entry, workspace.catalog.wings[hit.entry.wing]
+    tier = Tier.SHARED if wing.is_shared else Tier.FOCUS if entry.focus else Tier.PROJECT
+    try:
+        content = content_of(entry, workspace.catalog.body(entry.address))
+        passage = snippet(content, hit.terms or found.terms, width=_WIDTH)
+    except GoneError:
+        passage = ""
+    return {
+        "id": entry.address,
+        "label": label_of(entry).value,
+        "name": entry.title,
+        "content": passage,
+        "scope": SCOPE_WORDS[tier],
+        "freshness": freshness_on(entry, workspace.today).value,
+        "bm25_score": round(hit.score, 4),
+        "project_id": None if wing.is_shared else wing.project_id or wing.name,
+        "status": hit.status.value,
+        **({"via": list(hit.via[:VIA_NAMED])} if hit.via else {}),
+    }

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Item, Retrieval
+from mdmem.ask.answer import Answer, Item
 from mdmem.ask.facets import REACHES, SESSION, Facet, Intent, Layer, facet_of, facets_for
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, fit_key
@@ -78,7 +78,7 @@ class Memory(Struct, frozen=True):
 
     reading: Reading
     scope: Scope
-    found: Retrieval
+    found: Answer
     is_private: bool = False
 
 

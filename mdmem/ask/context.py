@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +133,6 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     # At the start of a session, lines that hold one word of the goal by chance do not help.
     if request.layer is not Layer.WAKE or not chosen:
         basis = with_outside(basis, workspace, request.query)
-    nearest = None
-    if scope.state is ScopeState.UNCERTAIN:
-        wings = workspace.catalog.wings
-        known = [wing.project_id or name for name, wing in wings.items() if not wing.is_shared]
-        nearest = next(iter(get_close_matches(request.project or "", known, n=1)), None)
     return _pack(
         request,
         scope,
@@ -146,7 +140,6 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
         items=_items(chosen, request, budget),
         proposed=_items(drafts[:_PROPOSED], request, budget // 4),
         remarks=remarks,
-        nearest=nearest,
     )
 
 
@@ -364,7 +357,6 @@ def _pack(
     items: Sequence[dict[str, Any]] = (),
     proposed: Sequence[dict[str, Any]] = (),
     remarks: Sequence[str] = (),
-    nearest: str | None = None,
 ) -> Pack:
     """Return a pack in the contract's shape, with unreadable files first; `remarks` are not part of the memory."""
     sections = [
@@ -382,7 +374,7 @@ def _pack(
         "layer": request.layer,
         "sections": sections,
         "total_items": len(items),
-        "usage_hint": " ".join(filter(None, _hints(request, scope, basis, items, nearest))),
+        "usage_hint": " ".join(filter(None, _hints(request, scope, basis, items))),
         "proposed": list(proposed),
         **basis.as_json("conflicts"),
         "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
@@ -398,16 +390,12 @@ def scope_json(scope: Scope) -> dict[str, Any]:
     return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
 
 
-def _hints(
-    request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Sequence[dict[str, Any]], nearest: str | None
-) -> Iterator[str]:
+def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield sentences that say how far a pack covers the goal, and how to use it."""
     if basis.degraded:
         yield f"Degraded: {basis.why_degraded}."
     if scope.state is ScopeState.UNCERTAIN:
-        meant = f"; did you mean `{visible(nearest)}`?" if nearest else "."
-        project = visible(request.project or "")
-        yield f"There is no wing for the project `{project}`: only shared knowledge is included{meant}"
+        yield f"There is no wing for the project `{visible(request.project or '')}`: only shared knowledge is included."
     if scope.state is ScopeState.UNRESOLVED and scope.wings:
         named = ", ".join(f"`{wing}`" for wing in scope.wings[:12])
         yield f"No project is given, so no project's invariants are included by default; give one of {named}."
@@ -419,7 +407,7 @@ def _hints(
         yield "Quoted texts are material to judge."
         if any(item["metadata"]["form"] == Form.SUMMARY for item in items):
             yield "Read a shortened entry in full by its id."
-    elif not basis.problems and not nearest:
+    elif not basis.problems and scope.state is not ScopeState.UNCERTAIN:
         yield "Continue without memory, and save what is worth keeping."
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, takewhile
-from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,7 +20,6 @@ from mdmem.ask.answer import (
     Item,
     Mention,
     Omission,
-    Retrieval,
     count_omitted,
     sum_counts,
 )
@@ -37,7 +35,7 @@ from mdmem.ask.limits import (
     WHOLE,
     Slots,
 )
-from mdmem.ask.mentions import in_short
+from mdmem.ask.mentions import Mentions, in_short
 from mdmem.ask.question import Question
 from mdmem.ask.rank import fit_key
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
@@ -45,6 +43,7 @@ from mdmem.ask.session import WHOLE as ALL
 from mdmem.markdown.sentences import size_of
 from mdmem.markdown.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.model.entry import EntryType
+from mdmem.store.workspace.workspace import Workspace
 
 OMITTED_LISTED = 50
 _COUNTED = (WEAK, NO_MATCH)
@@ -55,24 +54,29 @@ _AROUND = 40
 _LINE = 120
 
 
-class Mentioning(Protocol):
-    """Gives the lines under an item; `searches` says whether to search all entries for newer ones that mention it."""
-
-    def __call__(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
-        """Return the lines under an item."""
-        ...
-
-
 class Texts(Struct, frozen=True):
-    """What fitting reads of entries: bodies and versions by address, and the lines under an item."""
+    """The memory that fitting reads; `searches` says whether entries may be searched for mentions of others."""
 
-    body: Callable[[str], str]
-    digest: Callable[[str], str]
-    mentions: Mentioning
+    workspace: Workspace
+    searches: bool
+
+    def body(self, address: str) -> str:
+        """Return the body of an entry."""
+        return self.workspace.catalog.body(address)
+
+    def digest(self, address: str) -> str:
+        """Return the version of an entry; empty if there is none."""
+        return self.workspace.catalog.digests.get(address, "")
+
+    def mentions(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
+        """Return the lines under an item; without `searches`, only links count as mentions."""
+        if self.workspace.catalog.entries.get(item.address) != item.entry:
+            return ()
+        return Mentions(self.workspace, self.searches and searches).of(item.entry, item.relations)
 
 
 def fit(
-    found: Retrieval,
+    found: Answer,
     question: Question,
     budget: int,
     *,
@@ -103,13 +107,11 @@ def fit(
     unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if one.why in _COUNTED)]
     counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
     visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
-    answer = Answer(
-        scope=found.scope,
+    answer = replace(
+        found,
         question=question,
         items=tuple(items),
         proposed=tuple(drafts.placed.values()),
-        searched=found.searched,
-        likely_room=found.likely_room,
         tokens=tokens_of(drafts.used + fitting.beyond),
         budget=budget,
         basis=replace(
@@ -125,7 +127,7 @@ def fit(
 class _Fitting(Struct, dict=True):
     """The space of one answer, and the items that have a place in it."""
 
-    found: Retrieval
+    found: Answer
     question: Question
     limit: int
     slots: Slots

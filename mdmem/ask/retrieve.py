@@ -16,10 +16,8 @@ from mdmem.ask.answer import (
     Answers,
     Elsewhere,
     Item,
-    Mention,
     OmittedCount,
     Passage,
-    Retrieval,
     UnreadMatch,
 )
 from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entries_naming
@@ -28,7 +26,6 @@ from mdmem.ask.coverage import coverage_of, weights_of
 from mdmem.ask.fallback import answer_elsewhere, outside
 from mdmem.ask.fit import Texts, fit, without_repeats
 from mdmem.ask.limits import FEW_DECISIONS, SHORT_BUDGET
-from mdmem.ask.mentions import Mentions
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import authority_key, find_text
@@ -60,7 +57,7 @@ class Reading(Struct, frozen=True):
         """Return the entries that answer, and the files as they are."""
         return view_of(self.workspace)
 
-    def retrieve(self, scope: Scope, question: Question) -> Retrieval:
+    def retrieve(self, scope: Scope, question: Question) -> Answer:
         """Return what a scope holds for a question; other versions that are only proposed are among `proposed`."""
         view = self.view
         found = retrieve_in(view.effective, scope, question)
@@ -108,12 +105,12 @@ def read_steadily(
         return answer(reading_of(workspace.reread()))
 
 
-def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
+def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Answer:
     """Return what a scope holds for a question, in the order of authority, before any budget."""
     return retrieval_of(_selection(workspace, scope, question), source=workspace.location.source)
 
 
-def retrieval_of(selection: Selection, *, source: str = "scan") -> Retrieval:
+def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     """Return what a selection holds; `source` is what was read where the question has no words."""
     catalog, scope, question, answer = selection.catalog, selection.scope, selection.question, selection.answer
     items = selection.select()
@@ -127,7 +124,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Retrieval:
     weights = weights_of(answer.terms, held, len(selection.members)) if answer else {}
     coverage, held_terms = _coverage(selection, items, weights)
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
-    return Retrieval(
+    return Answer(
         scope=scope,
         items=tuple(items),
         proposed=tuple(selection.propose()),
@@ -247,12 +244,13 @@ def _answer(
     unread = _best_unread(view.effective, question, found)
     found = replace(found, basis=replace(found.basis, unread=unread, absent=absent))
     limit = budget if budget is not None else SHORT_BUDGET if is_short else reading.settings.budget
+    searches = bool(found.weights) and not found.basis.degraded
     answer, notes = fit(
         found,
         question,
         limit,
-        texts=_texts(view.effective, found),
-        proposed=_texts(view.checkout, found),
+        texts=Texts(view.effective, searches),
+        proposed=Texts(view.checkout, searches),
         shown=shown,
         is_short=is_short,
     )
@@ -265,19 +263,6 @@ def _answer(
     return replace(answer, basis=with_fallback(answer.basis, workspace, question.words, why=why)), notes
 
 
-def _texts(workspace: Workspace, found: Retrieval) -> Texts:
-    catalog = workspace.catalog
-    searching = Mentions(workspace, searches=bool(found.weights) and not found.basis.degraded)
-    linked = Mentions(workspace, searches=False)
-
-    def mentions(item: Item, *, searches: bool) -> tuple[Mention, ...]:
-        if catalog.entries.get(item.address) != item.entry:
-            return ()
-        return (searching if searches else linked).of(item.entry, item.relations)
-
-    return Texts(catalog.body, lambda address: catalog.digests.get(address, ""), mentions)
-
-
 def _unread_wings(reading: Reading, answer: Answer) -> tuple[str, ...]:
     """Return the wings of other projects, which questions that name no wing were not put to."""
     if answer.question.filters.wings:
@@ -286,7 +271,7 @@ def _unread_wings(reading: Reading, answer: Answer) -> tuple[str, ...]:
     return tuple(name for name in wings if not wings[name].is_shared and name not in answer.scope.wings)
 
 
-def _best_unread(workspace: Workspace, question: Question, found: Retrieval) -> tuple[UnreadMatch, ...]:
+def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tuple[UnreadMatch, ...]:
     """Return the current entry of a wing that is not read which matches better than all that is, if there is one.
 
     Whoever names a wing or a file, or narrows the question, has said where to look.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Item, Retrieval
+from mdmem.ask.answer import Answer, Item
 from mdmem.ask.candidates import created
 from mdmem.ask.context import linked_with, scope_json
 from mdmem.ask.excerpt import summary_of
@@ -20,10 +19,12 @@ from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.select import Selection
+from mdmem.errors import MdmemError
 from mdmem.model.entry import Entry, Status
 from mdmem.model.text import visible
 from mdmem.store.catalog.links import neighbours
 from mdmem.store.catalog.model import Catalog
+from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.remarks import Freshness, freshness_on
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.visibility import project_scope
@@ -146,7 +147,7 @@ class _Planner(Struct, frozen=True, dict=True):
         """Return the selection of every current entry of the scope."""
         return Selection(self.catalog, self.scope, Question(), None, self.workspace.today)
 
-    def retrieve(self, words: str) -> Retrieval:
+    def retrieve(self, words: str) -> Answer:
         """Return the entries of the scope for some words."""
         return retrieve_in(self.workspace, self.scope, Question(words=words))
 
@@ -155,9 +156,10 @@ class _Planner(Struct, frozen=True, dict=True):
         chosen: dict[str, Item] = {}
         missing = []
         for name in dict.fromkeys((*self.request.decision_ids, *self.request.entity_ids)):
-            address = self._address(name)
-            if address is None:
-                missing.append(f"`{visible(name)}` does not mean exactly one entry{self._hint(name)}")
+            try:
+                address = self._address(name)
+            except MdmemError as error:
+                missing.append(visible(str(error)))
                 continue
             is_draft = self.catalog.entries[address].status is Status.DRAFT
             heads = (address,) if is_draft else self.catalog.lineage.heads(address)
@@ -169,22 +171,12 @@ class _Planner(Struct, frozen=True, dict=True):
                 chosen.setdefault(head, replace(item, reasons=reasons))
         return list(chosen.values()), missing
 
-    def _address(self, name: str) -> str | None:
-        """Return the one entry that a name means: an address, the end of one, or an entity."""
-        entries, plain = self.catalog.entries, name.removesuffix(".md").strip("/")
-        if plain in entries:
-            return plain
-        ends = [address for address in entries if address.endswith(f"/{plain}")]
-        own = [address for address in ends if address.partition("/")[0] == self.scope.wing]
-        called = [one.address for one in entries.values() if one.entity and one.entity.casefold() == plain.casefold()]
-        return next((found[0] for found in (ends, own, called) if len(found) == 1), None)
+    def _address(self, name: str) -> str:
+        """Return the one entry that a name means, an entity's or an address; raises NotFoundError and UsageError."""
+        entities = [one for one in self.catalog.entries.values() if (one.entity or "").casefold() == name.casefold()]
+        return entities[0].address if len(entities) == 1 else resolve_name(self.workspace, name)
 
-    def _hint(self, name: str) -> str:
-        ids = {one.rsplit("/", 1)[-1]: one for one in sorted(self.catalog.entries, reverse=True)}
-        close = difflib.get_close_matches(name.rsplit("/", 1)[-1], ids, n=1, cutoff=0.5)
-        return f"; did you mean `{ids[close[0]]}`?" if close else ""
-
-    def choose(self, heading: Heading, found: Retrieval, named: Sequence[Item]) -> list[Item]:
+    def choose(self, heading: Heading, found: Answer, named: Sequence[Item]) -> list[Item]:
         """Return the sources of a section, the named ones first; invariants that always apply are never omitted."""
         best = max((item.score for item in found.items), default=0.0)
         known = {item.address for item in named}
@@ -214,7 +206,7 @@ class _Planner(Struct, frozen=True, dict=True):
             return (is_used, newest, -item.score, item.address)
         return (is_used, not item.matches, -item.score, newest, item.address)
 
-    def _linked(self, found: Retrieval, heading: Heading, best: float) -> list[Item]:
+    def _linked(self, found: Answer, heading: Heading, best: float) -> list[Item]:
         """Return the current entries of a section's facets that the best results link to, in the results' order."""
         current = {item.address: item for item in self.everything.select()}
         near: dict[str, Item] = {}
@@ -255,7 +247,7 @@ class _Planner(Struct, frozen=True, dict=True):
         }
 
 
-def _gaps(heading: Heading, chosen: Sequence[Item], found: Retrieval, *, needed: int) -> Iterator[str]:
+def _gaps(heading: Heading, chosen: Sequence[Item], found: Answer, *, needed: int) -> Iterator[str]:
     """Yield the gaps of a section: too few current sources, only doubtful ones, or words that no entry contains."""
     current = [item for item in chosen if item.current and item.status is not Status.DRAFT]
     if not current:

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Retrieval
+from mdmem.ask.answer import Answer
 from mdmem.ask.excerpt import summary_of
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
@@ -206,7 +206,7 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
     """
     question = Question(filters=Filters(wings=wings, types=_RULES))
 
-    def answer(reading: Reading) -> tuple[Catalog, Retrieval]:
+    def answer(reading: Reading) -> tuple[Catalog, Answer]:
         files = reading.view.checkout
         scope = resolve_scope(files.catalog, reading.settings, question.filters, tracked=files.tracked_files)
         return files.catalog, retrieve_in(files, scope, question)

@@ -228,20 +228,11 @@ def _uncovered(answer: Answer) -> str:
         # A file that cannot be read may be what covers it.
         return "Nothing that could be read covers this."
     always = sum(item.unconditional and not item.score for item in answer.items)
-    patterns = sum(item.is_matching_pattern for item in answer.items)
-    proposed = sum(_is_proposed_for_path(item) for item in answer.items)
-    near = sum(item.score > 0 or item.on_path for item in answer.items) - patterns - proposed
+    near = sum(item.score > 0 or item.on_path for item in answer.items)
     found = [count(always, "invariant always applies", "invariants always apply")] if always else []
-    if proposed:
-        found.append(count(proposed, "proposed rule applies to these files", "proposed rules apply to these files"))
-    found += [count(patterns, "pattern matches", "patterns match")] if patterns else []
     found += [count(near, "entry partly matches", "entries partly match")] if near else []
     surely = "clearly " if near else ""
     return f"No invariant or decision {surely}covers this{': ' if found else ''}{', '.join(found)}."
-
-
-def _is_proposed_for_path(item: Item) -> bool:
-    return item.on_path and item.is_proposal and item.entry.type.is_rule
 
 
 def _foot(answer: Answer) -> str:

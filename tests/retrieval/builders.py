@@ -7,7 +7,7 @@ from typing import Any
 from builders import make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
-from mdmem.ask.answer import Item, Retrieval, SearchResult
+from mdmem.ask.answer import Answer, Item, SearchResult
 from mdmem.ask.bundle import Bundle, retrieve_context
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import reading_of
@@ -29,7 +29,7 @@ def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields
     write_entry(root, address, body, title=title, **fields)
 
 
-def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters: object) -> Retrieval:
+def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters: object) -> Answer:
     """Return what a memory holds for a question, before any budget cuts it."""
     question = Question(words=words, paths=paths, filters=Filters(**filters))
     reading = reading_of(open_root(root))
@@ -49,12 +49,12 @@ def names(items: Iterable[Item]) -> list[str]:
     return [item.entry.address for item in items]
 
 
-def only(retrieval: Retrieval, address: str) -> Item:
+def only(retrieval: Answer, address: str) -> Item:
     """Return the item of an address."""
     return next(item for item in retrieval.items if item.entry.address == address)
 
 
-def left_out(retrieval: Retrieval) -> dict[str, str]:
+def left_out(retrieval: Answer) -> dict[str, str]:
     """Return why each entry that is left out is."""
     reasons = {one.address: one.why for one in retrieval.basis.omitted}
     assert len(reasons) == len(retrieval.basis.omitted)

@@ -186,12 +186,6 @@ def test_wings_of_other_projects_that_were_not_read_are_named(folder: Path, caps
     assert ["; not read: arm (--wing, --all-wings)\n" in one for one in out] == [True, False]
 
 
-def test_rule_proposed_for_the_files_is_named_where_nothing_covers_the_question(folder: Path, capsys: Capture) -> None:
-    write_entry(folder / "memory", "nav/architecture/lamps", "Lamps.\n", title="Lamps", applies_to=["lamps/**"])
-    out = run_here(capsys, "retrieve", "zebra", "--path", "lamps/a.py", cwd=folder).out
-    assert "No invariant or decision covers this: 1 invariant always applies, 1 proposed rule applies" in out
-
-
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     out = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(out) < 1200, "--ask QUESTION" in out, "--include-deprecated" in out) == (True, True, True)

@@ -7,7 +7,7 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.ask.answer import Retrieval
+from mdmem.ask.answer import Answer
 from mdmem.ask.bundle import CAPS, BundleRequest, BundleScope, Merged, merge, narrowed
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key
@@ -58,7 +58,7 @@ asks = st.builds(
 )
 
 
-def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Retrieval, Merged]:
+def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Answer, Merged]:
     """Return what is found and what is merged of it, the scope being certain."""
     catalog = Catalog(MemoryTree("nothing"), entries, WINGS, {}, (), (), (), {})
     focuses = (asked.focus,) if asked.focus else ()

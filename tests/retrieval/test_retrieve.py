@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, write
 
-from mdmem.ask.answer import Retrieval
+from mdmem.ask.answer import Answer
 from mdmem.model.entry import EntryType
 from mdmem.store.index.fulltext import FOLDER
 
@@ -15,12 +15,12 @@ from .builders import found, hits, make_wings, names, put
 Capture = pytest.CaptureFixture[str]
 
 
-def told(retrieval: Retrieval) -> list[tuple[str, str, str]]:
+def told(retrieval: Answer) -> list[tuple[str, str, str]]:
     """Return the contradictions of an answer."""
     return [(one.a, one.b, one.why) for one in retrieval.basis.conflicts]
 
 
-def troubles(retrieval: Retrieval) -> list[tuple[str, str]]:
+def troubles(retrieval: Answer) -> list[tuple[str, str]]:
     """Return path and code of what could not be read."""
     return [(finding.place.path, finding.code) for finding in retrieval.basis.problems]
 

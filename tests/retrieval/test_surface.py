@@ -7,7 +7,7 @@ import pytest
 from builders import open_root, write
 from msgspec.structs import replace
 
-from mdmem.ask.surface import get_scope_state, memory_surface
+from mdmem.ask.bundle import get_scope_state, memory_surface
 from mdmem.model.access import Access
 from retrieval.builders import make_wings, put
 

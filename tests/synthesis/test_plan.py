@@ -148,8 +148,9 @@ def test_named_entry_that_is_not_there_is_a_gap(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "app/architecture/gone", "Gone", status="deprecated", deprecated_reason="it ended")
     found = plan(root, "the pool", decision_ids=["pool-sise", "gone"])
+    near = ("app/architecture/pool-size", "app/validation/pool-test", "app/incident-log/pool-leak")
     assert [gap["reason"] for gap in found["gaps"] if gap["section"] is None] == [
-        "`pool-sise` does not mean exactly one entry; did you mean `app/architecture/pool-size`?",
+        f"there is no entry `pool-sise`; did you mean {' or '.join(near)}?",
         "`app/architecture/gone` is no longer current, and nothing supersedes it",
     ]
 
@@ -220,7 +221,7 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: web$"):
         plan(root, "the pool", project="web", access=access)
     found = plan(root, "the pool", decision_ids=["web/rules/pool"], access=access)
-    assert "`web/rules/pool` does not mean exactly one entry" in found["gaps"][0]["reason"]
+    assert "there is no entry `web/rules/pool`" in found["gaps"][0]["reason"]
     assert "web/rules/pool" not in [source["id"] for source in sources(found)]
 
 

@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 from pydantic import Field, TypeAdapter, WithJsonSchema
 
-from mdmem.ask.bundle import retrieve_context
-from mdmem.ask.surface import get_scope_state, memory_surface
+from mdmem.ask.bundle import get_scope_state, memory_surface, retrieve_context
 from mdmem.change.hygiene import run_hygiene
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.tool import (
