@@ -96,11 +96,16 @@ def _first(body: str, lead: Sequence[Sentence], room: int) -> str:
 
 
 def _fitting(lead: Sequence[Sentence], room: int) -> list[Sentence]:
-    """Return the first sentences that fit; one that announces a list comes with it or not at all."""
+    """Return the first sentences that fit; one that announces the next comes with it or not at all."""
     fit = fitting(lead, room)
-    while len(fit) > 1 and fit[-1].text.endswith(":"):
+    while len(fit) > 1 and _announces(fit[-1]):
         fit.pop()
     return fit
+
+
+def _announces(sentence: Sentence) -> bool:
+    """Return whether a sentence is the label of what follows: it ends with a colon, or all of it is bold."""
+    return sentence.text.endswith(":") or (sentence.text.startswith("**") and sentence.text.endswith("**"))
 
 
 @lru_cache(maxsize=32)
@@ -132,6 +137,8 @@ def _passages_in(body: str, section: Section, hits: Sequence[Span], weights: Map
             last += 1
             size += units[last].size
             terms |= held[last]
+        while last > first and not held[last] and _announces(units[last].bare):
+            last -= 1
         text = said(one.bare for one in units[first : last + 1])
         yield Passage(sum(weights.get(term, 0.0) for term in terms), units[first].start, units[last].end, text)
 

@@ -195,12 +195,12 @@ class _Fitting(Struct, dict=True):
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
         """Yield the excerpts of a match, the largest first, each with its mentions, then without their sentences.
 
-        The best match has text before its mentions have lines.
+        The best match has text before its mentions have lines. Other matches name the entries that only mention them.
         """
         is_short = self.slots is SHORT_SLOTS
         for size in dict.fromkeys((*self.slots.excerpts[rank:], *([] if is_short and rank else [SHORTEST]))):
             one = self._excerpt(item, size, searches=rank < (1 if is_short else 3))
-            if is_short:
+            if is_short or rank:
                 one = replace(one, mentions=in_short(one.mentions))
             yield one
             one = replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))

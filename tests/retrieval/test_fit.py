@@ -146,6 +146,13 @@ def test_excerpt_goes_on_with_the_best_passage_and_marks_an_option(root: Path, c
     assert "… under “Alternatives”: A turbine was too loud." in item["content"]
 
 
+def test_excerpt_ends_with_no_label_of_what_it_leaves_out(root: Path, capsys: Capture) -> None:
+    details = f"{LONG}\n\nThe gauge shows the voltage.\n\n**Risks.**\n\n{LONG}"
+    put(root, "decision", "belts", f"## Decision\n\nWe buy belts.\n\n## Details\n\n{details}", title="Belts")
+    (item,) = ask(root, capsys, "gauge voltage of belts")["items"]
+    assert ("The gauge shows the voltage." in item["content"], "Risks" in item["content"]) == (True, False)
+
+
 def test_entry_of_few_bytes_is_whole_in_every_slot(root: Path, capsys: Capture) -> None:
     for number in range(6):
         put(root, "decision", f"d{number}", f"Scanner labels {number}.\n\nRationale: {'x' * 560}")
