@@ -28,8 +28,9 @@ def words_of(text: str) -> frozenset[str]:
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """Return the share of words that two sets have in common, 0 to 1; 0 for two empty ones (Jaccard 1901)."""
-    union = len(first | second)
-    return len(first & second) / union if union else 0.0
+    common = len(first & second)
+    union = len(first) + len(second) - common
+    return common / union if union else 0.0
 
 
 class NearPair(Struct, frozen=True):
@@ -60,7 +61,9 @@ def near_pairs(
         rarest = sorted(words, key=lambda word: (frequency[word], word))
         rare = rarest[: len(words) - ceil(share * len(words) - _NEARLY) + 1]
         if among is None or name not in among:
-            others = islice(_with_any(rare, indexed), _COMPARED)
+            # Of two texts of very different sizes, the larger has too many other words.
+            fit = range(ceil(share * len(words) - _NEARLY), int(len(words) / share + _NEARLY) + 1)
+            others = islice((one for one in _with_any(rare, indexed) if len(words_of[one]) in fit), _COMPARED)
             pairs = (NearPair(min(name, one), max(name, one), jaccard(words, words_of[one])) for one in others)
             found += islice((pair for pair in pairs if pair.share >= share - _NEARLY), _ENOUGH)
         if among is None or name in among:
