@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -278,6 +279,14 @@ def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Work
         snapshot=snapshot,
         progress=_index_progress(given),
     )
+
+
+def require_extra(extra: str, *modules: str) -> None:
+    """Fail with the command that installs an extra if a module of it is missing."""
+    from mdmem.setup.installation import this_installation
+
+    if any(find_spec(one) is None for one in modules):
+        raise click.UsageError(f"this needs the extra `{extra}`; type `{this_installation().line_for(extra)}`")
 
 
 def today() -> date:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -17,12 +16,12 @@ from mdmem.cli.common import (
     global_options,
     open_workspace,
     print_text,
+    require_extra,
     split_values,
     write_options,
     write_options_from,
 )
 from mdmem.cli.completion import complete_place, complete_wing
-from mdmem.errors import UsageError
 from mdmem.exchange.export import export
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
@@ -30,7 +29,6 @@ from mdmem.exchange.memory_json import memory_document
 from mdmem.render.exchange import import_json, import_remarks, import_text
 from mdmem.render.json import dump
 from mdmem.render.text import count
-from mdmem.setup.installation import this_installation
 from mdmem.setup.seal import sealed
 from mdmem.store.workspace.addresses import from_here
 
@@ -139,7 +137,7 @@ def build(
 
     They need no server and load nothing from other servers. Only changed files are written again.
     """
-    _require_extra()
+    require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
     from mdmem.site.build import build as build_site
 
@@ -158,18 +156,13 @@ def build(
     return 0
 
 
-def _require_extra() -> None:
-    if find_spec("jinja2") is None or find_spec("markdown_it") is None:
-        raise UsageError(f"the pages need the extra `site`; type `{this_installation().line_for('site')}`")
-
-
 @site_command.command("serve", short_help="Serve the same pages live, to this machine alone.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @_page_options
 @global_options
 def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
     """Serve the same pages live, to this machine alone: an open page follows the files."""
-    _require_extra()
+    require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
     from mdmem.site.serve import LiveSite, SiteServer
 

@@ -10,24 +10,17 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from mdmem.change.driver import drive
-from mdmem.cli.common import Globals, global_options, print_text, say, split_values, today
+from mdmem.cli.common import Globals, global_options, print_text, require_extra, say, split_values, today
 from mdmem.cli.completion import complete_wing
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import Marks, Sides
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.setup.installation import this_installation
-
-if TYPE_CHECKING:
-    from mdmem.mcp.workspaces import Provider
-
-_EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 
 
 @click.command("mcp")
@@ -42,78 +35,52 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")
 @global_options
-def mcp_command(
-    given: Globals,
-    profile: str | None,
-    wings: tuple[str, ...],
-    *,
-    address: str | None,
-    has_hub: bool,
-    names: tuple[str, ...],
-) -> int:
+def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options: Any) -> int:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
     With --wing the agent reads and writes these wings alone. With --http it serves many clients, each with a token of
     `mdmem token add`; without tokens, only those of this machine. With --hub the reading tools take a repository; the
     variables MDMEM_HUB_DSN and MDMEM_HUB_TOKEN are the database and the caller's token.
     """
-    dsn = os.environ.get("MDMEM_HUB_DSN") if has_hub else ""
+    dsn = os.environ.get("MDMEM_HUB_DSN")
     if has_hub and not dsn:
         raise click.UsageError("--hub needs the variable MDMEM_HUB_DSN, such as `postgresql://USER@HOST/DATABASE`")
+    require_extra("mcp", "mcp", "anyio", "starlette", "uvicorn")
     if address is None:
-        _require_streams("an MCP client")
-        if sys.stdin.isatty():
-            given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
+        _require_streams(given, "an MCP client")
     # `main` turned collection off. What is loaded by now never becomes garbage.
     gc.freeze()
     gc.set_threshold(50_000)
     gc.enable()
+    from mdmem.mcp.server import MemoryServer, serve_stdio
     from mdmem.mcp.workspaces import Provider
 
-    named = split_values(wings)
-    access = Access.to_wings(named) if named else EVERYTHING
-    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
-    try:
-        _serve(provider, profile, access, address=address, names=split_values(names), dsn=dsn)
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in _EXTRA:
-            raise
-        line = this_installation().line_for("mcp")
-        raise click.UsageError(f"the server needs the extra `mcp`; type `{line}`") from error
-    return 0
-
-
-def _require_streams(caller: str) -> None:
-    if sys.stdin is None or sys.stdout is None:
-        raise click.UsageError(f"standard input or output is closed; {caller} keeps both open")
-
-
-def _serve(
-    provider: Provider,
-    profile: str | None,
-    access: Access,
-    *,
-    address: str | None,
-    names: tuple[str, ...],
-    dsn: str | None,
-) -> None:
-    from mdmem.mcp.server import MemoryServer, serve_stdio
-
     hub = None
-    if dsn:
+    if has_hub and dsn:
         from mdmem.mcp.hub import HubAnswers
 
         hub = HubAnswers(dsn, os.environ.get("MDMEM_HUB_TOKEN"), environment=os.environ, today=today)
-    server = partial(MemoryServer, provider, profile=profile, is_warming=True, hub=hub)
+    wings = split_values(options["wings"])
+    access = Access.to_wings(wings) if wings else EVERYTHING
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    server = partial(MemoryServer, provider, profile=options["profile"], is_warming=True, hub=hub)
     if address is None:
         serve_stdio(server(access=lambda: access, remembers=True))
-        return
+        return 0
     from mdmem.mcp.http import caller, parse_address, serve_http
     from mdmem.store.state.tokens import BearerTokens
 
-    listening = parse_address(address, names=names)
+    listening = parse_address(address, names=split_values(options["names"]))
     bearers = BearerTokens(provider.workspace().state_folder)
     serve_http(server(access=caller), bearers, listening, say=say, open_access=access)
+    return 0
+
+
+def _require_streams(given: Globals, caller: str) -> None:
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError(f"standard input or output is closed; {caller} keeps both open")
+    if sys.stdin.isatty():
+        given.remark(f"waiting for {caller} on standard input; Ctrl-C ends this")
 
 
 @click.command("lsp")
@@ -124,12 +91,8 @@ def lsp_command(given: Globals) -> int:
     It has findings as you type, completion, hover, links and actions in the files of a memory, and the rules for code.
     `mdmem guide editors` has the lines for each editor.
     """
-    if find_spec("pygls") is None or find_spec("lsprotocol") is None:
-        line = this_installation().line_for("lsp")
-        raise click.UsageError(f"the server for editors needs the extra `lsp`; type `{line}`")
-    _require_streams("an editor")
-    if sys.stdin.isatty():
-        given.remark("waiting for an editor on standard input; Ctrl-C ends this")
+    require_extra("lsp", "pygls", "lsprotocol")
+    _require_streams(given, "an editor")
     from mdmem.lsp.serve import serve
 
     environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ

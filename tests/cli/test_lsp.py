@@ -15,10 +15,10 @@ def framed(message: dict[str, object]) -> str:
 def test_extra_that_is_missing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mdmem.cli.programs.find_spec", lambda name: None)
+    monkeypatch.setattr("mdmem.cli.common.find_spec", lambda name: None)
     ran = run_here(capsys, "lsp", cwd=tmp_path)
     assert ran.code == 2
-    assert "the server for editors needs the extra `lsp`; type `" in ran.err
+    assert "this needs the extra `lsp`; type `" in ran.err
 
 
 def test_editor_that_says_nothing_ends_it(tmp_path: Path) -> None:
