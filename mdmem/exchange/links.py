@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from mdmem.checks.fixes.links import relative
+from mdmem.checks.fixes import relative
 from mdmem.exchange.record import Claim, Cut, ForeignRecord, with_whole_labels
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import without_code

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 
 from msgspec.structs import replace
 
-from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import REVIEW_REASON, fields_of
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.store.catalog.model import Catalog

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.checks.baseline import baseline_bytes, read_baseline
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.links import MoveFix, below
+from mdmem.checks.fixes import MoveFix, below
 from mdmem.errors import LostRaceError, MdmemError, NotFoundError, UsageError, taken
 from mdmem.markdown.layout import UnpatchableError, apply_edits
 from mdmem.model.entry import WingKind

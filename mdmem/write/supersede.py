@@ -8,7 +8,7 @@ from datetime import date
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import REVIEW_REASON, fields_of
 from mdmem.checks.rules.supersession import supersession_across_types
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.markdown.layout import apply_edits

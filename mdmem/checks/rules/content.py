@@ -10,7 +10,7 @@ from math import ceil
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import REVIEW_REASON, fields_of
 from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
 from mdmem.checks.secrets import Secret, find_secrets
 from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 
 from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import field_at, fields_of, is_imported, with_fix
+from mdmem.checks.fixes import field_at, fields_of, is_imported, with_fix
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of, parse_moment

@@ -11,16 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case, written_links
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import (
-    certainly_meant,
-    field_at,
-    fields_of,
-    is_slip,
-    line_end,
-    line_start,
-    with_edits,
-    with_fix,
-)
+from mdmem.checks.fixes import certainly_meant, field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fields

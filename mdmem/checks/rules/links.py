@@ -15,8 +15,7 @@ from msgspec import Struct
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.facts import TrackedPaths
-from mdmem.checks.fixes.base import field_at, is_only_cause, is_slip, with_fix
-from mdmem.checks.fixes.links import with_link
+from mdmem.checks.fixes import field_at, is_only_cause, is_slip, with_fix, with_link
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix
-from mdmem.checks.fixes.links import with_link
+from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
 from mdmem.markdown.patch import add_items, replace_item, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.model.finding import Edit, Finding, Place, Severity
