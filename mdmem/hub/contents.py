@@ -176,9 +176,9 @@ class Contents:
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")
-            if path and is_storable(path):
+            if path and is_storable(file.path):
                 found.setdefault(name, {})[path] = file
-            elif path and is_entry_place(file.path) and plain_text(path) != path:
+            elif path and is_entry_place(file.path) and plain_text(file.path) != file.path:
                 raise UsageError(f"the hub cannot store the name {file.path!a}, which is not UTF-8; rename it")
         return {
             name: HubWing(name, files, self._sources.get(name))
