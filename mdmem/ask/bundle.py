@@ -6,7 +6,7 @@ limits the entries of each scope; all entries together are in the order of autho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from time import monotonic
@@ -49,6 +49,7 @@ Bundle = dict[str, Any]
 # The contract's limits of each scope, and its word for it: the shared wings are the global scope.
 CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
+_BEYOND = "of the project, which the scope `global` does not include"
 _DRAFTS = 5
 _NAMED = 50
 # Of `memory_surface`: results, and characters of a passage.
@@ -231,12 +232,12 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
     wanted = [item for item in found.items if has_label(item)]
     items, over = _within_caps([item for item in wanted if is_read(item)])
     drafts = [item for item in found.proposed if has_label(item) and item.tier in tiers]
-    own: list[Item] = []
+    own_drafts: list[Item] = []
     if all(item.entry.type is EntryType.INVARIANT for item in items):
         # Where there is nothing else, all of the caller's own drafts are shown.
-        own = [one for one in drafts if (one.entry.agent or "").casefold() == request.agent.casefold()]
-    others = [one for one in drafts if one not in own]
-    room = max(0, _DRAFTS - len(own))
+        own_drafts = [one for one in drafts if (one.entry.agent or "").casefold() == request.agent.casefold()]
+    others = [one for one in drafts if one not in own_drafts]
+    room = max(0, _DRAFTS - len(own_drafts))
     put_off = [item for item in wanted if not is_read(item)] if is_uncertain and not request.is_global else []
     omitted = [
         *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
@@ -254,8 +255,11 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
     )
     invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
     if request.is_global and wing not in found.scope.shared_wings:
-        invariants += _beyond_scope(catalog, wing, shown | {one.address for one in found.basis.omitted})
-    return Merged(items, [*own, *others[:room]], count_omitted(invariants), basis)
+        known = shown | {one.address for one in found.basis.omitted}
+        own = catalog.derived.of_type[EntryType.INVARIANT] & catalog.lineage.current - known
+        beyond = [one for one in sorted(own) if one.partition("/")[0] == wing]
+        invariants += [Omission(one, EntryType.INVARIANT.value, _BEYOND) for one in beyond]
+    return Merged(items, [*own_drafts, *others[:room]], count_omitted(invariants), basis)
 
 
 def _tiers(catalog: Catalog, request: BundleRequest, wing: str, *, is_uncertain: bool) -> Collection[Tier]:
@@ -288,23 +292,15 @@ def _omission(item: Item, why: str) -> Omission:
     return Omission(item.address, item.entry.type.value, why)
 
 
-def _beyond_scope(catalog: Catalog, wing: str, named: Collection[str]) -> Iterable[Omission]:
-    """Yield the invariants of the wing that a global scope does not read."""
-    for address, entry in catalog.entries.items():
-        is_own = entry.wing == wing and entry.type is EntryType.INVARIANT
-        if is_own and address not in named and catalog.lineage.is_current(address):
-            yield Omission(address, entry.type.value, "of the project, which the scope `global` does not include")
-
-
-def _overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
+def _overriders(catalog: Catalog, wing: str) -> dict[str, list[str]]:
     """Return, for each entry that a wing overrides somewhere, the current entries that do, sorted."""
     found: dict[str, list[str]] = {}
-    for address, entry in catalog.entries.items():
-        if entry.overrides and entry.wing == wing and catalog.lineage.is_current(address):
-            for other in entry.overrides:
-                if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
-                    found.setdefault(other, []).append(address)
-    return {other: tuple(sorted(by)) for other, by in found.items()}
+    current = (one for one in catalog.derived.overriding if catalog.lineage.is_current(one.address))
+    for entry in sorted(current, key=lambda one: one.address):
+        for other in entry.overrides if entry.wing == wing else ():
+            if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
+                found.setdefault(other, []).append(entry.address)
+    return found
 
 
 def _status(found: Answer, merged: Merged, catalog: Catalog) -> RetrievalStatus:

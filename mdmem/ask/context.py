@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -11,7 +10,17 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.answer import RELATIONS, VIA_NAMED, AnswerBasis, Form, Item, Omission, OmittedCount
+from mdmem.ask.answer import (
+    RELATIONS,
+    VIA_NAMED,
+    AnswerBasis,
+    Form,
+    Item,
+    Omission,
+    OmittedCount,
+    count_omitted,
+    sum_counts,
+)
 from mdmem.ask.candidates import (
     PRIVATE,
     Candidate,
@@ -329,11 +338,9 @@ def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> Ans
         for memory in memories
         for one in memory.found.basis.problems
     ]
-    counts = Counter((one.entry.type.value, why) for one, why in omitted)
-    counts.update((one.type, one.why.split(" by ")[0]) for basis in bases for one in basis.omitted)
-    for one in (count for basis in bases for count in basis.omitted_counts):
-        counts[one.type, one.why] += one.count
-    ordered = sorted(counts.items(), key=lambda pair: (EntryType(pair[0][0]).rank, pair[0][1]))
+    counts = [OmittedCount(one.entry.type.value, why, 1) for one, why in omitted]
+    counts += [count for basis in bases for count in (*count_omitted(basis.omitted), *basis.omitted_counts)]
+    ordered = sorted(sum_counts(counts), key=lambda one: (EntryType(one.type).rank, one.why))
     first, *others = [one.found.basis.unmatched_terms for one in memories if one.scope.wings] or [()]
     degraded = [one for one in bases if one.degraded]
     return replace(
@@ -341,7 +348,7 @@ def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> Ans
         problems=tuple(problems),
         conflicts=bases[0].contradictions_of(shown),
         omitted=tuple(Omission(one.id, one.entry.type.value, why) for one, why in omitted[:_OMITTED]),
-        omitted_counts=tuple(OmittedCount(kind, why, count) for (kind, why), count in ordered),
+        omitted_counts=tuple(ordered),
         coverage=next(one for one in Coverage if one is Coverage.NONE or one in [basis.coverage for basis in bases]),
         unmatched_terms=tuple(word for word in first if all(word in other for other in others)),
         degraded=bool(degraded),

@@ -157,12 +157,8 @@ class _Fitting(Struct, dict=True):
         for item in self.found.items:
             is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
             if item.on_path and is_rule and item.address not in self.placed:
-                self._place(room, self._forms_on_path(item))
-
-    def _forms_on_path(self, item: Item) -> Iterator[Item]:
-        yield self._whole(item)
-        yield self._excerpt(item, self.slots.excerpts[min(1, len(self.slots.excerpts) - 1)])
-        yield self._line(item)
+                forms = (self._whole, lambda one: self._excerpt(one, self.slots.excerpts[1]), self._line)
+                self._place(room, (form(item) for form in forms))
 
     def place_matches(self) -> None:
         """Place the best matches by type, then score, each with the text that its rank by score allows.

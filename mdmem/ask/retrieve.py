@@ -208,7 +208,8 @@ def retrieve(
         files = {_AT_WORK: "\0".join(at_work)} if at_work else {}
         items = [one for answer in (first, *short) if answer for one in (*answer.items, *answer.proposed)]
         prefix = _shared_folder({one.address for one in items}, reading.view.checkout.catalog.entries)
-        return Answers(first, tuple(short), unread, {**_changed(known, shown), **files}, prefix)
+        new = {address: note for address, note in known.items() if shown.get(address) != note}
+        return Answers(first, tuple(short), unread, {**new, **files}, prefix)
 
     return read_steadily(workspace, read)
 
@@ -221,10 +222,6 @@ def _shared_folder(shown: Collection[str], known: Collection[str]) -> str:
         if len(folders) == 1 and sum(one.split("/", parts)[-1] in ends for one in known) <= len(ends):
             return f"{folders.pop()}/"
     return ""
-
-
-def _changed(known: Shown, before: Shown) -> Shown:
-    return {address: note for address, note in known.items() if before.get(address) != note}
 
 
 def _answer(

@@ -61,7 +61,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
                 via=item.via if is_itself else tuple(sorted({*item.via, match.key})),
             )
     matched = frozenset[str]().union(*{match.terms for match in answer.matches})
-    hits = sorted((_with_relations(catalog, scope, item) for item in found.values()), key=_order)
+    hits = sorted((replace(one, **relations_of(catalog, one.entry, scope)) for one in found.values()), key=_order)
     hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
     drafts = [match.key for match in answer.matches if match.key in catalog.derived.drafts] if is_hidden else []
@@ -97,11 +97,6 @@ def _item(catalog: Catalog, address: str, today: date) -> Item:
     entry, heads = catalog.entries[address], catalog.lineage.heads(address)
     stance = catalog.stance(address)
     return Item(entry=entry, status=entry.status_on(today), heads=heads, current=address in heads, stance=stance)
-
-
-def _with_relations(catalog: Catalog, scope: Scope, item: Item) -> Item:
-    found = relations_of(catalog, item.entry, scope)
-    return replace(item, **found) if any(found.values()) else item
 
 
 def _order(hit: Item) -> tuple[object, ...]:
