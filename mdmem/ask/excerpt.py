@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from mdmem.ask.limits import PASSAGE, WHOLE
+from mdmem.ask.limits import PASSAGE, SENTENCE, WHOLE
 from mdmem.markdown.headings import Section, decision_sections, sections_of, without_asides
 from mdmem.markdown.sentences import (
     Sentence,
@@ -30,7 +30,14 @@ _READ = 131_072
 _RULE, _SUMMARY = 240, 480
 _CODE = re.compile(r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(r"\s*(?:\||[-*+]\s)")
+_TO_FILE = re.compile(r"\]\(<?[^()\s]*\.md\b")
 _RECORD = re.compile(r"\b(?:[A-Za-z]{2,12}-|(?=0))0*(\d{1,6})\b")
+# `**May 2021 Update** ...`, `UPDATE 2020-10-14: ...`
+_UPDATE = re.compile(
+    r"^[ \t>]*[*_(]{0,3}(?:[A-Z][a-z]+ )?(?:\d{4}[-\d]* )?(?:UPDATE|Update)(?:\*|_(?!\w)|:| \(?(?:[A-Z][a-z]+ )?\d{4})"
+    r"(?:[^\n]|\n(?!\s*\n))*",
+    re.MULTILINE,
+)
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\n)+", re.MULTILINE)
 
 
@@ -44,7 +51,7 @@ class Passage(NamedTuple):
 
 
 def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
-    """Return at most about `limit` bytes: the decision, then the best passages, then the fields of the entry.
+    """Return at most about `limit` bytes: the decision, its last update, the best passages, the fields of the entry.
 
     `weights` are the terms of the question with their rarity. The decision is the section that states it, else the
     first prose. Passages are from outside of context, alternatives and references, unless only these hold a term; then
@@ -58,8 +65,16 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     half = _fitting(lead, room // 2)
     beyond = [one for one in passages if not half or not half[0].start <= one.start < half[-1].end]
     first = _first(body, lead, room // 2 if beyond else room)
-    best = [f"… {one.text}" for one in _best(beyond, room - size_of(first))]
-    return "\n\n".join([first, *best, *stated])
+    updates = [one for one in _updates(body) if one not in first]
+    best = [f"… {one.text}" for one in _best(beyond, room - size_of("\n\n".join((first, *updates))))]
+    return "\n\n".join([first, *updates, *best, *stated])
+
+
+def _updates(body: str) -> list[str]:
+    """Return the last paragraph that says how the record was updated after it was decided, cut to a sentence."""
+    found = [without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body)]
+    # A heading or a label alone says nothing.
+    return [cut_at_word(text, SENTENCE) for text in found if re.search(r"\w \w+ \w+ \w", text)][-1:]
 
 
 def summary_of(entry: Entry, body: str) -> str:
@@ -168,9 +183,11 @@ def _best(passages: Iterable[Passage], room: int) -> list[Passage]:
     return sorted(chosen, key=lambda passage: passage.start)
 
 
-def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
+def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str] | None]]:
     """Yield the sentences and table rows of a body that contain a pattern, each with its first match.
 
+    Links are reduced to their texts; the match is None where only the target of a link has the pattern's group `id`.
+    The sentence is empty where a paragraph does little more than to link to the file.
     A row that names two records maps one to the other, as where records got new numbers: it mentions neither.
     """
     done = 0
@@ -181,10 +198,20 @@ def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[
         start = max(body.rfind("\n\n", 0, found.start()), 0)
         done = body.find("\n\n", found.end())
         done = done if done >= 0 else len(body)
-        texts = [without_targets(one.text) for one in sentences_in(body, start, done)]
-        if not any(map(pattern.search, texts)):
-            rows = (
-                " ".join(line.replace("|", " ").split()) for line in body[start:done].split("\n") if _ROW.match(line)
-            )
-            texts = [without_targets(row) for row in rows if len(set(_RECORD.findall(row))) < 2]
-        yield from ((text, inside) for text in texts if (inside := pattern.search(text)))
+        mentions = [*_mentions_in((one.text for one in sentences_in(body, start, done)), pattern)]
+        if not mentions:
+            lines = [line for line in body[start:done].split("\n") if _ROW.match(line)]
+            rows = (" ".join(line.replace("|", " ").split()) for line in lines)
+            mentions = [*_mentions_in((row for row in rows if len(set(_RECORD.findall(row))) < 2), pattern)]
+            is_linked = any(pattern.search(link[0]) for link in _TO_FILE.finditer(body, start, done))
+            if not mentions and is_linked and not body[start:done].lstrip().startswith("|"):
+                mentions = [("", None)]
+        yield from mentions
+
+
+def _mentions_in(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str] | None]]:
+    for text in texts:
+        plain = without_targets(text)
+        inside = pattern.search(plain)
+        if inside is not None or any(found["id"] for found in pattern.finditer(text)):
+            yield plain, inside

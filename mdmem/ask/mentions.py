@@ -116,7 +116,10 @@ class Mentions(Struct, frozen=True):
         found = mentioning_sentences(self._catalog.body(address), pattern)
         # A bare link, as `[see: ...]`, is no sentence.
         sentences = [
-            (cut_at_word(text, SENTENCE) if _LINK.sub("", text).strip(" .;,-*") else "", stated_change(text, match))
+            (
+                cut_at_word(text, SENTENCE) if _LINK.sub("", text).strip(" .;,-*") else "",
+                stated_change(text, match) if match is not None else "",
+            )
             for text, match in found
         ]
         return sorted(dict.fromkeys(sentences), key=lambda one: not one[1])
@@ -135,12 +138,12 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return what finds a mention of an entry: its address, its id, and its number.
 
-    A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`) outside a list of numbers;
-    `#148` is a ticket, and `ADR-0148 (other-project)` another record. Where the id has a number alone, it means this
-    entry only in texts of the same room (`is_near`).
+    The group `id` is its entry-id. A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros
+    (`0148`) outside a list of numbers; `#148` is a ticket, and `ADR-0148 (other-project)` another record. Where the id
+    has a number alone, it means this entry only in texts of the same room (`is_near`).
     """
     name = entry.address.rpartition("/")[2]
-    ways = [rf"{re.escape(name)}(?![\w-])"]
+    ways = [rf"(?P<id>{re.escape(name)})(?![\w-])"]
     number = RECORD_NUMBER.match(name)
     if number is not None and (number["kind"] or is_near):
         digits = number["number"].lstrip("0") or "0"

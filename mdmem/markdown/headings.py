@@ -98,8 +98,11 @@ class Section(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the heading announces alternatives, context, reasons or matters of form."""
-        return _meaning(self.heading)[1]
+        """Return whether a section has alternatives, context, reasons or matters of form.
+
+        The heading announces them, or the section begins with a pro or a con of an option, as MADR words them.
+        """
+        return _meaning(self.heading)[1] or _PRO.match(self.text) is not None
 
 
 def _name_of(heading: str) -> str:
@@ -107,6 +110,9 @@ def _name_of(heading: str) -> str:
     # Most headings are plain words, and the pattern is slow.
     name = " ".join(words) if "".join(words).isalpha() else _NOT_NAME.sub("", heading[:_LONGEST_NAME])
     return " ".join(name.casefold().split())
+
+
+_PRO = re.compile(r"\s*[*+-]\s+(?:good|neutral|bad),? because\b", re.IGNORECASE)
 
 
 # Records of one kind repeat their headings.

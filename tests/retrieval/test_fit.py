@@ -153,6 +153,27 @@ def test_excerpt_ends_with_no_label_of_what_it_leaves_out(root: Path, capsys: Ca
     assert ("The gauge shows the voltage." in item["content"], "Risks" in item["content"]) == (True, False)
 
 
+@pytest.mark.parametrize("mark", ["**May 2026 Update**", "UPDATE 2026-05-02:", "*Update:*", "> **Update (June 2026)**"])
+def test_excerpt_has_the_last_update_of_the_record(root: Path, capsys: Capture, mark: str) -> None:
+    status = (
+        f"## Status\n\nAccepted\n\n**2025 Update** We bought [more](x.md) of it.\n\n{mark} We move to [chains](x.md).\n"
+    )
+    put(root, "decision", "belts", f"{status}\n## Decision\n\nWe buy belts.\n\n## Details\n\n{LONG}", title="Belts")
+    (item,) = ask(root, capsys, "belts")["items"]
+    assert item["content"].startswith(f"We buy belts.\n\n{mark} We move to chains.\n\n")
+    assert "more" not in item["content"]
+
+
+def test_pros_of_an_option_are_no_decision_whatever_the_level_of_its_heading(root: Path, capsys: Capture) -> None:
+    options = "## Pros and cons of the options\n\n### Belts\n\n- Good, because cheap.\n\n"
+    options += "## No motor\n\n- Good, because the motor makes no noise.\n"
+    put(root, "decision", "belts", f"## Decision\n\nWe buy a motor.\n\n{options}\n## Details\n\n{LONG}", title="Belts")
+    (item,) = ask(root, capsys, "noise of the motor")["items"]
+    assert "makes no noise" not in item["content"]
+    (item,) = ask(root, capsys, "noise")["items"]
+    assert "under “No motor”: " in item["content"]
+
+
 def test_entry_of_few_bytes_is_whole_in_every_slot(root: Path, capsys: Capture) -> None:
     for number in range(6):
         put(root, "decision", f"d{number}", f"Scanner labels {number}.\n\nRationale: {'x' * 560}")

@@ -52,10 +52,13 @@ def test_newer_entries_that_mention_it_are_named_with_the_sentence_those_first_t
         "This revises [ADR-0007](https://a.example/7) at night.\n",
         created_at="2026-04-01",
     )
+    text = "The printer of labels, which nobody stops, [tries again](adr-0007.md#text) at noon.\n"
+    put(root, "app/rules/adr-0010", "Labels", text, created_at="2026-03-02")
     put(root, "app/rules/adr-0002", "Old", "ADR 7 will change this.\n", created_at="2026-01-01")
     put(root, "app/rules/adr-0012", "Idea", "ADR 7 is replaced.\n", created_at="2026-05-01", status="draft")
     assert [(one.how, one.title, one.said) for one in mentions(root, "orders")] == [
         ("mentioned by", "Night", "This revises ADR-0007 at night."),
+        ("mentioned by", "Labels", "The printer of labels, which nobody stops, tries again at noon."),
         ("mentioned by", "Mails", "We keep ADR 7 in mind."),
     ]
 
@@ -104,6 +107,7 @@ def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory
         ("web/a/other", "See app/rules/adr-0007 for orders."),
         ("app/rules/table", "| rule | why |\n| - | - |\n| ADR-0007 | twice |"),
         ("app/rules/link", f"Look.\n\n[see: {RULE}]"),
+        ("app/rules/file", "Look.\n\n- [twice](adr-0007.md)\n- [thrice](https://a.example)"),
     ):
         put(root, address, "Later", f"{text}\n", created_at="2026-03-01")
         assert [one.address for one in mentions(root, "orders")] == [address]
