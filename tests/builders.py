@@ -18,6 +18,8 @@ import processes
 import pytest
 
 from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import Repository
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import located
 from mdmem.store.workspace.workspace import Workspace
@@ -175,6 +177,13 @@ def git(folder: Path, *arguments: str, text_in: bytes | None = None, ends: int =
     done = subprocess.run(command, cwd=folder, env=environment(), input=text_in, capture_output=True, check=False)
     assert done.returncode == ends, done.stderr.decode()
     return os.fsdecode(done.stdout).removesuffix("\n")
+
+
+def repository_of(folder: Path) -> Repository:
+    """Return the repository of a folder, which must have one."""
+    found = find_repository(folder)
+    assert found is not None
+    return found
 
 
 def commit_all(folder: Path, message: str = "change") -> str:

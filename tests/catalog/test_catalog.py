@@ -12,6 +12,7 @@ from builders import (
     git,
     make_repository,
     make_root,
+    repository_of,
     run_mdmem,
     without_rights,
     write,
@@ -27,7 +28,6 @@ from mdmem.store.catalog.load import load, settings_bytes
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.store.catalog.snapshot import EntryCache
-from mdmem.store.git.discovery import find_repository
 from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree
 
@@ -283,8 +283,7 @@ def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
     write(root, "w/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "w/r/e")
     commit_all(top)
-    repository = find_repository(top)
-    assert repository is not None
+    repository = repository_of(top)
     cached(root, tmp_path / "cache")
     before = (tmp_path / "cache").stat().st_mtime_ns
     revision = GitTree(repository, "memory", git(top, "rev-parse", "HEAD"), "HEAD")

@@ -6,10 +6,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, write
+from builders import commit_all, git, make_repository, repository_of, write
 
 from mdmem.errors import GitError
-from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import Activity, last_changes
 from mdmem.store.git.process import Repository
 
@@ -32,13 +31,7 @@ def repository(folder: Path, *commits: str) -> Repository:
     """Return a repository of some commits."""
     make_repository(folder)
     git(folder, "fast-import", "--quiet", text_in="\n".join(commits).encode())
-    return found(folder)
-
-
-def found(folder: Path) -> Repository:
-    repository = find_repository(folder)
-    assert repository is not None
-    return repository
+    return repository_of(folder)
 
 
 def days(activity: Activity) -> dict[str, str]:
@@ -83,7 +76,7 @@ def test_names_are_taken_byte_for_byte(tmp_path: Path) -> None:
     write(tmp_path, "src/plain.py", "1")
     commit_all(make_repository(tmp_path))
     today = datetime.now(UTC).date()
-    changed = last_changes(found(tmp_path), ["src/:(glob)*"], since=LONG_AGO).days
+    changed = last_changes(repository_of(tmp_path), ["src/:(glob)*"], since=LONG_AGO).days
     assert list(changed) == ["src/:(glob)*/\nodd\x01 ä.py"]
     assert abs((changed["src/:(glob)*/\nodd\x01 ä.py"] - today).days) <= 1
 
@@ -96,12 +89,12 @@ def test_end_of_a_shallow_clone_is_no_change(tmp_path: Path) -> None:
     )
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{tmp_path}/whole", "one")
     git(tmp_path, "clone", "-q", f"file://{tmp_path}/whole", "all")
-    assert last_changes(found(tmp_path / "one"), ["src"], since=LONG_AGO) == Activity({}, is_cut=True)
-    assert not last_changes(found(tmp_path / "all"), ["src"], since=LONG_AGO).is_cut
+    assert last_changes(repository_of(tmp_path / "one"), ["src"], since=LONG_AGO) == Activity({}, is_cut=True)
+    assert not last_changes(repository_of(tmp_path / "all"), ["src"], since=LONG_AGO).is_cut
 
 
 def test_repository_without_a_commit_has_no_changes(tmp_path: Path) -> None:
-    made = found(make_repository(tmp_path))
+    made = repository_of(make_repository(tmp_path))
     assert last_changes(made, ["src"], since=LONG_AGO) == Activity()
 
 
@@ -111,4 +104,4 @@ def test_repository_that_git_cannot_read_is_an_error(tmp_path: Path) -> None:
     tree = git(tmp_path, "rev-parse", "HEAD^{tree}")
     (tmp_path / ".git/objects" / tree[:2] / tree[2:]).unlink()
     with pytest.raises(GitError, match="git log: "):
-        last_changes(found(tmp_path), ["src"], since=LONG_AGO)
+        last_changes(repository_of(tmp_path), ["src"], since=LONG_AGO)

@@ -19,6 +19,7 @@ from builders import (
     make_repository,
     merge_conflict,
     nobody,
+    repository_of,
     status,
     without_rights,
     write,
@@ -27,15 +28,8 @@ from processes import run_text
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.discovery import find_repository
-from mdmem.store.git.process import GitLockedError, NotCommittedError, Repository
+from mdmem.store.git.process import GitLockedError, NotCommittedError
 from mdmem.store.git.status import state_of
-
-
-def repository_of(folder: Path) -> Repository:
-    found = find_repository(folder)
-    assert found is not None
-    return found
 
 
 @made_once

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, write
+from builders import commit_all, git, make_repository, repository_of, write
 
-from mdmem.store.git.discovery import DefaultBranch, find_default_branch, find_repository
-from mdmem.store.git.process import Repository
+from mdmem.store.git.discovery import DefaultBranch, find_default_branch
 
 
 def repository(folder: Path, branch: str = "main") -> Path:
@@ -20,9 +19,7 @@ def repository(folder: Path, branch: str = "main") -> Path:
 
 
 def found(folder: Path) -> DefaultBranch | None:
-    located = find_repository(folder)
-    assert isinstance(located, Repository)
-    return find_default_branch(located)
+    return find_default_branch(repository_of(folder))
 
 
 def named(folder: Path) -> tuple[str, str, bool] | None:

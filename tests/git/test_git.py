@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, made_once, make_repository, write
+from builders import commit_all, git, made_once, make_repository, repository_of, write
 
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.discovery import find_repository
@@ -32,13 +32,6 @@ ODD_NAMES = [
     "[a].md",
 ]
 ODD_NAMES += [os.fsdecode(b"caf\xe9.md"), "e\u0301.md"]
-
-
-def repository_of(folder: Path) -> Repository:
-    """Return the repository of a folder, which must have one."""
-    found = find_repository(folder)
-    assert found is not None
-    return found
 
 
 @made_once

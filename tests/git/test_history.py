@@ -5,20 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import git, make_repository, write_entry
+from builders import git, make_repository, repository_of, write_entry
 
-from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import days_of_ends, first_days, list_staged_deletions
-from mdmem.store.git.process import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def repository_of(folder: Path) -> Repository:
-    found = find_repository(folder)
-    assert found is not None
-    return found
 
 
 def commit_on(folder: Path, day: str) -> None:

@@ -14,6 +14,7 @@ from builders import (
     make_repository,
     make_root,
     open_root,
+    repository_of,
     snapshot,
     without_rights,
     write,
@@ -25,22 +26,14 @@ from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.snapshot import EntryCache
-from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.merge import PathConflict, merge, merge_base
-from mdmem.store.git.process import Repository, ShallowHistoryError, read_blobs
+from mdmem.store.git.process import ShallowHistoryError, read_blobs
 from mdmem.store.git.status import list_revision
 from mdmem.store.tree import GitTree, Unreadable, read_one
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 LINES = "".join(f"line {number}\n" for number in range(8))
-
-
-def repository_of(folder: Path) -> Repository:
-    """Return the repository of a folder, which must have one."""
-    found = find_repository(folder)
-    assert found is not None
-    return found
 
 
 @made_once

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, write
+from builders import commit_all, git, make_repository, repository_of, write
 
 from mdmem.store.git import discovery
-from mdmem.store.git.discovery import find_repository, stamp_of
+from mdmem.store.git.discovery import stamp_of
 
 
 @pytest.fixture
@@ -24,9 +24,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stamped(top: Path) -> object:
-    repository = find_repository(top)
-    assert repository is not None
-    return stamp_of(repository)
+    return stamp_of(repository_of(top))
 
 
 def test_it_is_the_same_while_nothing_changes(top: Path) -> None:

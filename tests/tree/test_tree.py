@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, made_once, make_repository, make_root, write, write_entry
+from builders import commit_all, git, made_once, make_repository, make_root, repository_of, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,8 +32,7 @@ ODD_NAMES = [
 
 def git_tree(top: Path, under: str = "memory", revision: str | None = "HEAD") -> GitTree:
     """Return the tree of a commit, or of the git index."""
-    repository = find_repository(top)
-    assert repository is not None
+    repository = repository_of(top)
     return GitTree(repository, under, resolve(repository, revision) if revision else None, "a git tree")
 
 

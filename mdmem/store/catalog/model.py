@@ -266,19 +266,15 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     def names_hidden(self, text: str, path: str) -> bool:
         """Return whether a text of a file mentions an address of a hidden wing."""
-        return self.access.is_narrow and self._redaction.names(text, _near(path))
+        return self._redaction.names(text, _near(path))
 
     def shown_fields(self, document: Document) -> dict[str, Any]:
         """Return the front matter of a document as the caller may see it."""
-        fields = dict(document.fields or {})
-        return self._redaction.fields(fields, _near(document.path)) if self.access.is_narrow else fields
+        return self._redaction.fields(document.fields or {}, _near(document.path))
 
     def shown_body(self, document: Document) -> str:
         """Return the body of a document as the caller may see it."""
-        return self._redacted(document.body, document.path)
-
-    def _redacted(self, body: str, path: str) -> str:
-        return self._redaction.body(body, _near(path)) if self.access.is_narrow else body
+        return self._redaction.body(document.body, _near(document.path))
 
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
@@ -329,7 +325,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         content = read_one(self.tree, path)
         if isinstance(content, Unreadable):
             raise GoneError(f"{path} disappeared while it was read: {content.reason.lower()}; try again")
-        return self._redacted(body_of(content), path)
+        return self._redaction.body(body_of(content), _near(path))
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         """Yield address, body and digest of entries as they are now, of those that can still be read.

@@ -105,6 +105,8 @@ class Redaction(Struct, frozen=True):
     def fields(self, fields: Mapping[str, Any], near: str) -> dict[str, Any]:
         """Return a front matter without its hidden links, and without fields that have only such links."""
         shown = dict(fields)
+        if not self.access.is_narrow:
+            return shown
         properties = shown.get(_PROPERTIES)
         if isinstance(properties, Mapping):
             shown[_PROPERTIES] = {name: value for name, value in properties.items() if not self.names(str(name), near)}
@@ -130,7 +132,7 @@ class Redaction(Struct, frozen=True):
 
     def body(self, body: str, near: str) -> str:
         """Return a body without its hidden links outside code; their text stays."""
-        if "[" not in body:
+        if not self.access.is_narrow or "[" not in body:
             return body
 
         def is_cut(link: BodyLink) -> bool:
@@ -142,7 +144,7 @@ class Redaction(Struct, frozen=True):
 
     def names(self, text: str, near: str) -> bool:
         """Return whether a text mentions a hidden address."""
-        return any(self.hides(found.rstrip("."), near) for found in _PARTS.findall(text))
+        return self.access.is_narrow and any(self.hides(one.rstrip("."), near) for one in _PARTS.findall(text))
 
 
 def visible_settings(read: Callable[[], Settings], access: Access, is_known: Callable[[str], bool]) -> Settings:
