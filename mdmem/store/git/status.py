@@ -78,12 +78,12 @@ def _status(repository: Repository, specs: Sequence[str], *options: str) -> list
     return records(run(repository.top, "status", *usual, *options, "--", *specs))
 
 
-def list_changed(repository: Repository, under: str) -> tuple[str | None, frozenset[str]]:
-    """Return HEAD's commit (None before the first), and the paths below a folder that differ from it or the index.
+def list_changed(repository: Repository, *places: str) -> tuple[str | None, frozenset[str]]:
+    """Return HEAD's commit (None before the first), and the paths at or below places that differ from it or the index.
 
     Where line ends or filters are converted, other bytes are the same to git.
     """
-    printed = _status(repository, [pathspec(under)], "--branch", "--no-ahead-behind")
+    printed = _status(repository, [*map(pathspec, places)], "--branch", "--no-ahead-behind")
     named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
     changed = frozenset(_parse(one).path for one in printed if not one.startswith("# "))
     # Before its first commit a branch is at `(initial)`.

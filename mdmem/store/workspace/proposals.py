@@ -95,9 +95,12 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
     read = _digests_read(catalog)
     on_disk: Set[str] = frozenset()
-    if is_disk and any(committed.get(path, digest) != digest for path, digest in read.items()):
+    doubtful = [path for path, digest in read.items() if committed.get(path, digest) != digest] if is_disk else []
+    if doubtful:
         prefix = workspace.location.prefix
-        on_disk = {path.removeprefix(prefix) for path in list_changed(repository, under)[1]}
+        # git compares each file with each place that it is given.
+        places = [prefix + path for path in doubtful] if len(doubtful) <= 200 else [under]
+        on_disk = {path.removeprefix(prefix) for path in list_changed(repository, *places)[1]}
     found = {}
     for path in [path for path, digest in read.items() if binding.get(path) != digest]:
         if is_disk and (path not in committed or (path in on_disk and committed[path] != read[path])):
