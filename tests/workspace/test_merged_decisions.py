@@ -45,7 +45,8 @@ def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None
     answer = said(capsys, "retrieve", "four", "--path", "src/nav.py", cwd=folder)
     assert ((NEW, "merged") in standings(answer["items"]), answer["coverage"]) == (True, "none")
     assert (
-        "No invariant or decision covers this" in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
+        "No invariant or decision clearly covers this"
+        in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
     )
 
 
