@@ -164,12 +164,14 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Return every link of every front matter, by address, field and item."""
-        found: list[Link] = []
-        for entry in self.catalog.entries.values():
-            written = self.file_facts(entry.path).links
-            for name in dict.fromkeys(one.field for one in written):
-                found += _field_links(entry, name, written, self.catalog.addresses)
-        return tuple(found)
+        return tuple(link for address in self.catalog.entries for link in self.links_of(address))
+
+    def links_of(self, address: str) -> Iterator[Link]:
+        """Yield the links of one front matter, by field and item."""
+        entry = self.catalog.entries[address]
+        written = self.file_facts(entry.path).links
+        for name in dict.fromkeys(one.field for one in written):
+            yield from _field_links(entry, name, written, self.catalog.addresses)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -314,9 +316,8 @@ class Case(Struct, frozen=True, dict=True):
 
     def link_place(self, address: str, field: str, target: str) -> Place:
         """Return the place of a link to an entry in one field of another; the head of its file if it has none."""
-        written = self.file_facts(f"{address}.md").links
-        for link in _field_links(self.catalog.entries[address], field, written, self.catalog.addresses):
-            if target in (link.target, link.written):
+        for link in self.links_of(address):
+            if link.field == field and target in (link.target, link.written):
                 return self.catalog.place(address, field, link.item)
         return Place(f"{address}.md")
 

@@ -120,8 +120,13 @@ class _MissingTargets(Struct, frozen=True, dict=True):
             return "://" in written
         plain = "-".join(written.lower().split())
         series = f"{plain.rstrip('0123456789.-')}-"
-        is_ours = any(_entry_id(address).startswith(series) for address in self.case.catalog.addresses)
-        return not is_ours and not self.fate(plain, near).meant
+        return series not in self._series and not self.fate(plain, near).meant
+
+    @cached_property
+    def _series(self) -> frozenset[str]:
+        """Return every beginning of an entry-id up to a hyphen."""
+        ids = map(_entry_id, self.case.catalog.addresses)
+        return frozenset(one[: hyphen.end()] for one in ids for hyphen in re.finditer("-", one))
 
     def _nearest(self, written: str, near: str) -> tuple[str, ...]:
         """Return up to three addresses, the likeliest first: those of the same entry-id, else like ones of one wing."""

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case, Link
+from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
 from mdmem.markdown.patch import add_items, replace_item, set_fields
@@ -311,14 +311,10 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
         other = case.link_place(edge.old, "superseded_by", earlier)
         found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
         # A head that descends from this entry would make a circle of the two.
-        is_free = len(heads) == 1 and heads[0] not in case.catalog.lineage.descendants(edge.new)
-        link = _link_of(case, edge) if is_free and not edge.by_old else None
+        is_free = len(heads) == 1 and heads[0] not in case.catalog.lineage.descendants(edge.new) and not edge.by_old
+        links = (one for one in case.links_of(edge.new) if one.field == "supersedes" and one.target == edge.old)
+        link = next(links, None) if is_free else None
         yield with_link(found, case, link, heads[0], is_safe=False) if link else found
-
-
-def _link_of(case: Case, edge: Edge) -> Link | None:
-    links = (link for link in case.links if link.entry.address == edge.new and link.field == "supersedes")
-    return next((link for link in links if link.target == edge.old), None)
 
 
 def _earlier(case: Case, edge: Edge) -> str | None:
