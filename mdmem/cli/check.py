@@ -83,12 +83,8 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         return _update_baseline(given, workspaces, paths, options)
     from mdmem.render.findings.report import ReportStyle, old_line, summary
 
-    progress = Progress("checking {} files")
-    try:
-        request = _request(paths, options, None if given.quiet else progress)
-        runs = [_run(given, workspace, request, options) for workspace in workspaces]
-    finally:
-        progress.close()
+    request = _request(paths, options, None if given.quiet else Progress("checking {} files"))
+    runs = [_run(given, workspace, request, options) for workspace in workspaces]
     is_for_people = form in (None, "text", "concise")
     if options["diff"]:
         given.remark(summary(runs))

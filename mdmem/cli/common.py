@@ -301,33 +301,36 @@ def today() -> date:
 
 
 class Progress:
-    """Shows the progress of long work: a bar on a terminal, else only the label."""
+    """Shows the progress of long work as a bar on a terminal; with `is_announced` elsewhere the label, once."""
 
     _SHORTEST = 500
 
-    def __init__(self, doing: str) -> None:
+    def __init__(self, doing: str, *, is_announced: bool = False) -> None:
         """Store the label, with a placeholder for the total."""
-        self._doing = doing
+        self._doing, self._is_announced = doing, is_announced
         self._bar: Any = None
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much is done."""
-        if total < self._SHORTEST:
+        if total < self._SHORTEST or not (self._is_announced or sys.stderr.isatty()):
             return
         if self._bar is None:
             self._bar = click.progressbar(length=total, label=self._doing.format(total), file=sys.stderr)
+            # An interrupted command shows the cursor again.
+            click.get_current_context().call_on_close(self.close)
         self._bar.update(done - self._bar.pos)
         if done == total:
             self.close()
 
     def close(self) -> None:
         """End the line of the bar."""
-        if self._bar is not None:
-            self._bar.render_finish()
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.render_finish()
 
 
 def _index_progress(given: Globals) -> Progress | None:
-    return None if given.quiet else Progress("indexing {} entries, once")
+    return None if given.quiet else Progress("indexing {} entries, once", is_announced=True)
 
 
 def _echo(text: str, *, err: bool = False) -> None:

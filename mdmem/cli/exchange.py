@@ -146,11 +146,8 @@ def build(
     request = SiteRequest(
         out=workspace.cwd / folder, wings=split_values(wings), name=name, base=base, ignored=out is None
     )
-    progress = Progress("building {} files of the site")
-    try:
-        result = build_site(workspace, request, progress=None if given.quiet else progress)
-    finally:
-        progress.close()
+    progress = None if given.quiet else Progress("building {} files of the site")
+    result = build_site(workspace, request, progress=progress)
     gone = f", removed {len(result.removed)}" if result.removed else ""
     print_text(f"{folder}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
     return 0
