@@ -108,12 +108,11 @@ class HubFile(Struct, frozen=True):
     @property
     def columns(self) -> tuple[object, ...]:
         """Return the values of the file's row."""
-        entry, stated = self.entry, (None,) * 8
+        entry, stated = self.entry, list[object]([None] * 8)
         if entry is not None:
             texts = (entry.title, entry.room, entry.label, entry.owner, entry.focus)
-            tags = list(map(plain_text, entry.tags))
             plain = (None if text is None else plain_text(text) for text in texts)
-            stated = (entry.type.value, entry.status.value, *plain, tags)  # type: ignore[assignment]
+            stated = [entry.type.value, entry.status.value, *plain, list(map(plain_text, entry.tags))]
         return (self.path, self.kind.value, self.blob, self.content, *stated, self.has_short_links, self.words)
 
 
@@ -190,24 +189,22 @@ class Contents:
     def _sources(self) -> dict[str, WingSource]:
         trees = self.tree.wings if isinstance(self.tree, TreeView) else {}
         return {
-            name: WingSource(self._places[name], tree.under, tree.commit or "")
+            name: WingSource(self._place(name), tree.under, tree.commit or "")
             for name, tree in trees.items()
             if isinstance(tree, GitTree)
         }
 
     @cached_property
-    def _places(self) -> dict[str, str]:
-        """The places of the pinned wings' repositories, by the wings' names."""
-        return {name: remote_place(one.git) or "" for name, one in self._pinned.items()}
-
-    @cached_property
     def _pinned(self) -> dict[str, WingSettings]:
         return settings_of(self.tree).remote_wings
+
+    def _place(self, name: str) -> str:
+        return remote_place(self._pinned[name].git) or ""
 
     def awaits(self, name: str, source: WingSource) -> bool:
         """Check whether a wing is pinned as before and only not fetched."""
         is_missing = any(one.name == name for one in self.missing)
-        return is_missing and (self._places[name], self._pinned[name].commit) == (source.place, source.commit)
+        return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
         """Yield some files of a wing, parsed and analysed; raises EnvironmentFaultError if git cannot give one."""
