@@ -76,17 +76,6 @@ def _read(given: Mapping[str, object]) -> Memo:
     return replace(memo, content=str(given["content"]), **unique)
 
 
-class SimilarMemory(Struct, frozen=True, kw_only=True):
-    """An entry that says nearly the same as a memory, or the opposite."""
-
-    id: str
-    type: str
-    name: str
-    status: str
-    similarity: float
-    why: str
-
-
 class RememberResult(Struct, frozen=True, kw_only=True):
     """The outcome of a call; `id` is None if nothing was written."""
 
@@ -94,15 +83,11 @@ class RememberResult(Struct, frozen=True, kw_only=True):
     id: str | None
     message: str
     timestamp: datetime
-    conflicts: tuple[SimilarMemory, ...] = ()
+    conflicts: tuple[dict[str, Any], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome in the shape of the contract."""
-        return {
-            **asdict(self),
-            "timestamp": self.timestamp.isoformat(),
-            "conflicts": [asdict(one) | {"similarity": round(one.similarity, 2)} for one in self.conflicts],
-        }
+        return {**asdict(self), "timestamp": self.timestamp.isoformat(), "conflicts": list(self.conflicts)}
 
 
 def remember(
@@ -222,25 +207,24 @@ def _links(home: Workspace, names: Sequence[str], address: str) -> tuple[tuple[s
     return tuple(see), tuple(name for name, link in found.items() if link is None)
 
 
-def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iterator[SimilarMemory]:
+def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iterator[dict[str, Any]]:
     """Yield the entries of the scope that say nearly the same; other projects are left out."""
     scope = resolve_scope(home.catalog, home.settings, Filters(wings=(address.split("/", 1)[0],)))
     for near in find_near(home, address, text):
         entry = near.entry
         is_alive = entry.status is Status.DRAFT or home.catalog.lineage.is_current(entry.address)
-        if not (scope.contains(entry.address) and is_alive):
-            continue
-        yield SimilarMemory(
-            id=id_of(entry.address, is_private=is_private),
-            type=entry.type.value,
-            name=entry.title,
-            status=entry.status.value,
-            similarity=near.similarity,
-            why="it says nearly the same",
-        )
+        if scope.contains(entry.address) and is_alive:
+            yield {
+                "id": id_of(entry.address, is_private=is_private),
+                "type": entry.type.value,
+                "name": entry.title,
+                "status": entry.status.value,
+                "similarity": round(near.similarity, 2),
+                "why": "it says nearly the same",
+            }
 
 
-def _sentences(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
+def _sentences(name: str, status: Status, unlinked: Sequence[str], near: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     alone = ", for you alone" if name.startswith(PRIVATE) else ""
     is_draft = status is Status.DRAFT
     yield f"{name} is saved{alone}" + (" as a draft: it applies once a person approves it" if is_draft else "")
@@ -248,4 +232,4 @@ def _sentences(name: str, status: Status, unlinked: Sequence[str], near: Sequenc
         listed = ", ".join(f"`{one}`" for one in unlinked)
         yield f"{listed} of `related_to` is not an entry here, so it is kept as a word and not as a link"
     if near:
-        yield f"`{near[0].id}` says nearly the same; read it before you rely on either"
+        yield f"`{near[0]['id']}` says nearly the same; read it before you rely on either"

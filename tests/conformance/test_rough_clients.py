@@ -118,7 +118,7 @@ def test_a_huge_request_is_refused_in_words_and_the_next_is_answered(talk: Talk)
     refused = talk.received()["result"]
     huge.join()
     assert refused["isError"]
-    assert "string should have at most 4000 characters" in refused["content"][0]["text"]
+    assert "String should have at most 4000 characters" in refused["content"][0]["text"]
     talk.send(message("ping", 3))
     assert talk.received()["id"] == 3
 

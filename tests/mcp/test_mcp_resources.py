@@ -238,14 +238,3 @@ def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.
     code, said = refusal(server_over(root), "mdmem://wing/nav")
     answered.set()
     assert (code, said) == (-32603, "no answer within 0.01 s; ask again")
-
-
-def test_each_read_sees_the_files_as_they_are(root: Path) -> None:
-    async def work(client: Client) -> tuple[str, str]:
-        before = await client.read_resource("mdmem://wing/nav")
-        write_entry(root, "nav/rules/new", title="New")
-        after = await client.read_resource("mdmem://wing/nav")
-        return before.contents[0].text, after.contents[0].text
-
-    before, after = with_client(server_over(root), work, cache=None)
-    assert ("New" in before, "New" in after) == (False, True)

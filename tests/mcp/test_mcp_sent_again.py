@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from builders import environment, write
+from builders import environment
 from saving.agents import context, entries, project
 from served import HEADERS, Serving, serving
 
@@ -36,12 +33,6 @@ def program(then: str) -> list[str]:
 
 
 MDMEM = [sys.executable, "-m", "mdmem"]
-
-
-def by_command(command: list[str], root: Path) -> None:
-    """Save by the command line."""
-    file = write(root.parent, "context.json", json.dumps(context()))
-    _run([*command, "save", "context", "--project", "nav", "--json", str(file)], root)
 
 
 def by_stdio(command: list[str], root: Path) -> None:
@@ -70,18 +61,11 @@ def by_stdio(command: list[str], root: Path) -> None:
         server.stdin.close()
 
 
-def _run(command: list[str], root: Path) -> None:
-    subprocess.run(command, cwd=root, env=environment(), capture_output=True, check=False, timeout=60)
-
-
-@pytest.mark.parametrize("send", [pytest.param(by_command, marks=pytest.mark.long), by_stdio])
-def test_process_that_dies_between_write_and_answer_leaves_one_entry(
-    tmp_path: Path, send: Callable[[list[str], Path], None]
-) -> None:
+def test_process_that_dies_between_write_and_answer_leaves_one_entry(tmp_path: Path) -> None:
     root = project(tmp_path)
-    send(program(DIES), root)
+    by_stdio(program(DIES), root)
     assert len(entries(root)) == 1
-    send(MDMEM, root)
+    by_stdio(MDMEM, root)
     assert len(entries(root)) == 1
 
 
@@ -106,15 +90,3 @@ def test_client_that_went_before_its_answer_and_asks_again_leaves_one_entry(tmp_
         (tmp_path / "gone").touch()
         by_http(server)
         assert len(entries(root)) == 1
-
-
-@pytest.mark.long
-def test_server_that_dies_between_write_and_answer_leaves_one_entry(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    with serving(root, before=doing(DIES)) as server:
-        with pytest.raises((ConnectionError, http.client.HTTPException)):
-            server.ask(RPC)
-        assert server.process.wait(20) == -signal.SIGKILL
-    with serving(root) as server:
-        by_http(server)
-    assert len(entries(root)) == 1

@@ -85,7 +85,9 @@ def test_after_each_change_a_server_has_what_a_new_one_has(
         view = view_of(server.workspace())
         both = [view.effective, view.checkout]
         found = [[match.key for match in one.find_text("threads", one.catalog.everything).matches] for one in both]
-        catalogs = [(one.catalog.entries, one.catalog.file_digests, one.catalog.stances) for one in both]
+        catalogs = [
+            (one.catalog.entries, one.catalog.file_digests, one.catalog.stances, one.catalog.wings) for one in both
+        ]
         paths = [[file.path for file in (*one.catalog.files, *one.catalog.others)] for one in both]
         return [found, catalogs, paths, view.overridden, view.alternatives]
 
@@ -179,12 +181,6 @@ def test_a_question_to_a_memory_that_is_gone_has_failed(tool: str, tmp_path: Pat
     assert "gone since the server was started" in said
     assert "failed" in said or "Degraded" in said or tool == "context"
     assert "save_session" not in said
-
-
-def test_a_changed_manifest_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
-    addresses(provider)
-    write(root, "nav/README.md", "---\nkind: shared\n---\n")
-    assert provider.workspace().catalog.wings["nav"].is_shared
 
 
 def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provider) -> None:
