@@ -221,11 +221,11 @@ def _list_waiting(given: Globals, form: str) -> int:
 def _retry(given: Globals, id_: str | None, form: str) -> int:
     """Try waiting writes again; exit code 1 if one still waits."""
     retried = Saver(open_workspace(given)).retry(id_)
-    results = [{"id": one.write.id, **one.result.as_json()} for one in retried]
+    results = [{"id": one.id, **result.as_json()} for one, result in retried]
     print_result(form, {"retried": results}, retried_text(retried))
     if not retried:
         given.remark("no write waits")
-    return 0 if all(one.result.is_there for one in retried) else 1
+    return 0 if all(result.is_there for _, result in retried) else 1
 
 
 def _drop(given: Globals, id_: str, *, is_sure: bool) -> int:

@@ -25,7 +25,7 @@ from msgspec import Struct, field
 from starlette.authentication import AuthCredentials, AuthenticationError
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -145,10 +145,6 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
         except EnvironmentFaultError as error:
             raise AuthenticationError("the tokens cannot be read at the moment") from error
         return found
-
-
-def _unavailable(_: HTTPConnection, error: Exception) -> Response:
-    return JSONResponse({"error": "unavailable", "error_description": str(error)}, 503)
 
 
 class RateLimit(Struct):
@@ -287,5 +283,9 @@ def _build_app(
     )
     app.add_middleware(AuthContextMiddleware)
     app.add_middleware(RateLimit, per_second=limits.per_second, burst=limits.burst)
-    app.add_middleware(AuthenticationMiddleware, backend=backend, on_error=_unavailable)
+    app.add_middleware(
+        AuthenticationMiddleware,
+        backend=backend,
+        on_error=lambda _, error: JSONResponse({"error": "unavailable", "error_description": str(error)}, 503),
+    )
     return app

@@ -26,6 +26,7 @@ from mdmem.model.fields import front_matter_schema
 from mdmem.render.basis import problems_text
 from mdmem.render.history import why_text
 from mdmem.render.ink import Ink
+from mdmem.render.text import one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 
@@ -136,9 +137,10 @@ def list_wings(workspace: Workspace) -> list[Resource]:
 def _wing_text(workspace: Workspace, named: str) -> str:
     """Return the files of a wing that cannot be read in full, and its current entries."""
     filters = Filters(wings=(named,))
+    listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
     problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
     head = ["These files cannot be read in full, and may have rules:", *problems[:_PROBLEMS], ""] if problems else []
-    return "\n".join([*head, list_text(workspace, list_entries(workspace, filters)), ""])
+    return "\n".join([f"# Wing `{one_line(named)}`", "", *head, listed, ""])
 
 
 def _invariants_text(workspace: Workspace) -> str:

@@ -10,8 +10,7 @@ from mdmem.render.json import record_json
 from mdmem.render.text import count, entries
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken
-from mdmem.write.results import blocked_fields
-from mdmem.write.save import RetryResult
+from mdmem.write.results import SaveResult, blocked_fields
 
 ID_LENGTH = 12
 
@@ -51,10 +50,10 @@ def pending_json(
     }
 
 
-def retried_text(retried: Sequence[RetryResult]) -> str:
+def retried_text(retried: Sequence[tuple[PendingWrite, SaveResult]]) -> str:
     """Return the results of saves that were tried again, one line each."""
     return "\n".join(
-        f"{one.write.id[:ID_LENGTH]}  {one.result.status}  {visible(one.result.message or '')}" for one in retried
+        f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in retried
     )
 
 

@@ -14,7 +14,7 @@ from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.process import UnknownRevisionError
 from mdmem.store.tree import Tree, TreeView
@@ -185,7 +185,8 @@ def set_applies_to(
         found = {address: tuple(globs) for address in addresses}
         if is_likely:
             code = CodePaths(fresh)
-            rules = [entries[one] for one in addresses if _lacks_paths(entries[one])]
+            rules = [one for one in map(entries.__getitem__, addresses) if one.type.is_rule and not one.applies_to]
+            rules = [one for one in rules if one.status is not Status.DEPRECATED]
             found = {one.address: code.globs_in(fresh.catalog.document(one.path).body) for one in rules}
         meant = {address: one for address, one in found.items() if one}
         rest = len(addresses) - len(meant)
@@ -198,7 +199,3 @@ def set_applies_to(
         )
 
     return write(workspace, plan, options)
-
-
-def _lacks_paths(entry: Entry) -> bool:
-    return entry.type.is_rule and entry.status is not Status.DEPRECATED and not entry.applies_to

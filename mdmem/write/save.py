@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.disk import read_regular
@@ -86,13 +85,6 @@ def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str
     return {"token": token.text, "expires_at": token.expires_at.isoformat(), "ttl_seconds": seconds}
 
 
-class RetryResult(Struct, frozen=True):
-    """A write that was tried again, and its result."""
-
-    write: PendingWrite
-    result: SaveResult
-
-
 class Saver:
     """Saves records in one root; `wait` is the time in seconds that each save waits for other processes."""
 
@@ -137,8 +129,11 @@ class Saver:
 
         return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
-    def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
-        """Try every waiting write again, or the one whose id begins so; raises NotFoundError and UsageError."""
+    def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
+        """Try every waiting write again, or the one whose id begins so; return each with its result.
+
+        Raises NotFoundError and UsageError.
+        """
         found = self.ledger.pending()
         if prefix is not None:
             one = self.get(prefix)
@@ -147,7 +142,7 @@ class Saver:
                 raise UsageError(f"{one.id[:12]} did not fail: {one.candidate} is similar; {hint}")
             found = (one,)
         tried = ((record, self._try_again(record)) for record in _sessions_first(found))
-        return tuple(RetryResult(record, result) for record, result in tried if result is not None)
+        return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
         """Return the waiting write whose id begins so; raises NotFoundError for none and UsageError for several."""

@@ -57,7 +57,9 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
     if new.address in {*old.supersedes, *lineage.linked_ancestors(old.address)}:
         raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
     if new.status is Status.DEPRECATED:
-        raise UsageError(f"{new.address} is deprecated, so it cannot supersede anything; {_history(new.address)}")
+        raise UsageError(
+            f"{new.address} is deprecated, so it cannot supersede anything; `mdmem why {new.address}` shows why"
+        )
     if new.address in lineage.successors:
         heads = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
         raise UsageError(f"{new.address} is superseded itself; name {heads}")
@@ -70,10 +72,6 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
         meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
         raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
     _refuse_second(catalog, old, new, instead)
-
-
-def _history(address: str) -> str:
-    return f"`mdmem why {address}` shows its history"
 
 
 def _refuse_across_wings(catalog: Catalog, old: Entry, new: Entry) -> None:

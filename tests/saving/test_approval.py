@@ -183,8 +183,8 @@ def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(tmp_path
     assert waiting.waits
     assert saves.save_context(context("Other.", scope="global"), "nav", None, token).status == "failed"
     blocked.unlink()
-    (retried,) = agent(root, now=later(3600)).pending.retry()
-    assert (retried.result.status, retried.result.artifact_id) == ("saved", "shared/context/arm")
+    ((_, retried),) = agent(root, now=later(3600)).pending.retry()
+    assert (retried.status, retried.artifact_id) == ("saved", "shared/context/arm")
     assert token not in "".join(path.read_text() for path in (tmp_path / ".git/mdmem/state").rglob("*.json"))
 
 

@@ -98,10 +98,10 @@ def test_retry_writes_all_that_waits_once(tmp_path: Path) -> None:
     with busy(tmp_path):
         all_kinds(agent(root, wait=0))
     retried = agent(root).pending.retry()
-    assert [str(one.result.status) for one in retried] == ["saved"] * 5
+    assert [str(result.status) for _, result in retried] == ["saved"] * 5
     found = entries(root)
     assert len(found) == 5
-    assert agent(root).pending.retry() == ()
+    assert agent(root).pending.retry() == []
     assert (entries(root), ledger(tmp_path).pending()) == (found, ())
 
 
@@ -157,7 +157,7 @@ def test_write_waits_while_a_merge_goes_on_where_writes_are_committed(tmp_path: 
     )
     assert entries(root) == []
     head.unlink()
-    assert [one.result.artifact_id for one in agent(root).pending.retry()] == [SESSION]
+    assert [result.artifact_id for _, result in agent(root).pending.retry()] == [SESSION]
     assert git(tmp_path, "log", "-1", "--format=%s") == f"Add {SESSION}"
     assert git(tmp_path, "status", "--porcelain") == ""
 
@@ -178,7 +178,7 @@ def test_write_to_a_read_only_folder_waits(tmp_path: Path) -> None:
     (root / "nav").chmod(0o500)
     assert agent(root).save_session(session(), "nav").waits
     (root / "nav").chmod(0o700)
-    assert [one.result.artifact_id for one in agent(root).pending.retry()] == [SESSION]
+    assert [result.artifact_id for _, result in agent(root).pending.retry()] == [SESSION]
 
 
 def test_write_that_cannot_be_kept_fails_and_says_why(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itse
     with busy(tmp_path):
         agent(root, wait=0).save_decision(of_words(20), "nav")
     write_entry(root, "nav/rules/known", f"Rationale: {of_words(13)['rationale']}\n", title=of_words(13)["title"])
-    (retried,) = agent(root).pending.retry()
-    assert outcome(retried.result) == ("pending_retry", "manual_review", "nav/rules/known")
+    ((_, retried),) = agent(root).pending.retry()
+    assert outcome(retried) == ("pending_retry", "manual_review", "nav/rules/known")
     for number in range(2):
         agent(root).save_context(context(topic=f"more {number}"), "nav")
     (waiting,) = ledger(tmp_path).pending()
@@ -256,8 +256,8 @@ def test_write_of_a_process_that_died_before_saying_so_is_not_written_twice(tmp_
     assert (entries(root), len(ledger(tmp_path).pending())) == ([SESSION], 1)
     saves = agent(root)
     if by == "retry":
-        (retried,) = saves.pending.retry()
-        assert (retried.result.status, retried.result.message) == ("saved", f"{SESSION} was written before")
+        ((_, retried),) = saves.pending.retry()
+        assert (retried.status, retried.message) == ("saved", f"{SESSION} was written before")
     elif by == "same call":
         assert saves.save_session(session(), "nav").artifact_id == SESSION
     else:
@@ -267,7 +267,7 @@ def test_write_of_a_process_that_died_before_saying_so_is_not_written_twice(tmp_
 
 
 def retry_all(number: int, root: str) -> list[str]:
-    return [str(one.result.status) for one in Agent(open_root(Path(root))).pending.retry()]
+    return [str(result.status) for _, result in Agent(open_root(Path(root))).pending.retry()]
 
 
 def test_two_processes_that_retry_at_once_write_each_once(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
         saves = agent(root, wait=0, now=now)
         batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], project_id)
     assert (str(batch.overall), len(ledger(tmp_path).pending())) == ("partial", 3)
-    assert [str(one.result.status) for one in agent(root).pending.retry()] == ["saved"] * 3
+    assert [str(result.status) for _, result in agent(root).pending.retry()] == ["saved"] * 3
     learned = {f"{project_id}/architecture/use-utc", f"{project_id}/conventions/a-test-fails"}
     assert set(load(WorkingTree(root)).entries[f"{project_id}/sessions/set-up"].produced) == learned
 

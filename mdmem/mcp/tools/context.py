@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import Field
@@ -73,22 +72,14 @@ def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Fact
     return without_memory(*asked, **empty)(status, message, arguments)
 
 
-def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
-    return context_without_root(cwd, read_request(ContextRequest, stated), why=why)
-
-
-def _as_markdown(facts: Facts) -> str:
-    return "\n\n".join(part for part in (mark_line(facts), pack_markdown(facts)) if part)
-
-
 @tool(
     "An overview for a goal",
     has_at=True,
     kept=frozenset(("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM)),
-    view=_as_markdown,
+    view=lambda facts: "\n\n".join(filter(None, (mark_line(facts), pack_markdown(facts)))),
     fall_back=_no_context,
     asks=("goal",),
-    rootless=_context_elsewhere,
+    rootless=lambda cwd, why, **stated: context_without_root(cwd, read_request(ContextRequest, stated), why=why),
 )
 def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
     """Call it once, before a task whose files are not known yet. It returns an overview by facets (constraints,
@@ -118,11 +109,10 @@ class _Remembered(TypedDict):
     conflicts: list[dict[str, Any]]
 
 
-def _not_remembered(message: str, advice: str) -> Facts:  # noqa: ARG001  # one signature
-    return {"success": False, "id": None, "message": message, "timestamp": None, "conflicts": []}
+_NOTHING: Facts = {"success": False, "id": None, "timestamp": None, "conflicts": []}
 
 
-@tool("Keep what was learned", writes=True, refuse=_not_remembered)
+@tool("Keep what was learned", writes=True, refuse=lambda message, _: {**_NOTHING, "message": message})
 def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
     """Store an experience, plan or procedure for later agents, word for word. After a session, use kind `session`
     for what was done and what is open. It never binds. It goes to the wing of `project`, else to the

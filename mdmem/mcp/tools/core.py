@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import AliasChoices, Field
 
-from mdmem.ask.answer import VIA_NAMED, Answer, Answers, Item, SearchResult
+from mdmem.ask.answer import VIA_NAMED, Answers, Item, SearchResult
 from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve, with_code_paths
@@ -175,11 +175,8 @@ def _retrieve(
     if query or paths or not asked:
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
     answers = retrieve(workspace, main, asked, budget=budget, shown=shown)
-    return _result_of(answers, retrieval_status="succeeded" if any(map(_has_content, answers.all)) else "empty")
-
-
-def _has_content(answer: Answer) -> bool:
-    return bool(answer.items or answer.proposed or answer.basis.problems or answer.basis.fallback)
+    parts = ((one.items, one.proposed, one.basis.problems, one.basis.fallback) for one in answers.all)
+    return _result_of(answers, retrieval_status="succeeded" if any(map(any, parts)) else "empty")
 
 
 def _result_of(answers: Answers, **standing: str) -> ToolResult:
