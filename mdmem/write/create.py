@@ -124,9 +124,7 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
     if room is None:
         return settings.rooms[kind]
     if not is_well_formed("room", room) or why_not_on_windows(room):
-        close = well_formed("room", room)
-        hint = f"; did you mean `{close}`?" if close and not why_not_on_windows(close) else "; write `anti-patterns`"
-        raise UsageError(f"`room`: `{visible(room)}` is not a valid name for a room{hint}")
+        raise UsageError(f"`room`: `{visible(room)}` is not a valid name for a room; write it like `anti-patterns`")
     return room
 
 

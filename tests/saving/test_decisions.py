@@ -259,12 +259,12 @@ def test_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
     assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
 
 
-def test_room_that_is_no_name_fails_with_the_nearest(tmp_path: Path) -> None:
+def test_room_that_is_no_name_fails(tmp_path: Path) -> None:
     root = project(tmp_path)
     result = agent(root).save_decision(decision(), "nav", room="../Up Here")
     assert (result.status, result.message) == (
         "failed",
-        "`room`: `../Up Here` is not a valid name for a room; did you mean `up-here`?",
+        "`room`: `../Up Here` is not a valid name for a room; write it like `anti-patterns`",
     )
 
 
