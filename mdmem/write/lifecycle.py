@@ -107,13 +107,6 @@ def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
     )
 
 
-def plan_end_of_review(catalog: Catalog, address: str, *, today: date) -> ChangeSet:
-    """Return the change that confirms an entry under review; raises UsageError for another."""
-    if catalog.entries[address].status is not Status.UNDER_REVIEW:
-        raise UsageError(f"{address} is not under review: it is {catalog.entries[address].status}")
-    return _confirmed(catalog, [address], at=today)
-
-
 def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
     """Return the change that deprecates an entry; raises UsageError for a deprecated one and for no reason."""
     entry, lineage = catalog.entries[address], catalog.lineage
@@ -154,10 +147,14 @@ def review(workspace: Workspace, name: str, *, reason: str, options: WriteOption
 
 
 def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> WriteResult:
-    """Confirm an entry that is under review."""
+    """Confirm an entry that is under review; raises UsageError for another."""
 
     def plan(one: Workspace) -> ChangeSet:
-        return plan_end_of_review(one.catalog, resolve_name(one, name), today=one.today)
+        address = resolve_name(one, name)
+        status = one.catalog.entries[address].status
+        if status is not Status.UNDER_REVIEW:
+            raise UsageError(f"{address} is not under review: it is {status}")
+        return _confirmed(one.catalog, [address], at=one.today)
 
     return write(workspace, plan, options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -28,6 +29,7 @@ _Share = Annotated[float, Meta(ge=0, le=1)]
 # Fields under another key in the front matter, and fields that are the entry's title, body or place, or its links.
 _KEYS = {"date": "created_at", "last_validated_at": "verified_at", "entity_name": "entity"}
 _NO_KEYS = frozenset({"title", "rationale", "content", "fact", "scope", "save_scope", "supersedes", "distinct_from"})
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Texts that keep their line breaks.
 _PROSE = frozenset({"rationale", "content", "objective", "fact"})
 
@@ -210,10 +212,8 @@ def plain_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise UsageError(f"`{name}` must be a text")
     text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
-    for one in text:
-        code = ord(one)
-        if (code < 0x20 and one not in "\n\t") or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000:
-            raise UsageError(f"`{name}` contains the character U+{code:04X}, which does not show; leave it out")
+    if found := _HIDDEN.search(text):
+        raise UsageError(f"`{name}` contains the character U+{ord(found[0]):04X}, which does not show; leave it out")
     return text
 
 
