@@ -419,20 +419,14 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
 
 
 def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]]) -> Iterator[str]:
-    always = sum(item["type"] == EntryType.INVARIANT for item in items)
     if basis.coverage is Coverage.PARTIAL:
         words = ", ".join(map(visible, basis.uncovered_terms[:12]))
         lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
         yield f"This goal is covered in part{lacks}."
-    if basis.coverage is not Coverage.NONE:
-        return
-    if basis.problems:
+    elif basis.coverage is Coverage.NONE:
+        has_rules = any(item["type"] == EntryType.INVARIANT for item in items)
+        none = "No other invariant or decision" if has_rules else "No invariant or decision"
         # An unreadable file may contain the rule that covers the goal.
-        yield "Nothing that could be read covers this goal."
-    elif always:
-        apply = f"{always} invariants always apply" if always > 1 else "1 invariant always applies"
-        yield f"{apply}; no other invariant or decision covers this goal."
-    else:
-        yield "No invariant or decision covers this goal" + ("; these entries only touch it." if items else ".")
-    if basis.unmatched_terms:
-        yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."
+        yield f"{'Nothing that could be read' if basis.problems else none} covers this goal."
+        if basis.unmatched_terms:
+            yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."

@@ -20,6 +20,7 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.errors import MdmemError
+from mdmem.markdown.sentences import cut_at_word
 from mdmem.model.entry import Entry, Status
 from mdmem.model.text import visible
 from mdmem.store.catalog.links import neighbours
@@ -228,7 +229,7 @@ class _Planner(Struct, frozen=True, dict=True):
             "id": item.address,
             "type": entry.type.value,
             "name": entry.title,
-            "preview": _cut(summary_of(entry, body), _PREVIEWS[self.request.depth]),
+            "preview": cut_at_word(summary_of(entry, body), _PREVIEWS[self.request.depth]),
             "score": round(item.score, 4),
             "freshness": freshness_on(entry, self.workspace.today).value,
             "status": item.status.value,
@@ -259,10 +260,3 @@ def _gaps(heading: Heading, chosen: Sequence[Item], found: Answer, *, needed: in
         yield "every source is under review"
     if not heading.facets and found.basis.unmatched_terms:
         yield f"no entry contains {', '.join(map(visible, found.basis.unmatched_terms[:8]))}"
-
-
-def _cut(text: str, width: int) -> str:
-    if len(text) <= width:
-        return text
-    cut = text[: width - 1]
-    return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"
