@@ -419,11 +419,8 @@ def _tables(keys: Mapping[str, Any]) -> set[str]:
 
 
 def _unknown(prefix: str, key: str, keys: Mapping[str, Any]) -> str:
-    known = sorted(keys) if prefix else [*sorted(keys), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
-    candidates = [*known, *sorted(_tables(keys)), *([] if prefix else [_WINGS])]
-    close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)
-    listed = ", ".join(f"{prefix}{one}" for one in known)
-    hint = f"did you mean `{prefix}{close[0]}`?" if close else f"known keys are {listed}"
+    close = difflib.get_close_matches(key, [*keys, *_tables(keys), *([] if prefix else [_WINGS])], n=1, cutoff=0.5)
+    hint = f"did you mean `{prefix}{close[0]}`?" if close else "`mdmem guide settings` lists the known ones"
     return f"mdmem.toml has an unknown key `{prefix}{key}`; {hint}"
 
 

@@ -117,7 +117,7 @@ def test_root_outside_git_says_what_is_missing(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("nonsense = 1\n", "mdmem: mdmem.toml has an unknown key `nonsense`; known keys are "),
+        ("nonsense = 1\n", "mdmem: mdmem.toml has an unknown key `nonsense`; `mdmem guide settings` lists "),
         (
             "defualt_wing = 'nav'\n",
             "mdmem: mdmem.toml has an unknown key `defualt_wing`; did you mean `default_wing`?\n",

@@ -32,10 +32,8 @@ def test_search_reads_the_language_when_asked_to(question: str, expected: str) -
     ("question", "expected"),
     [
         ("colour:red", "a field was expected before `:`, not `colour`; the fields are title, "),
-        ('"open', 'a closing `"` was expected'),
-        ("(open", "a closing `)` was expected"),
-        ("shut)", "an opening `(` was expected before `)`"),
-        ("(" * 60 + "x" + ")" * 60, "at most 50 nested brackets were expected"),
+        *((asked, '`"` and brackets in pairs were expected') for asked in ('"open', "(open", "shut)", ")x(")),
+        ("(" * 60 + "x" + ")" * 60, '`"` and brackets in pairs were expected, at most 50 nested ones'),
     ],
 )
 def test_search_says_what_was_expected_when_question_cannot_be_read(question: str, expected: str) -> None:

@@ -126,7 +126,11 @@ def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, t
     root = make_wings(tmp_path)
     put(root, address, "Queue")
     ran = run_here(capsys, command, "--query-syntax", 'queue AND "lock', cwd=root)
-    assert (ran.code, ran.out, ran.err) == (2, "", 'mdmem: a closing `"` was expected\n')
+    assert (ran.code, ran.out, ran.err) == (
+        2,
+        "",
+        'mdmem: `"` and brackets in pairs were expected, at most 50 nested ones\n',
+    )
 
 
 def test_query_syntax_is_read_only_where_asked_for(tmp_path: Path, capsys: Capture) -> None:

@@ -83,14 +83,6 @@ def test_settings_that_are_no_toml_are_refused(content: bytes) -> None:
         parse_settings(content)
 
 
-def test_settings_with_an_unknown_key_and_none_near_list_the_known_ones() -> None:
-    with pytest.raises(
-        SettingsError,
-        match=r"known keys are budget, check\.baseline, .*default_wing, .*, wings\.NAME\.check, wings\.NAME\.git$",
-    ):
-        parse_settings(b"zzz = 1")
-
-
 def test_settings_read_the_tables_of_wings() -> None:
     content = b"""
 [check]

@@ -93,17 +93,12 @@ def parse(question: str) -> ParsedQuestion:
 
 
 def _check_brackets(question: str) -> None:
-    if question.count('"') % 2:
-        raise QuerySyntaxError('a closing `"` was expected')
-    depth = 0
+    depth, is_balanced = 0, question.count('"') % 2 == 0
     for bracket in re.findall("[()]", _QUOTED.sub("", question)):
         depth += 1 if bracket == "(" else -1
-        if depth < 0:
-            raise QuerySyntaxError("an opening `(` was expected before `)`")
-        if depth > _DEEPEST:
-            raise QuerySyntaxError(f"at most {_DEEPEST} nested brackets were expected")
-    if depth:
-        raise QuerySyntaxError("a closing `)` was expected")
+        is_balanced = is_balanced and 0 <= depth <= _DEEPEST
+    if depth or not is_balanced:
+        raise QuerySyntaxError(f'`"` and brackets in pairs were expected, at most {_DEEPEST} nested ones')
 
 
 class _QueryAnalyser:

@@ -222,13 +222,12 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
         """Return the conflicts below the root, by path from the root, in files that are read."""
-        under, found = self.location.under, []
-        prefix = f"{under}/" if under else ""
+        prefix, found = self.location.prefix, []
         below = (one for one in self.merged.conflicts if one.path.startswith(prefix))
         for one in (replace(one, path=one.path.removeprefix(prefix)) for one in below):
             is_hidden = any(part.startswith(".") for part in one.path.split("/"))
             # At a repository's top only the wings of any side are part of the memory.
-            is_read = bool(under) or any(
+            is_read = bool(prefix) or any(
                 file.path.split("/")[0] == one.path.split("/")[0]
                 for workspace in (self, *self.sides)
                 for file in workspace.tree.files()
