@@ -252,8 +252,7 @@ def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Pa
     given = environment.get("GIT_INDEX_FILE")
     if not given:
         return None
-    path = Path(given) if Path(given).is_absolute() else cwd / given
-    path = path.resolve()
+    path = (cwd / given).resolve()
     # Deeper in the same folder lie the indexes of worktrees and submodules.
     return path if path.parent == repository.git_dir.resolve() and path.exists() else None
 
