@@ -102,7 +102,7 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     if not is_commit and not list_changed_in_index(repository, index=index):
         # As in `pre-commit run --all-files`: git tells a hook of a commit which index it uses.
         return ComparedTrees()
-    base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
+    base = _at(workspace, head, f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
     agreed = _on_default_branch(repository, head, parents)
     elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in agreed]

@@ -342,11 +342,9 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
     tracked = TrackedPaths(case.facts) if case.facts else None
     for one in lost:
         written = one.path or one.link.target
-        if one.path is None:
-            is_broken = _is_address(one, case.prose_of(one.address))
-        else:
-            is_broken = _is_lost(one, one.path, present, tracked) and not case.catalog.hides_path(one.path)
-        if not is_broken:
+        if one.path is None and not _is_address(one, case.prose_of(one.address)):
+            continue
+        if one.path and (not _is_lost(one, one.path, present, tracked) or case.catalog.hides_path(one.path)):
             continue
         fate = missing.fate(written, one.address)
         if tracked is not None and one.path is not None and one.path.startswith("../"):
@@ -393,7 +391,7 @@ def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: Trac
     return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path
 
 
-# `amends-ended` is about amendments of ended entries.
+# `amendment-invalid` is about amendments of ended entries.
 _HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 
 
