@@ -344,7 +344,8 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         written = one.path or one.link.target
         if one.path is None and not _is_address(one, case.prose_of(one.address)):
             continue
-        if one.path and (not _is_lost(one, one.path, present, tracked) or case.catalog.hides_path(one.path)):
+        is_ours = one.path is not None and not case.catalog.hides_path(one.path)
+        if one.path is not None and not (is_ours and _is_lost(one, one.path, present, tracked)):
             continue
         fate = missing.fate(written, one.address)
         if tracked is not None and one.path is not None and one.path.startswith("../"):
