@@ -193,13 +193,11 @@ def _codes_at(document: Document, position: types.Position) -> list[str]:
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
     """Return the lines above an entry, and above code that rules apply to."""
     found = _code_lenses(document) if document.is_code else _entry_lenses(document)
-    return [types.CodeLens(START, show_command(title, targets)) for title, targets in found]
-
-
-def show_command(title: str, targets: Iterable[Target]) -> types.Command:
-    """Return the command that shows one of some files when somebody clicks on the title."""
-    listed = [{"title": text, "uri": uri} for text, uri in targets]
-    return types.Command(title, SHOW, arguments=[title, listed[:_MOST_TARGETS]])
+    commands = []
+    for title, targets in found:
+        listed = [{"title": text, "uri": uri} for text, uri in targets[:_MOST_TARGETS]]
+        commands.append(types.Command(title, SHOW, arguments=[title, listed]))
+    return [types.CodeLens(START, command) for command in commands]
 
 
 def _targets(memory: OpenMemory, addresses: Iterable[str]) -> list[Target]:
@@ -221,8 +219,12 @@ def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
     memory, entry = document.memory, document.entry
     if entry is None:
         return
-    for title, addresses in _chain_lenses(document, entry):
-        yield title, _targets(memory, addresses)
+    lineage, address = memory.catalog.lineage, entry.address
+    heads = tuple(head for head in lineage.heads(address) if head != address)
+    for story, others in (("superseded", heads), ("one-sided supersession", lineage.claimed_by(address))):
+        if others:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            yield f"{story} by {others[0].removeprefix(f'{document.wing}/')}{more}", _targets(memory, others)
     linking = memory.linked_from(entry.address)
     if linking:
         verb = "mentions" if len(linking) == 1 else "mention"
@@ -230,18 +232,3 @@ def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
     if entry.is_in_force and entry.applies_to:
         files = files_matching(memory, *entry.applies_to)
         yield f"applies to {count(len(files), 'file')}", [(path, memory.uri_of_code(path)) for path in files]
-
-
-def _chain_lenses(document: Document, entry: Entry) -> Iterator[tuple[str, Sequence[str]]]:
-    catalog, address = document.memory.catalog, entry.address
-    heads = tuple(head for head in catalog.lineage.heads(address) if head != address)
-    if heads:
-        yield f"superseded by {_listed(document, heads)}", heads
-    claimants = catalog.lineage.claimed_by(address)
-    if claimants:
-        yield f"one-sided supersession by {_listed(document, claimants)}", claimants
-
-
-def _listed(document: Document, addresses: Sequence[str]) -> str:
-    more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
-    return f"{addresses[0].removeprefix(f'{document.wing}/')}{more}"
