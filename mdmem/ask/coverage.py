@@ -31,17 +31,17 @@ def weights_of(terms: Iterable[str], held: Iterable[frozenset[str]], total: int)
 
 def coverage_of(
     weights: Mapping[str, float], matches: Iterable[tuple[Entry, Match]], body: Callable[[str], str]
-) -> tuple[Coverage, frozenset[str]]:
-    """Return how far the best passage of one matching entry covers a question, and the terms that it holds.
+) -> Coverage:
+    """Return how far the best passage of one matching entry covers a question.
 
     Full is all of the weight, or half of it with the rarest word and a word of the title among it; partial is
     `PARTIAL_COVERAGE`. The title counts as part of each passage. The best scored of the entries are read.
     """
     whole = sum(weights.values())
     if not whole:
-        return Coverage.NONE, frozenset()
+        return Coverage.NONE
     rarest = {term for term, weight in weights.items() if weight == max(weights.values())}
-    best, held = 0.0, frozenset[str]()
+    best = 0.0
     for entry, match in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
         title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
         if _weight(weights, match.terms | title) < min(best, FULL_COVERAGE * whole):
@@ -49,10 +49,9 @@ def coverage_of(
         for terms in _passages(weights, title, body(entry.address)):
             weight = _weight(weights, terms)
             if weight >= whole or (weight >= FULL_COVERAGE * whole and title and terms & rarest):
-                return Coverage.FULL, terms
-            if weight > best:
-                best, held = weight, terms
-    return (Coverage.PARTIAL if best >= PARTIAL_COVERAGE * whole else Coverage.NONE), held
+                return Coverage.FULL
+            best = max(best, weight)
+    return Coverage.PARTIAL if best >= PARTIAL_COVERAGE * whole else Coverage.NONE
 
 
 def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:

@@ -219,14 +219,25 @@ class _Fitting(Struct, dict=True):
 
     def place_proposed(self) -> None:
         """Place the best drafts, each as a short excerpt, else as a line."""
-        best = max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
+        for item in self._nearest_proposed():
+            described = self.found.describe_proposed(item)
+            forms = [self._line(described, is_described=True)]
+            if item.on_path or item.score >= self.slots.text_share * self._best_of_all():
+                forms.insert(0, self._excerpt(described, self.slots.excerpts[-1], is_described=True))
+            self._place(self.limit, forms)
+
+    def _nearest_proposed(self) -> list[Item]:
+        """Return the best drafts that are no weak match, in the order of all drafts."""
         nearest = sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]
-        for item in self.found.proposed:
-            is_asked = item.unconditional or item.on_path or item.score >= WEAK_SHARE * best
-            if item in nearest and is_asked:
-                described = self.found.describe_proposed(item)
-                excerpt_of = self._excerpt(described, self.slots.excerpts[-1], is_described=True)
-                self._place(self.limit, [excerpt_of, self._line(described, is_described=True)])
+        least = WEAK_SHARE * self._best_of_all()
+        return [
+            one
+            for one in self.found.proposed
+            if one in nearest and (one.unconditional or one.on_path or one.score >= least)
+        ]
+
+    def _best_of_all(self) -> float:
+        return max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
 
     def left_out(self) -> Iterator[Omission]:
         """Yield the items that have no place, what applies to a path first."""
@@ -241,9 +252,11 @@ class _Fitting(Struct, dict=True):
 
     def left_out_proposed(self) -> Iterator[Omission]:
         """Yield the drafts that have no place."""
+        nearest = {one.address for one in self._nearest_proposed()}
         for item in self.found.proposed:
             if item.address not in self.placed:
-                yield Omission(item.address, item.entry.type.value, f"proposed, {OVER_BUDGET}")
+                why = OVER_BUDGET if item.address in nearest else WEAK
+                yield Omission(item.address, item.entry.type.value, f"proposed, {why}")
 
     def _by_fit(self) -> Sequence[Item]:
         """Return the items by score; without words in the order of authority."""

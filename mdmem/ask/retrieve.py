@@ -122,7 +122,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     uncounted = len(decisions) - len(unmatched)
     held = (match.terms for match in selection.matches.values())
     weights = weights_of(answer.terms, held, len(selection.members)) if answer else {}
-    coverage, held_terms = _coverage(selection, items, weights)
+    coverage = _coverage(selection, items, weights)
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     return Answer(
         scope=scope,
@@ -140,9 +140,7 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
             omitted=tuple(omitted),
             omitted_counts=(OmittedCount(EntryType.DECISION.value, NO_MATCH, uncounted),) if uncounted else (),
             coverage=coverage,
-            uncovered_terms=selection.typed(term for term in weights if term not in held_terms and weights[term])
-            if coverage is Coverage.PARTIAL
-            else (),
+            uncovered_terms=selection.uncovered_terms(weights) if coverage is Coverage.PARTIAL else (),
             elsewhere=tuple(Elsewhere(*one) for one in count_elsewhere(catalog, scope, question.paths).items()),
             unmatched_terms=selection.unmatched_terms(),
             degraded=answer.degraded if answer else False,
@@ -160,20 +158,18 @@ def _selection(workspace: Workspace, scope: Scope, question: Question) -> Select
     return Selection(workspace.catalog, scope, question, answer, workspace.today, naming)
 
 
-def _coverage(
-    selection: Selection, items: Sequence[Item], weights: dict[str, float]
-) -> tuple[Coverage, frozenset[str]]:
-    """Return how far current invariants and decisions cover the question, and the terms that the best one holds."""
+def _coverage(selection: Selection, items: Sequence[Item], weights: dict[str, float]) -> Coverage:
+    """Return how far current invariants and decisions cover the question."""
     rules = [item for item in items if item.entry.type.is_rule and item.current and not item.is_proposal]
     if rules and (selection.question.is_open or any(item.on_path for item in rules)):
-        return Coverage.FULL, frozenset(weights)
+        return Coverage.FULL
     # An entry answers for those that it superseded or overrides.
     speaking = {one for item in rules if item.score for one in (item.address, *item.via, *item.overrides)}
     matches = [(selection.catalog.entries[one], match) for one, match in selection.matches.items() if one in speaking]
-    found, held = coverage_of(weights, matches, selection.catalog.body)
+    found = coverage_of(weights, matches, selection.catalog.body)
     if found is Coverage.NONE and any(item.address in selection.naming for item in rules):
-        found = Coverage.PARTIAL
-    return found, held
+        return Coverage.PARTIAL
+    return found
 
 
 def retrieve(

@@ -350,8 +350,11 @@ class Selection(Struct, frozen=True, dict=True):
             yield "invariant of the scope"
         match = self.matches.get(entry.address)
         if match is not None and self.answer is not None:
-            typed = self.typed(term for term in self.answer.terms if term in match.terms)
-            yield f"holds {', '.join(typed)}" if typed else "matches the query"
+            # A word of several parts counts where the entry has all of them.
+            lacking = self.typed(term for term in self.answer.terms if term not in match.terms)
+            held = self.typed(term for term in self.answer.terms if term in match.terms)
+            typed = [one for one in held if one not in lacking]
+            yield f"contains {', '.join(typed)}" if typed else "matches the query"
         met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
         named = self.naming.get(entry.address, ())
         if met:
@@ -391,6 +394,12 @@ class Selection(Struct, frozen=True, dict=True):
         """Return the words that the user typed for some terms, each once."""
         words = self.answer.words if self.answer else {}
         return tuple(dict.fromkeys(words[term] for term in terms if term in words))
+
+    def uncovered_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Return the words with a weight, as typed, that no invariant or decision of the scope contains."""
+        rules = (match.terms for one, match in self.matches.items() if self.catalog.entries[one].type.is_rule)
+        held = _NO_TERMS.union(*rules)
+        return self.typed(term for term in weights if weights[term] and term not in held)
 
     def unmatched_terms(self) -> tuple[str, ...]:
         """Return the words of the question, as typed, that no entry of the scope holds."""

@@ -179,8 +179,10 @@ def _lacks(answer: Answer) -> Iterator[str]:
         yield "There is no memory to ask here."
     elif basis.coverage is Coverage.NONE:
         yield _uncovered(answer)
+    elif basis.coverage is Coverage.PARTIAL:
+        yield _covered_in_part(basis)
     yield from _unread(basis)
-    if basis.unmatched_terms:
+    if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
         yield unheld(basis.unmatched_terms, answer.scope.wings)
     yield from _ended(answer)
 
@@ -206,20 +208,24 @@ def _verdict(answer: Answer) -> str:
         return "There is no memory to ask here."
     where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    where += f", mostly {answer.likely_room.partition('/')[2]}" if answer.likely_room else ""
+    if answer.likely_room and len(answer.searched) > 1:
+        where += f", mostly {answer.likely_room.partition('/')[2]}"
     unmatched = f" {unheld(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
-        lacks = (
-            f": no invariant or decision here holds {', '.join(basis.uncovered_terms)}" if basis.uncovered_terms else ""
-        )
-        return f"{entries(len(answer.items))}{where}. Covered in part{lacks}."
+        return f"{entries(len(answer.items))}{where}. {_covered_in_part(basis)}"
     rooms = answer.searched
     # A small budget has no space for names that say where nothing is.
     names = f": {', '.join(rooms[:_MOST_ROOMS])}" if answer.budget > SMALL_BUDGET else ""
     searched = f" Searched {count(len(rooms), 'room')}{names}." if rooms else ""
     return f"{_uncovered(answer)}{unmatched}{searched or ' There is no entry yet.'}"
+
+
+def _covered_in_part(basis: AnswerBasis) -> str:
+    words = ", ".join(basis.uncovered_terms)
+    lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
+    return f"Covered in part: {lacks}."
 
 
 def _uncovered(answer: Answer) -> str:
@@ -322,7 +328,7 @@ def _marks(item: Item) -> str:
 
 
 # Reasons that go without saying where the content is shown.
-_OBVIOUS = ("holds ", "invariant of the scope", "in scope", "matches the query", "replaces ")
+_OBVIOUS = ("contains ", "invariant of the scope", "in scope", "matches the query", "replaces ")
 
 
 def mention_line(one: Mention, style: Style = _PLAIN) -> str:

@@ -50,7 +50,7 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
                 "scope": "project",
                 "content": "Navigation uses two threads.\n\nRationale: it was measured.",
                 "form": "full",
-                "reason": "holds threads, navigation",
+                "reason": "contains threads, navigation",
                 "overrides": [],
                 "via": [],
                 "standing": "binding",

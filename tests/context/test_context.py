@@ -44,7 +44,7 @@ def test_pack_has_the_shape_of_the_contract(tmp_path: Path) -> None:
         "name": "The pool has eight threads",
         "content": "Text.",
         "facet": "decisions",
-        "reason": "holds pool",
+        "reason": "contains pool",
         "source": "app/architecture/pool-size.md",
         "related": [],
     }

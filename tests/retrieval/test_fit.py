@@ -186,3 +186,4 @@ def test_drafts_are_apart_and_five_at_most(root: Path, capsys: Capture) -> None:
         put(root, "decision", f"idea{number}", f"The scanner reads labels {number}.", status="draft")
     answer = ask(root, capsys, "scanner reads labels")
     assert (list(forms(answer)), len(answer["proposed"])) == (["law"], 5)
+    assert {one["why"] for one in answer["omitted"]} == {"proposed, weak match"}

@@ -279,7 +279,7 @@ def test_paths_keep_out_what_matches_the_words_and_applies_elsewhere(tmp_path: P
     answer = found(root, "queue", ("src/a.py",))
     assert names(answer.items) == ["app/a/anywhere", "app/a/here"]
     assert left_out(answer) == {"app/a/elsewhere": "applies elsewhere"}
-    assert only(answer, "app/a/here").reason == "holds queue; applies to src/a.py"
+    assert only(answer, "app/a/here").reason == "contains queue; applies to src/a.py"
 
 
 def test_paths_of_several_need_one_that_applies(tmp_path: Path) -> None:
@@ -301,9 +301,9 @@ def test_uncertain_entries_say_so(tmp_path: Path) -> None:
     answer = found(root, "queue")
     told = {item.entry.address: (item.status, item.reason) for item in answer.items}
     assert told == {
-        "app/a/last-day": ("active", "holds queue"),
-        "app/a/doubtful": ("under_review", "holds queue; under review: confirm before relying on it"),
-        "app/a/expired": ("under_review", "holds queue; expired on 2026-11-20: confirm before relying on it"),
+        "app/a/last-day": ("active", "contains queue"),
+        "app/a/doubtful": ("under_review", "contains queue; under review: confirm before relying on it"),
+        "app/a/expired": ("under_review", "contains queue; expired on 2026-11-20: confirm before relying on it"),
     }
 
 
@@ -446,7 +446,7 @@ def test_drafts_are_proposed_and_never_items(tmp_path: Path) -> None:
         answer = found(root, "queue", **filters)
         assert names(answer.items) == ["app/a/choice"]
         assert names(answer.proposed) == ["lib/a/law", "app/a/idea"]
-    assert {item.reason for item in answer.proposed} == {"holds queue; a draft: proposed, not binding"}
+    assert {item.reason for item in answer.proposed} == {"contains queue; a draft: proposed, not binding"}
 
 
 def test_draft_says_what_it_would_do_wherever_it_stands(tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def test_draft_says_what_it_would_do_wherever_it_stands(tmp_path: Path) -> None:
     put(root, "app/a/choice", "Queue")
     put(root, "app/a/idea", "Queue", status="draft", supersedes=["app/a/choice"])
     (idea,) = found(root, "queue").proposed
-    assert idea.reason == "holds queue; a draft: proposed, not binding; would supersede app/a/choice"
+    assert idea.reason == "contains queue; a draft: proposed, not binding; would supersede app/a/choice"
 
 
 def test_draft_that_supersedes_leaves_the_old_entry_in_force(tmp_path: Path) -> None:
@@ -612,6 +612,24 @@ def test_coverage_is_what_one_passage_with_its_title_holds(
     basis = found(root, words).basis
     assert (basis.coverage, basis.uncovered_terms) == (coverage, lacking)
     assert basis.covered is (coverage == "full")
+
+
+def test_words_that_another_decision_contains_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Retry the queue", "The lane is crowded.\n")
+    put(root, "app/a/clock", "Clocks", "A timeout ends the call.\n")
+    for number in range(9):
+        put(root, f"app/a/note-{number}", "Of another matter", "A timeout.\n" if number < 3 else "", type="note")
+    basis = found(root, "retry the queue timeout zebra").basis
+    assert (basis.coverage, basis.uncovered_terms) == ("partial", ("zebra",))
+
+
+def test_reason_names_a_word_of_several_parts_only_where_the_entry_has_all(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/flow", "Text flows", "A TextFlow is a pane.\n")
+    put(root, "app/a/text", "Text", "A text is read.\n")
+    reasons = {item.address: item.reason for item in found(root, "panes with SelectableTextFlow").items}
+    assert reasons == {"app/a/flow": "contains panes", "app/a/text": "matches the query"}
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_plan_has_the_shape_of_the_contract(tmp_path: Path) -> None:
         "freshness": "stale",
         "status": "active",
         "scope": "project",
-        "reason": "holds pool",
+        "reason": "contains pool",
         "forced": False,
         "neighborhood": [],
     }
