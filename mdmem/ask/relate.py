@@ -76,7 +76,7 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
     A draft counts only where another entry superseded it.
     """
     lineage = catalog.lineage
-    if filters.include_deprecated or Status.DEPRECATED in filters.statuses:
+    if filters.with_ended:
         return ()
     for match in matches:
         entry = catalog.entries[match.key]

@@ -117,8 +117,7 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     lineage = catalog.lineage
-    wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
-    return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+    return filters.with_ended or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Item], str]:

@@ -83,7 +83,7 @@ class Selection(Struct, frozen=True, dict=True):
             for address in sorted(decisions - known)
             if self._is_shown(address) and self.question.filters.lets_in(self.catalog.entries[address])
             if not (self.question.paths and self.catalog.entries[address].applies_to)
-            if not self._is_proposal(address)
+            if (stance := self.catalog.stance(address)) is None or not stance.standing.is_unapproved
         ]
 
     @cached_property
@@ -132,7 +132,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     def _answers(self, address: str) -> bool:
         entry = self.catalog.entries[address]
-        if not self._is_shown(address) and not (self._with_ended and entry.status is not Status.DRAFT):
+        if not self._is_shown(address) and not (self.question.filters.with_ended and entry.status is not Status.DRAFT):
             return False
         if self.is_unconditional(entry):
             return self._invariant_applies(entry)
@@ -147,15 +147,6 @@ class Selection(Struct, frozen=True, dict=True):
     def _is_shown(self, address: str) -> bool:
         lineage = self.catalog.lineage
         return lineage.is_current(address) or lineage.is_unresolved(address)
-
-    def _is_proposal(self, address: str) -> bool:
-        stance = self.catalog.stance(address)
-        return stance is not None and stance.standing.is_unapproved
-
-    @property
-    def _with_ended(self) -> bool:
-        wanted = self.question.filters
-        return wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
 
     def is_unconditional(self, entry: Entry) -> bool:
         """Return whether an entry is an invariant that is part of every answer."""

@@ -40,6 +40,11 @@ class Filters(Struct, frozen=True, kw_only=True):
     include_deprecated: bool = False
     include_drafts: bool = False
 
+    @property
+    def with_ended(self) -> bool:
+        """Return whether entries that are not current are asked for."""
+        return self.include_deprecated or Status.DEPRECATED in self.statuses
+
     def lets_in(self, entry: Entry) -> bool:
         """Return whether an entry passes all filters but wing, room, status and focus."""
         return (
