@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -166,16 +167,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_path: Path) -> None:
-    made = tree(100)
-    index = kept(made, tmp_path)
-    made.put(*(numbered(number, extra="executor") for number in range(80)))
-    with locked(tmp_path / LOCK, wait=0):
-        assert ask(index, made) == ("index", True)
-    assert ask(index, made) == ("index", False)
-
-
-def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_locked", [True, False], ids=["locked", "full"])
+def test_search_answers_beside_the_index_when_many_changed_and_it_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_locked: bool
+) -> None:
     made = tree(100)
     index = kept(made, tmp_path)
     made.put(*(numbered(number, extra="executor") for number in range(80)))
@@ -183,8 +178,8 @@ def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytes
     def full(*_arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "rename", full)
+    with monkeypatch.context() as patch, locked(tmp_path / LOCK, wait=0) if is_locked else nullcontext():
+        patch.setattr(os, "rename", os.rename if is_locked else full)
         assert ask(index, made) == ("index", True)
     assert ask(index, made) == ("index", False)
 

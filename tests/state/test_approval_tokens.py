@@ -25,31 +25,34 @@ def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def test_token_is_good_once(tmp_path: Path) -> None:
+def test_token_is_good_once_and_expires_at_the_second(tmp_path: Path) -> None:
     token = request_token(tmp_path, NOON, seconds=60)
     assert token.expires_at == after(60)
     use_token(tmp_path, token.text, after(59.9))
     with pytest.raises(ApprovalTokenError, match=USED):
         use_token(tmp_path, token.text, after(59.95))
-
-
-def test_token_expires_at_the_second(tmp_path: Path) -> None:
-    token = request_token(tmp_path, NOON, seconds=60)
     with pytest.raises(ApprovalTokenError, match=EXPIRED):
-        use_token(tmp_path, token.text, after(60))
+        use_token(tmp_path, request_token(tmp_path, NOON, seconds=60).text, after(60))
 
 
 @pytest.mark.parametrize("text", ["", " ", "nothing", "../../write.lock", "\x00", "\udce9", "a" * 100_000])
 def test_token_that_was_never_given_is_unknown(tmp_path: Path, text: str) -> None:
-    request_token(tmp_path, NOON, seconds=60)
-    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
-        use_token(tmp_path, text, NOON)
+    token = request_token(tmp_path / "other", NOON, seconds=60)
+    (path,) = (tmp_path / "other/tokens").iterdir()
+    for never_given in (text, token.text, path.name):
+        with pytest.raises(ApprovalTokenError, match=UNKNOWN):
+            use_token(tmp_path, never_given, NOON)
 
 
-def test_token_of_another_memory_is_unknown(tmp_path: Path) -> None:
-    token = request_token(tmp_path / "one", NOON, seconds=60)
+@pytest.mark.parametrize("content", [b"", b"{", b'{"expires_at":', b'{"expires_at":"never"}', b'{"expires_at":1}'])
+def test_hash_of_a_token_and_one_whose_file_is_torn_are_unknown(tmp_path: Path, content: bytes) -> None:
+    token = request_token(tmp_path, NOON, seconds=60)
+    (path,) = (tmp_path / "tokens").iterdir()
     with pytest.raises(ApprovalTokenError, match=UNKNOWN):
-        use_token(tmp_path / "other", token.text, NOON)
+        use_token(tmp_path, path.name, NOON)
+    path.write_bytes(content)
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
+        use_token(tmp_path, token.text, NOON)
 
 
 def test_disk_holds_the_hash_alone_for_its_owners_eyes(tmp_path: Path) -> None:
@@ -59,13 +62,6 @@ def test_disk_holds_the_hash_alone_for_its_owners_eyes(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     assert token.text not in path.name + path.read_text()
     assert path.read_text() == '{"expires_at":"2026-11-21T12:01:00Z"}'
-
-
-def test_hash_of_a_token_is_no_token(tmp_path: Path) -> None:
-    request_token(tmp_path, NOON, seconds=60)
-    (path,) = (tmp_path / "tokens").iterdir()
-    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
-        use_token(tmp_path, path.name, NOON)
 
 
 def test_tokens_that_expired_long_ago_are_removed_and_nothing_else(tmp_path: Path) -> None:
@@ -81,15 +77,6 @@ def test_tokens_that_expired_long_ago_are_removed_and_nothing_else(tmp_path: Pat
     assert (len(left), left[-1]) == (2, "notes.txt")
     with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path, used.text, after(2 * 86_400))
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b'{"expires_at":', b'{"expires_at":"never"}', b'{"expires_at":1}'])
-def test_token_whose_file_is_torn_is_unknown(tmp_path: Path, content: bytes) -> None:
-    token = request_token(tmp_path, NOON, seconds=60)
-    (path,) = (tmp_path / "tokens").iterdir()
-    path.write_bytes(content)
-    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
-        use_token(tmp_path, token.text, NOON)
 
 
 def try_to_use(_: int, folder: str, tokens: list[str]) -> list[str]:

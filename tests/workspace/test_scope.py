@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import git, make_repository, make_root, memory, run_here, write, write_entry
 
 from mdmem.errors import RootNotFoundError
-from mdmem.model.entry import Wing, WingKind
+from mdmem.model.entry import Wing
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
@@ -37,8 +38,36 @@ def scope_of(catalog: Catalog, *, default_wing: str | None = None, **filters: ob
     return resolve_scope(catalog, Settings(default_wing=default_wing), Filters(**filters))
 
 
-def test_active_wing_is_the_setting_where_there_are_several(tmp_path: Path) -> None:
-    assert scope_of(wings(tmp_path, app="kind: project", web="kind: project"), default_wing="web").wing == "web"
+PROJECT, SHARED = "kind: project", "kind: shared"
+THREE = {"app": PROJECT, "lib": SHARED, "web": PROJECT}
+NAMED = {"app": "shared_wings: [lib, base]", "base": SHARED, "lib": SHARED, "other": SHARED}
+
+
+@pytest.mark.parametrize(
+    ("manifests", "options", "read", "binding"),
+    [
+        ({"app": PROJECT, "web": PROJECT}, {"default_wing": "web"}, "web", "web"),
+        ({"lib": SHARED}, {}, "lib", "lib"),
+        # A project_id is a name, too.
+        ({"app": "project_id: Acme/App 2", "web": PROJECT}, {"wings": ("Acme/App 2",)}, "app", "app"),
+        ({"app": "project_id: Acme/App 2", "web": PROJECT}, {"default_wing": "Acme/App 2"}, "app", "app"),
+        # Every shared wing, or those that the manifest names, in their order.
+        ({"app": PROJECT, "lib": SHARED, "base": SHARED}, {}, "app base lib", "app base lib"),
+        (NAMED, {}, "app lib base", "app lib base"),
+        ({"lib": f"{SHARED}\nshared_wings: [base]", "base": SHARED}, {"wings": ("lib",)}, "lib base", "lib base"),
+        # Other projects only where they are named.
+        (THREE, {"wings": ("app",)}, "app lib", "app lib"),
+        (THREE, {"wings": ("app", "web")}, "app lib web", "app web lib"),
+        (THREE, {"wings": ("app",), "all_wings": True}, "app lib web", "app lib"),
+    ],
+)
+def test_scope_is_the_active_wing_with_its_shared_ones(
+    manifests: dict[str, str], options: dict[str, Any], read: str, binding: str, tmp_path: Path
+) -> None:
+    scope = scope_of(wings(tmp_path, **manifests), **options)
+    assert (scope.wing, " ".join(scope.wings), " ".join(scope.binding_wings)) == (read.split()[0], read, binding)
+    shared = [name for name in scope.wings if SHARED in manifests[name] and name != scope.wing]
+    assert list(scope.shared_wings) == shared
 
 
 def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> None:
@@ -56,17 +85,6 @@ def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> No
         assert scope.wing == wing, paths
     named = resolve_scope(found, Settings(), Filters(wings=("app",)), paths=("src/web/a.ts",))
     assert named.wing == "app"
-
-
-def test_active_wing_is_a_shared_one_where_it_is_the_only_wing(tmp_path: Path) -> None:
-    scope = scope_of(wings(tmp_path, lib="kind: shared"))
-    assert (scope.wing, scope.wings, scope.shared_wings) == ("lib", ("lib",), ())
-
-
-def test_active_wing_may_be_named_by_project_id_in_option_and_setting(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="project_id: Acme/App 2", web="kind: project")
-    assert scope_of(found, wings=("Acme/App 2",)).wing == "app"
-    assert scope_of(found, default_wing="Acme/App 2").wing == "app"
 
 
 def test_active_wing_is_ambiguous_where_several_projects_and_none_named(tmp_path: Path) -> None:
@@ -88,30 +106,6 @@ def test_commands_where_the_active_wing_is_ambiguous(tmp_path: Path, capsys: Cap
         assert ran.code == 0
         assert "app/architecture/rule" in ran.out
         assert "web/architecture/rule" in ran.out
-
-
-def test_shared_wings_are_all_where_the_manifest_names_none(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project", lib="kind: shared", base="kind: shared")
-    scope = scope_of(found)
-    assert (scope.wings, scope.shared_wings, scope.binding_wings) == (
-        ("app", "base", "lib"),
-        ("base", "lib"),
-        ("app", "base", "lib"),
-    )
-
-
-def test_shared_wings_are_the_named_ones_in_their_order(tmp_path: Path) -> None:
-    manifest = "shared_wings: [lib, base]"
-    scope = scope_of(wings(tmp_path, app=manifest, base="kind: shared", lib="kind: shared", other="kind: shared"))
-    assert (scope.wings, scope.shared_wings) == (("app", "lib", "base"), ("lib", "base"))
-    assert scope.binding_wings == ("app", "lib", "base")
-
-
-def test_other_projects_are_read_only_where_named(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
-    assert scope_of(found, wings=("app",)).wings == ("app", "lib")
-    assert scope_of(found, wings=("app", "web")).wings == ("app", "lib", "web")
-    assert scope_of(found, wings=("app",), all_wings=True).wings == ("app", "lib", "web")
 
 
 @pytest.mark.parametrize(
@@ -170,12 +164,6 @@ def test_wing_that_cannot_be_listed_is_there_where_named(tmp_path: Path) -> None
     assert scope_of(found).wing == "app"
     assert scope_of(found, wings=("locked",)).wing == "locked"
     assert scope_of(found, default_wing="locked").wing == "locked"
-
-
-def test_wing_of_shared_kind_that_names_shared_wings_reads_them(tmp_path: Path) -> None:
-    found = wings(tmp_path, lib="kind: shared\nshared_wings: [base]", base="kind: shared")
-    assert found.wings["lib"].kind is WingKind.SHARED
-    assert scope_of(found, wings=("lib",)).wings == ("lib", "base")
 
 
 def why_not(folder: Path) -> str:
