@@ -208,10 +208,9 @@ class _Fitting(Struct, dict=True):
         """Place the titles of the best of what is left, and of the decisions of a wing that has few."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
         least = self.slots.line_share * self.best
-        rest = [item for item in rest if item.score >= least and not self._is_given(item)]
-        rest.sort(key=lambda one: one.entry.type.rank)
+        rest = sorted((item for item in rest if item.score >= least), key=lambda one: one.entry.type.rank)
         room = min(self.limit, self.used + self.limit // 10)
-        for item in rest[: self.slots.lines]:
+        for item in islice((one for one in rest if not self._is_given(one)), self.slots.lines):
             if not self._place(room, [self._line(item)]):
                 break
         for item in self.found.unmatched if self.slots is SLOTS else ():
