@@ -33,7 +33,7 @@ from mdmem.store.workspace.workspace import Workspace
 OnMemory = Callable[[Callable[[Workspace], str]], Awaitable[str]]
 
 SCHEME = "mdmem://"
-# What has titles of entries in lines of ours is no Markdown, so that no markup in them counts.
+# Lists with titles of entries are plain text, so that no markup in a title counts.
 _MARKDOWN, _PLAIN = "text/markdown", "text/plain"
 # Wings that are listed; the template reaches the others.
 _LISTED = 100

@@ -203,15 +203,6 @@ def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) ->
     assert (saved["status"], saved["dedup_outcome"]) == ("saved", "new")
 
 
-def test_a_batch_is_saved_in_the_shape_of_its_contract(root: Path) -> None:
-    pattern = {"trigger": "When a session starts", "repeatable_steps": ["read", "think"]}
-    decision = {"title": "Use X", "rationale": "Because of y and z."}
-    arguments = {"session": {"objective": "work"}, "decisions": [decision], "patterns": [pattern]}
-    found = facts(call(server_over(root), "store_session_with_learnings", **arguments, project_id="nav"))
-    assert found["overall"] == "saved"
-    assert [part["status"] for part in (*found["decisions"], *found["patterns"])] == ["saved", "saved"]
-
-
 @pytest.mark.parametrize("given", [{}, {"project_id": None}, {"project_id": ""}], ids=["left out", "null", "empty"])
 def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract(root: Path, given: Any) -> None:
     server = server_over(root)
@@ -323,7 +314,7 @@ def test_a_null_character_in_a_name_is_refused_in_a_sentence(root: Path, tool: s
     assert said.startswith(f"{tool}: `{name}`: String should match pattern")
 
 
-def test_an_unknown_tool_is_an_error_with_the_nearest(root: Path) -> None:
+def test_an_unknown_tool_is_an_error_with_those_that_there_are(root: Path) -> None:
     said = error(call(server_over(root), "retreive"))
     assert said.startswith('there is no tool "retreive"; there is retrieve, search, ')
 

@@ -109,10 +109,10 @@ class _Remembered(TypedDict):
     conflicts: list[dict[str, Any]]
 
 
-_NOTHING: Facts = {"success": False, "id": None, "timestamp": None, "conflicts": []}
+_NOT_SAVED: Facts = {"success": False, "id": None, "timestamp": None, "conflicts": []}
 
 
-@tool("Keep what was learned", writes=True, refuse=lambda message, _: {**_NOTHING, "message": message})
+@tool("Keep what was learned", writes=True, refuse=lambda message, _: {**_NOT_SAVED, "message": message})
 def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
     """Store an experience, plan or procedure for later agents, word for word. After a session, use kind `session`
     for what was done and what is open. It never binds. It goes to the wing of `project`, else to the
