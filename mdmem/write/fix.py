@@ -173,14 +173,9 @@ class FixChoice(Struct):
             taken = files.keys() | self.tree.gone
             if not all(files.get(old) is FileKind.FILE and new not in taken for old, new in fix.renames):
                 return True
-        return any(_overlap(edit, other) for edit in fix.edits for other in self._edits.get(edit.path, ()))
-
-
-def _overlap(one: Edit, other: Edit) -> bool:
-    """Return whether two edits of a file touch the same bytes, or insert at one place, where neither is first."""
-    if one.start == one.end or other.start == other.end:
-        return one.start <= other.end and other.start <= one.end
-    return one.start < other.end and other.start < one.end
+        # Of two edits that touch, one may be an insert: neither is first.
+        pairs = ((edit, other) for edit in fix.edits for other in self._edits.get(edit.path, ()))
+        return any(edit.start <= other.end and other.start <= edit.end for edit, other in pairs)
 
 
 def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
