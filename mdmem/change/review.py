@@ -174,7 +174,7 @@ def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
     """Return the change since a revision left another one."""
     commit = merge_base(workspace.location.get_repository(), base, tip)
     is_commit = not after.is_working_tree and not after.staged
-    name = f"{base}, where it was left ({commit[:10]})"
+    name = f"{base} at the merge base ({commit[:10]})"
     return _Span(Snapshot(commit), after, name, into=base if is_commit else None)
 
 
