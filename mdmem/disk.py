@@ -1,4 +1,4 @@
-"""Read and lock files, and make folders; a pipe in the place of a file never blocks."""
+"""Read regular files, lock files and make folders. Reading never waits for a pipe."""
 
 from __future__ import annotations
 
@@ -14,27 +14,33 @@ from stat import S_ISDIR, S_ISREG
 
 from msgspec import Struct
 
-# A plain `open` of a pipe without a writer waits for ever; for a regular file the flag changes nothing.
+# Without O_NONBLOCK, opening a pipe that has no writer waits for ever. The flag has no effect on a regular file.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
 RACY_NS = 2_000_000_000
-"""A file that changed within this time may change again in the same tick of the clock, with the same stat."""
+"""Two seconds in nanoseconds. A file that changed less than this ago may change again without a new mtime."""
 
 
 def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
-    """Return a file's bytes; raises OSError, also for anything but a regular file, or a link without `follow`."""
+    """Return the bytes of a regular file; raises OSError, for example for a pipe or a folder.
+
+    Without `follow`, a symbolic link raises OSError, too.
+    """
     return read_with_stat(path, follow=follow)[0]
 
 
 def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
-    """Return a file's bytes and the stat before the read: a write in between is then a cache miss."""
+    """Return the bytes of a regular file, and its stat from before the read.
+
+    If the file changes during the read, its next stat differs from the returned one. A cache then reads the file again.
+    """
     descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
     try:
         stat = os.fstat(descriptor)
         if not S_ISREG(stat.st_mode):
             raise _refusal(path, stat)
         content = os.read(descriptor, stat.st_size + 1)
-        # One byte more was requested than there should be: only a file that changed meanwhile needs another read.
+        # One more byte than the size was requested, so that a second read is needed only if the file just changed.
         while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
             content += more
     finally:
@@ -64,10 +70,10 @@ else:
 
 @contextmanager
 def locked(path: Path, *, wait: float) -> Iterator[None]:
-    """Lock a file for this process; raises BlockingIOError after `wait` seconds, and other OSErrors.
+    """Lock a file for the length of a `with` block; raises BlockingIOError after `wait` seconds, and other OSErrors.
 
-    The kernel releases the lock when a process dies, so a leftover file blocks nobody. The file is never removed:
-    otherwise two processes could lock two files of one name.
+    The kernel releases the lock when a process dies, so a leftover lock file blocks nobody. The lock file is never
+    removed, because then two processes could each lock a different file of the same name.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -80,7 +86,7 @@ def locked(path: Path, *, wait: float) -> Iterator[None]:
                 if time.monotonic() >= deadline:
                     raise BlockingIOError(errno.EAGAIN, "another process has the lock", str(path)) from error
             time.sleep(pause)
-            # Short, so that a process that releases the lock and takes it again does not find all others asleep.
+            # A short pause, so that a process that often takes the lock does not shut out the waiting ones.
             pause = min(pause * 2, 0.008)
         yield
     finally:
@@ -88,30 +94,31 @@ def locked(path: Path, *, wait: float) -> Iterator[None]:
 
 
 NAME = "mdmem"
-# The folders in `mdmem` of a git directory; the user's folders have other names.
+# The folders below `.git/mdmem`. In the user's cache and data folders, the folders below `mdmem` have other names.
 _IN_GIT = frozenset({"cache", "state", "sync"})
 
 
 def make_folder(folder: Path, *, mode: int = 0o777) -> None:
-    """Make a folder and those above it, but never the git directory that they lie in; raises OSError.
+    """Make a folder and its missing parents, but never a `.git` folder; raises OSError.
 
-    Where a repository was moved or removed while we ran, a `.git` at its old place would keep others from cloning.
+    If a repository was moved while mdmem ran, a new `.git` at its old place would stop a later clone there.
     """
     _make(folder, "", mode)
 
 
-def _make(folder: Path, below: str, mode: int) -> None:
+def _make(folder: Path, child: str, mode: int) -> None:
     try:
         folder.mkdir(mode, exist_ok=True)
     except FileNotFoundError:
-        if folder.name == NAME and below in _IN_GIT:
+        # The parent of `mdmem` is the git directory, which must exist already.
+        if folder.name == NAME and child in _IN_GIT:
             raise
         _make(folder.parent, folder.name, 0o777)
         folder.mkdir(mode, exist_ok=True)
 
 
 class Written(Struct):
-    """The files that a command has written so far: their number, and the first of them."""
+    """The number of files that a command has written so far, and the path of the first file."""
 
     count: int = 0
     first: str = ""
@@ -121,14 +128,14 @@ _WRITTEN: ContextVar[Written | None] = ContextVar("mdmem_written", default=None)
 
 
 def count_written() -> Written:
-    """Count the files that are written from now on, for an answer that cannot be printed."""
+    """Start to count the files that a command writes, for the error message if its answer cannot be printed."""
     written = Written()
     _WRITTEN.set(written)
     return written
 
 
 def note_written(path: str) -> None:
-    """Count one file that was written for the user; files of mdmem's own state do not count."""
+    """Count one file that was written for the user, but never a file of mdmem's own state."""
     written = _WRITTEN.get()
     if written is not None:
         written.first = written.first or path

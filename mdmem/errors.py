@@ -1,17 +1,17 @@
-"""The errors that end a command, each kind with its exit code."""
+"""The errors that end a command; each class has its exit code."""
 
 import re
 from collections.abc import Iterable
 from unicodedata import category
 
-# A path may be long and must stay recognisable; a longer word is of no use to a reader.
+# A word of more than `_LONG` characters is cut to `_SHOWN`. Most paths are shorter, so that they are shown in full.
 _LONG, _SHOWN = 200, 80
 _RUN = rf"[^\s`'\"]{{{2 * _LONG},}}"
 _HIDDEN = ("Cc", "Cf", "Zl", "Zp")
 
 
 class MdmemError(Exception):
-    """Ends a command with one sentence for the user; the process returns `exit_code`."""
+    """The base class of errors that end a command with one sentence for the user and with `exit_code`."""
 
     exit_code = 2
 
@@ -21,10 +21,10 @@ class UsageError(MdmemError):
 
 
 class SettingsError(MdmemError):
-    """`mdmem.toml` is invalid; `readable` are the settings that can be used all the same."""
+    """`mdmem.toml` is invalid; `readable` has the settings that could be parsed."""
 
     def __init__(self, message: str, *, readable: object = None, line: int = 1) -> None:
-        """Keep the readable settings, and the line of the fault."""
+        """Take the message, the settings that could be parsed, and the line of the mistake."""
         super().__init__(message)
         self.readable, self.line = readable, line
 
@@ -34,13 +34,13 @@ class RootNotFoundError(UsageError):
 
 
 class EnvironmentFaultError(MdmemError):
-    """Something outside the memory is missing or refuses: git, a repository, a folder."""
+    """Something outside the memory is missing or cannot be used, for example git, a repository or a folder."""
 
     exit_code = 3
 
 
 class GitError(EnvironmentFaultError):
-    """git failed; the message has its own words."""
+    """git failed; the message quotes git's own error."""
 
 
 class LostRaceError(MdmemError):
@@ -50,34 +50,35 @@ class LostRaceError(MdmemError):
 
 
 class KeptAsideError(LostRaceError):
-    """A write was undone over somebody else's text; the message has the path of the file that keeps that text."""
+    """A write was undone because somebody else changed the file; the message has the path of a copy of their text."""
 
 
 class AnswerLostError(EnvironmentFaultError):
-    """The files are written, but the answer cannot be printed."""
+    """The files were written, but the answer could not be printed."""
 
     exit_code = 5
 
 
 class GoneError(EnvironmentFaultError):
-    """A file that existed when the memory was loaded is gone."""
+    """A file that existed when the memory was loaded was deleted since then."""
 
 
 class NotFoundError(MdmemError):
-    """There is no such thing; the message suggests the nearest."""
+    """The named entry, wing or other thing does not exist; the message suggests similar names."""
 
     exit_code = 1
 
 
 def taken(address: str) -> str:
-    """Return the message for an address that exists already."""
+    """Return the error message for a new entry whose address exists already."""
     return f"{address} exists already; `mdmem show {address}` shows it, another name keeps both"
 
 
 def shown_message(message: str, words: Iterable[str] = ()) -> str:
-    """Return a message for the caller who gave these words: long words are cut, invisible characters are written out.
+    """Return an error message that is safe to print: long words are cut, and control characters become `<U+000A>`.
 
-    Every error message passes through here, so that none has to care about the words that it repeats.
+    `words` are the arguments of the command. Each long argument that the message repeats is cut as a whole. Every error
+    message passes through this function, so that no caller needs to escape anything.
     """
     values = {part for word in words for part in (word, word.partition("=")[2])}
     for word in sorted(values, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""Frozen records that a cache keeps by the ten thousand, and the bytes of a file that they are packed into."""
+"""The base class of the frozen records that caches store, and the checked file format that they are packed into."""
 
 from __future__ import annotations
 
@@ -10,30 +10,35 @@ from msgspec.msgpack import decode, encode
 from msgspec.structs import replace
 
 _Kind = TypeVar("_Kind")
+# The errors of text that UTF-8 cannot encode, and of an integer that is too large.
 UNPACKABLE = (UnicodeEncodeError, OverflowError)
 
 
 class StoredRecord(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A frozen value that is stored; it never refers to itself, so the garbage collector need not track it."""
+    """A frozen record that a cache stores.
+
+    A record never refers to itself, so the garbage collector need not track it. A cache may have tens of thousands of
+    records.
+    """
 
     def with_changes(self, **changes: Any) -> Self:
-        """Return the same record with other values in some fields."""
+        """Return a copy of the record with other values in some fields."""
         return replace(self, **changes)
 
 
 def pack(version: str, value: object) -> bytes:
-    """Return a value as the bytes of a file; raises UNPACKABLE for text without UTF-8 or a number that is too large."""
+    """Return a value as the bytes of a file, with a version and a checksum; raises one of the errors in UNPACKABLE."""
     return b"".join(packed_parts(version, value))
 
 
 def packed_parts(version: str, value: object) -> tuple[bytes, bytes]:
-    """Return the head and the content of a packed file; joining them would take their memory twice."""
+    """Return the header and the content of a packed file separately, since joining them would copy a large content."""
     content = encode(value)
     return _head(version, content), content
 
 
 def is_packable(value: object) -> bool:
-    """Return whether `pack` can write a value."""
+    """Return whether `pack` accepts a value."""
     try:
         encode(value)
     except UNPACKABLE:
@@ -42,8 +47,8 @@ def is_packable(value: object) -> bool:
 
 
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
-    """Return the value that `pack` wrote under this version; None for a torn, foreign or older file."""
-    # A view, since a copy would take the memory of tens of megabytes twice.
+    """Return the value that `pack` packed under this version; None for a damaged file or another version."""
+    # A memoryview, since a copy would need tens of megabytes more.
     packed = memoryview(content)[content.find(b"\n") + 1 :]
     if not content.startswith(_head(version, packed)):
         return None

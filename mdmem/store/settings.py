@@ -1,6 +1,6 @@
-"""The settings of one root: parse `mdmem.toml`, with a fault for each mistake, and change single keys in it.
+"""The settings of one root: parse `mdmem.toml`, report each mistake in it, and change single keys.
 
-A new setting is one field of `Settings`, one row of `KEYS`, and one row of the guide's table.
+To add a setting, add a field of `Settings`, a row of `KEYS`, and a row of the table in the guide.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AGENT_STATUS: Mapping[EntryType, Status] = {
     EntryType.PATTERN: Status.ACTIVE,
     EntryType.NOTE: Status.ACTIVE,
 }
-# The room of an agent's entry, by its kind, where the call does not state one.
+# The room in which an agent's entry is written if the call names no room, by the kind of the entry.
 ROOMS: Mapping[str, str] = {
     "decision": "architecture",
     "pattern": "conventions",
@@ -39,9 +39,9 @@ ROOMS: Mapping[str, str] = {
 
 
 class Profile(StrEnum):
-    """A set of MCP tools: for work on code, for lessons of sessions, for research, or all of them for tests.
+    """A set of MCP tools: for work on code, for lessons of sessions, for research, or all tools for tests.
 
-    All but the first have a former name, which settings and commands still accept.
+    The last three had other names in earlier versions. Settings and commands still accept these.
     """
 
     CORE = "core"
@@ -58,28 +58,28 @@ _FORMER_PROFILES = {"graphbase": "sessions", "sibyl": "research", "all": "test"}
 
 
 class Ended(StrEnum):
-    """The severity of a finding on an entry that is not current: one level lower, or the same."""
+    """The severity of a finding about an entry that is not current: one level lower than usual, or the same."""
 
     LOWER = "lower"
     SAME = "same"
 
 
 class OneSided(StrEnum):
-    """Whether a one-sided supersession of a current entry is only a claim, or a fact."""
+    """Whether a one-sided supersession of a current entry only counts as a claim, or takes effect (fact)."""
 
     CLAIM = "claim"
     FACT = "fact"
 
 
 class Old(StrEnum):
-    """Whether a finding that was there before the change passes and is counted, or fails the run."""
+    """Whether a finding that already existed before the change is only counted (pass), or fails the run."""
 
     PASS = "pass"
     FAIL = "fail"
 
 
 class Proposals(StrEnum):
-    """Whether entries that are not on the default branch are shown, hidden, or counted as if they were there."""
+    """Whether entries that are not on the default branch are shown, hidden, or treated like approved ones (count)."""
 
     SHOW = "show"
     HIDE = "hide"
@@ -87,17 +87,17 @@ class Proposals(StrEnum):
 
 
 class Approvals(StrEnum):
-    """Whether an approval by somebody who does not own the wing gets a remark, or is refused."""
+    """Whether an approval by somebody who does not own the wing is accepted with a remark (say), or refused."""
 
     SAY = "say"
     REFUSE = "refuse"
 
 
 class WingSettings(Struct, frozen=True, kw_only=True):
-    """The settings of one wing, from `[wings.NAME]`; they take precedence over those of `[check]`.
+    """The settings of one wing, from `[wings.NAME]`; they take precedence over the settings in `[check]`.
 
-    `git` is the repository that contains the wing, if it is another one; `path` is the root there, `ref` the branch or
-    tag to follow, None for that repository's HEAD, and `commit` the commit to read.
+    If the wing is in another repository, `git` is that repository, `path` the memory's root in it, `ref` the branch or
+    tag to follow (None for HEAD), and `commit` the commit that is read.
     """
 
     select: tuple[str, ...] = ()
@@ -110,9 +110,9 @@ class WingSettings(Struct, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The settings of one root; `mdmem guide settings` explains each.
+    """The settings of one root; `mdmem guide settings` explains each setting.
 
-    `source` is the file itself, which equality ignores.
+    `source` is the content of `mdmem.toml`. Comparisons ignore it.
     """
 
     default_wing: str | None = None
@@ -147,22 +147,22 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def answer_limit(self) -> int:
-        """Return how many bytes an answer over MCP may have, a token being four."""
+        """Return the largest size of an answer over MCP, in bytes; a token counts as four bytes."""
         return self.answer_bytes if self.answer_bytes is not None else 4 * self.answer_tokens
 
     def __eq__(self, other: object) -> bool:
-        """Compare the values, however the file states them."""
+        """Compare the values of all settings, but not the text of the files."""
         if not isinstance(other, Settings):
             return NotImplemented
         return asdict(self) | {"source": b""} == asdict(other) | {"source": b""}
 
     @property
     def remote_wings(self) -> dict[str, WingSettings]:
-        """Return the wings of other repositories, by name, sorted."""
+        """Return the wings that are read from other repositories, sorted by name."""
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
-        """Return the line of the file that sets a dotted key, or of a quoted text in its value; 1 where none does."""
+        """Return the line of `mdmem.toml` that sets a dotted key, or a quoted value from there on; 1 if not found."""
         return line_of(key, self.source, value)
 
 
@@ -172,7 +172,10 @@ _QUOTES = str.maketrans("", "", "\"' ")
 
 
 def line_of(key: str, content: bytes, value: str) -> int:
-    """Return the line that sets a key or part of it, or the innermost table above it, or of a value from there on."""
+    """Return the number of the line that sets a key, or of its table if the key is missing.
+
+    If `value` is not empty, return the first line from there on that contains the value in quotation marks.
+    """
     lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
     keys = [f"{name}." for name in _dotted_keys(lines)]
     wanted = f"{key}."
@@ -185,7 +188,7 @@ def line_of(key: str, content: bytes, value: str) -> int:
 
 
 def _dotted_keys(lines: list[str]) -> Iterator[str]:
-    """Yield, for each line, the key or the table that it sets, in full, or an empty text."""
+    """Yield, for each line, the full dotted name of the key or table on it, or an empty string."""
     table = ""
     for line in lines:
         head, stated = _TABLE.match(line), _KEY.match(line)
@@ -194,7 +197,7 @@ def _dotted_keys(lines: list[str]) -> Iterator[str]:
         yield table[:-1] if head else table + stated[1].translate(_QUOTES) if stated else ""
 
 
-# Parses the value of a key; raises SettingsError.
+# A function that takes a key and its value and returns the parsed value; raises SettingsError.
 _Reader = Callable[[str, Any], Any]
 
 
@@ -203,7 +206,7 @@ def _refused(key: str, wanted: str, value: object) -> SettingsError:
 
 
 def _of(kind: Any, wanted: str, accepts: Callable[[Any], object] | None = None) -> _Reader:
-    """Return a reader of the values of a type that a function accepts."""
+    """Return a reader of values of one type; it refuses a value for which `accepts` returns false."""
 
     def read(key: str, value: Any) -> Any:
         try:
@@ -226,7 +229,7 @@ def _choice(closed_set: type[StrEnum]) -> _Reader:
 
 
 def _table(read: _Reader) -> _Reader:
-    """Return a reader of a table whose values one reader parses."""
+    """Return a reader of a table whose values are all parsed by the same reader."""
 
     def read_table(key: str, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -237,7 +240,7 @@ def _table(read: _Reader) -> _Reader:
 
 
 def _over(defaults: Mapping[Any, Any], read: _Reader) -> _Reader:
-    """Return a reader of a table that changes some of the defaults."""
+    """Return a reader of a table whose values replace some of the defaults."""
 
     def read_table(key: str, value: Any) -> Any:
         stated = _table(read)(key, value)
@@ -259,7 +262,7 @@ _texts = _of(tuple[str, ...], "a list of texts")
 _wing = _of(str, "the name of a wing, such as `shared`", _is_name(re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")))
 _room = _of(str, "the name of a room, such as `anti-patterns`", _is_name(re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")))
 
-# Without the characters that would end a link of Markdown, or mean something else there.
+# Without the characters that would end a Markdown link or have another meaning in it.
 _PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
 _page = _of(
     str,
@@ -274,18 +277,21 @@ _files = _of(
 
 
 def _is_below_root(path: str) -> bool:
-    """Return whether a path is below the root, in `/` form, and not in git's own folder, so that every clone has it."""
+    """Return whether a path is below the root, with `/` between its parts, and not in a `.git` folder.
+
+    Every clone has the files that such paths name.
+    """
     refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
     return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
 
 
 _below_root = _of(str, "a path below the root, such as `.baseline.json`", _is_below_root)
 
-# `ext::` runs a program, and git's other remote helpers may do anything.
+# The allowed protocols. `ext::` runs a program, and git's other remote helpers may run anything, too.
 _PROTOCOLS = ("file", "git", "http", "https", "ssh")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
-# `git@host:folder/name.git`; a single letter before the colon is a drive of Windows.
+# Matches `git@host:folder/name.git`. A single letter before the colon would be a Windows drive.
 _SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
 _PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
@@ -293,12 +299,12 @@ _REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[\w.+/@#=,%-]+(?<![/.])(?<!\.lock)
 
 
 def is_path(url: str) -> bool:
-    """Return whether a repository is stated as a path."""
+    """Return whether a repository is written as a path, not as a URL."""
     return not _SCHEME.match(url) and not _SCP.match(url)
 
 
 def _repository(key: str, value: Any) -> str:
-    """Return a URL of a known protocol, `user@host:path`, or a path from the root."""
+    """Return a valid repository: a URL with an allowed protocol, `user@host:path`, or a path relative to the root."""
     url: str = _any_text(key, value)
     if not url.isprintable() or url != url.strip() or url.startswith("-"):
         raise _refused(key, "the URL or the path of a repository", url)
@@ -341,7 +347,7 @@ KEYS: _Keys = {
     "site.diff_url": _page,
     "site.files_url": lambda key, value: _files(key, value).rstrip("/"),
 }
-"""The keys of the file; the last part of each is the name of the field that it sets."""
+"""The keys of `mdmem.toml` with their readers; the last part of a key is the name of its field in `Settings`."""
 
 _WINGS = "wings"
 WING_KEYS: _Keys = {
@@ -353,14 +359,14 @@ WING_KEYS: _Keys = {
     "path": _below_root,
     "commit": _of(str, "the full hash of a commit, 40 digits", _COMMIT.match),
 }
-"""The keys of each table below `[wings]`."""
+"""The keys of each table `[wings.NAME]`, with their readers."""
 
 _REMOTE_KEYS = ("git", "ref", "path", "commit")
 _Faults = list[tuple[str, str]]
 
 
 def parse_settings(content: bytes) -> Settings:
-    """Return the settings that a `mdmem.toml` states; raises SettingsError with the key or the line."""
+    """Return the settings in a `mdmem.toml`; raises SettingsError with the key or the line of the first mistake."""
     try:
         stated = tomllib.loads(content.removeprefix(BOM_UTF8).decode())
     except UnicodeDecodeError as error:
@@ -368,7 +374,7 @@ def parse_settings(content: bytes) -> Settings:
     except RecursionError as error:
         raise SettingsError("mdmem.toml cannot be read: it is nested too deeply") from error
     except ValueError as error:
-        # Not only TOMLDecodeError: a number may have more digits than Python reads.
+        # A number with more digits than Python reads raises a ValueError that is no TOMLDecodeError.
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
     if _is_too_large(stated):
         raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
@@ -382,7 +388,7 @@ def parse_settings(content: bytes) -> Settings:
 
 
 def readable_settings(content: bytes) -> Settings:
-    """Return the settings that can be read of a `mdmem.toml`, the defaults for the others."""
+    """Return the settings that can be parsed, with defaults for the keys that are invalid."""
     try:
         return parse_settings(content)
     except SettingsError as error:
@@ -390,7 +396,7 @@ def readable_settings(content: bytes) -> Settings:
 
 
 def _is_too_large(value: object) -> bool:
-    """Return whether a value has a whole number beyond the range of TOML, which a message could not print."""
+    """Return whether a value contains an integer of more than 64 bits, which TOML does not allow."""
     if isinstance(value, int):
         return not -(2**63) <= value < 2**63
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -398,7 +404,7 @@ def _is_too_large(value: object) -> bool:
 
 
 def _values(stated: Mapping[str, Any], keys: _Keys, prefix: str, faults: _Faults) -> dict[str, Any]:
-    """Return the values of some tables by field; values that cannot be parsed are left out and added to the faults."""
+    """Return the parsed values of some tables by field name, and add those that are invalid to `faults`."""
     tables, flat = _tables(keys), dict[str, Any]()
     for name, value in stated.items():
         is_table = name in tables and isinstance(value, dict)
@@ -425,7 +431,7 @@ def _unknown(prefix: str, key: str, keys: Mapping[str, Any]) -> str:
 
 
 def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
-    """Return the settings of each wing; those about another repository count only where one is stated."""
+    """Return the settings of each wing; `ref`, `path` and `commit` without `git` are added to `faults`."""
     if not isinstance(stated, dict):
         faults.append((_WINGS, f"mdmem.toml: `{_WINGS}` must be a table, found {stated!r}"))
         return {}
@@ -451,9 +457,9 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return a file of settings that sets a dotted key to a text, and every other byte as it was.
+    """Return the content of `mdmem.toml` with a dotted key set to a string, and every other byte unchanged.
 
-    Raises SettingsError if the file is written in a way that leaves no certain place for the key.
+    Raises SettingsError if the file is written in a way that leaves no safe place for the key.
     """
     settings, (table, _, name) = parse_settings(content), key.rpartition(".")
     meant = inner = _tables_in(content)
@@ -473,7 +479,7 @@ def _tables_in(content: bytes) -> dict[str, Any]:
 
 
 def _with_key(content: bytes, table: str, name: str, value: str) -> Iterator[bytes]:
-    """Yield the file with the value replaced, with a line after one of the table, and with a new table."""
+    """Yield possible new contents: with the value replaced, with a line added to the table, and with a new table."""
     lines, line = content.decode().splitlines(keepends=True), f'{name} = "{value}"'
     keys = list(enumerate(_dotted_keys([line.removeprefix("\ufeff") for line in lines])))
     ending = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
@@ -487,7 +493,7 @@ def _with_key(content: bytes, table: str, name: str, value: str) -> Iterator[byt
             yield put(number, re.sub(found, rf'\g<1>"{value}"', lines[number], count=1), replaced=1)
     for number, key in reversed(keys):
         if key.rpartition(".")[0] == table:
-            # Written like the key before it, which may be indented or dotted.
+            # Write the key like the key on the line above, which may be indented or dotted.
             bare = lines[number].rstrip("\r\n")
             stated = re.sub(r"[\w-]+(?=[\"']?\s*\Z)", name, bare.partition("=")[0].rstrip(), count=1)
             end = lines[number][len(bare) :]

@@ -1,6 +1,6 @@
-"""The files below a root at one moment: on disk, in git's index, in a commit, and views of these.
+"""Trees: the files below a root at one moment, from the disk, git's index or a commit, and filtered or changed views.
 
-A file that cannot be read never counts as absent.
+A file that cannot be read is listed as unreadable. It never counts as absent.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class FileKind(StrEnum):
 
 
 class TreeFile(StoredRecord, frozen=True):
-    """One path below the root, in `/` form.
+    """One path below the root, with `/` between its parts.
 
-    `digest` is set where git lists the file, so that it need not be read. `target` is that of a symbolic link, in `/`
-    form.
+    `digest` is git's hash of the content, set if git lists the file, so that the file need not be read. `target` is the
+    target of a symbolic link, also with `/`. `reason` says why a file is unreadable.
     """
 
     path: str
@@ -54,13 +54,13 @@ class TreeFile(StoredRecord, frozen=True):
 
 
 class Unreadable(Struct, frozen=True):
-    """Takes the place of the bytes of a file that exists and cannot be read."""
+    """Stands for the bytes of a file that exists and cannot be read; `reason` is the error."""
 
     reason: str
 
 
 class MissingWing(Struct, frozen=True):
-    """A wing of another repository that is not read: the reason, a command that helps, its line in the settings."""
+    """A wing of another repository that could not be read: the reason, a command that helps, its settings line."""
 
     name: str
     message: str
@@ -71,9 +71,9 @@ class MissingWing(Struct, frozen=True):
 class Tree:
     """The files below a root at one moment.
 
-    `name` is for messages; `access` is what the tree is narrowed to; `is_on_disk` says that these are the files on
-    disk, without changes; `fetched_wings` and `missing_wings` are the visible wings of other repositories that are
-    read, and that are not.
+    `name` is used in messages. `access` is the access that the tree is limited to. `is_on_disk` is true for the
+    unchanged files on disk. `fetched_wings` are the visible wings of other repositories that were read; `missing_wings`
+    could not be read.
     """
 
     name: str
@@ -83,31 +83,31 @@ class Tree:
     missing_wings: tuple[MissingWing, ...] = ()
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return everything below the root whose name does not start with a dot, sorted by path."""
+        """Return all files below the root, sorted by path, without hidden ones (a name that starts with a dot)."""
         raise NotImplementedError
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the given order."""
+        """Yield each path with its bytes, in the order of the arguments."""
         raise NotImplementedError
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the digest of each file that can be read, by path."""
+        """Return git's hash of the content of each file that can be read, by path."""
         return {file.path: file.digest for file in files if file.digest}
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the paths of files at `x/y/z.md` that look like entries and are in no wing, sorted.
+        """Return the sorted paths of files that look like entries, as `x/y/z.md`, but whose folder `x` is not a wing.
 
-        There are some only where the root is the repository's top, and for callers who may see everything.
+        Empty unless the root is the top of a repository and the caller may see every wing.
         """
         return ()
 
     def hidden(self) -> frozenset[str]:
-        """Return the first names of the paths that the caller may not see."""
+        """Return the wings and top-level files that the caller may not see, by name."""
         return frozenset()
 
 
 def digest_of(content: bytes) -> str:
-    """Return git's name for a blob of these bytes."""
+    """Return the hash that git gives to a file with these bytes."""
     return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
@@ -115,13 +115,13 @@ path_of = attrgetter("path")
 
 
 def find_file(files: Sequence[TreeFile], path: str) -> TreeFile | None:
-    """Return the file at a path, of files that are sorted by path."""
+    """Return the file at a path, or None; `files` must be sorted by path."""
     place = bisect_left(files, path, key=path_of)
     return files[place] if place < len(files) and files[place].path == path else None
 
 
 def has_file(tree: Tree, path: str) -> bool:
-    """Return whether a tree has anything at a path."""
+    """Return whether a tree lists a file at a path."""
     return find_file(tree.files(), path) is not None
 
 
@@ -131,7 +131,7 @@ def read_one(tree: Tree, path: str) -> bytes | Unreadable:
 
 
 def is_wing_manifest(content: bytes) -> bool:
-    """Return whether a README has front matter with `kind`: at a repository's top, that makes its folder a wing."""
+    """Return whether a README has front matter with `kind`, which makes a top-level folder a wing."""
     text = content.removeprefix(b"\xef\xbb\xbf")
     kind, end = text.find(b"\nkind:", len(b"---")), text.find(b"\n---", len(b"---"))
     return text.startswith((b"---\n", b"---\r\n")) and kind >= 0 and (end < 0 or kind < end)
@@ -153,18 +153,18 @@ def _may_be_orphan(file: TreeFile) -> bool:
 
 
 class MemoryTree(Tree, Struct, frozen=True):
-    """Files in memory, sorted by path; a file without content is only listed."""
+    """A tree whose files are in memory, sorted by path; a file without content is listed but cannot be read."""
 
     name: str
     listed: tuple[TreeFile, ...] = ()
     contents: Mapping[str, bytes] = {}
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return the files."""
+        """Return the files in the order in which they were given."""
         return self.listed
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the given order."""
+        """Yield each path with its bytes, in the order of the arguments."""
         return ((path, self.contents.get(path, Unreadable("No such file or directory"))) for path in paths)
 
 
@@ -172,9 +172,9 @@ _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
 
 
 class GitTree(Tree, Struct, dict=True):
-    """The files that git lists below a root, in its index or in a commit; never those on disk.
+    """The files that git lists below a root, in its index or in a commit; files on disk are never read.
 
-    `commit` may be a tree, too; None is the index.
+    `commit` may also be the hash of a git tree; None means the index.
     """
 
     repository: Repository
@@ -202,7 +202,7 @@ class GitTree(Tree, Struct, dict=True):
         prefix = f"{self.under}/" if self.under else ""
         found: dict[str, TreeFile] = {}
         for blob in blobs:
-            # A link or a file at the root's own path is no root.
+            # If the root's own path is a link or a file, it has no files below it.
             if blob.path.startswith(prefix):
                 path = blob.path.removeprefix(prefix)
                 self._digests[path] = blob.digest
@@ -217,14 +217,14 @@ class GitTree(Tree, Struct, dict=True):
         return tuple(found[path] for path in sorted(found))
 
     def _only_wings(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
-        """Return the settings and the files in wings, which at a repository's top are the folders with a manifest."""
+        """Return only the settings and the files of wings; top-level folders without a manifest are left out."""
         manifests = {
             path: file.digest or ""
             for path, file in found.items()
             if path.endswith("/README.md") and path.count("/") == 1 and file.kind in (FileKind.FILE, FileKind.UNMERGED)
         }
         content = dict(self._reader.read(list(manifests.values())))
-        # A manifest that cannot be read may be that of a wing.
+        # A folder whose manifest cannot be read may be a wing, so it counts as one.
         wings = {
             path.partition("/")[0]
             for path, digest in manifests.items()
@@ -235,12 +235,12 @@ class GitTree(Tree, Struct, dict=True):
         return kept
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the paths of entries in no wing."""
+        """Return the sorted paths of files that look like entries but are in no wing."""
         self.files()
         return _entries_in(self.read(self._orphans))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the given order, from one git process."""
+        """Yield each path with its bytes, in the order of the arguments; one git process reads them all."""
         self.files()
         listed = [path for path in paths if path in self._digests]
         blobs = self._reader.read([self._digests[path] for path in listed])
@@ -251,28 +251,28 @@ class GitTree(Tree, Struct, dict=True):
 
 
 Stat = tuple[int, int, int, int]
-"""The times of the last change of the content and of anything, in nanoseconds, the size, and the inode."""
+"""A file's mtime and ctime in nanoseconds, size in bytes, and inode."""
 
 
 def stat_of(stat: os.stat_result) -> Stat:
-    """Return the parts of a stat that change with a file."""
+    """Return the parts of a stat that change when a file is written."""
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 class Digests(Protocol):
-    """Remembers the digest of each file by its stat."""
+    """A cache of the hash of each file by its stat."""
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
-        """Return, by path, the digests that are certain."""
+        """Return the cached hashes by path, without those of files that changed or may have changed."""
         ...
 
     def keep(self, path: str, stat: Stat, digest: str) -> None:
-        """Remember the digest of a file that was read with this stat."""
+        """Cache the hash of a file that was read with this stat."""
         ...
 
 
 class WorkingTree(Tree, Struct):
-    """The files on disk, untracked and ignored ones included, as of one listing; `stats` remembers digests."""
+    """The files on disk, including untracked and ignored files, listed once; `stats` is the cache of hashes."""
 
     root: Path
     is_top: bool = False
@@ -285,9 +285,10 @@ class WorkingTree(Tree, Struct):
     is_on_disk = True
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file.
+        """Return all files below the root, sorted by path. A folder that cannot be listed is one unreadable file.
 
-        Raises GitError where a sparse checkout left out some of the files: without them any answer may be wrong.
+        The files are listed at the first call. Raises GitError if a sparse checkout left out some files of the memory,
+        because an answer without them may be wrong.
         """
         if self._listed is None:
             if self.repository is not None:
@@ -298,7 +299,10 @@ class WorkingTree(Tree, Struct):
         return self._listed
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile], *, outside: bool = False) -> None:
-        """Add what is below a folder; at the top only wings are entered, or `outside` all others, two levels deep."""
+        """Add the files below a folder to `found`.
+
+        At the top of a repository, only wings are read, or with `outside` only the other folders, two levels deep.
+        """
         try:
             with os.scandir(folder) as listing:
                 items = list(listing)
@@ -313,7 +317,7 @@ class WorkingTree(Tree, Struct):
             path = prefix + item.name
             if item.is_file(follow_symlinks=False):
                 found.append(TreeFile(path))
-                # Whoever reads a file that is gone by now gets the error.
+                # If the file was deleted since the listing, `read` reports the error.
                 with suppress(OSError):
                     self._stats[path] = stat_of(item.stat(follow_symlinks=False))
             elif item.is_symlink():
@@ -332,17 +336,17 @@ class WorkingTree(Tree, Struct):
     def _is_wing(self, folder: str) -> bool:
         manifest = Path(folder) / "README.md"
         try:
-            # As in git, symbolic links are not followed.
+            # Symbolic links are not followed, since git does not follow them either.
             is_file = S_ISREG(manifest.lstat().st_mode)
             return is_file and is_wing_manifest(read_regular(manifest, follow=False))
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError:
-            # A manifest that cannot be read may be that of a wing.
+            # A folder whose manifest cannot be read may be a wing, so it counts as one.
             return True
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the paths of entries in no wing, without files that git ignores, submodules and symbolic links."""
+        """Return the paths of files that look like entries but are in no wing, without those that git ignores."""
         found: list[TreeFile] = []
         if self.is_top:
             self._scan(self.root, "", found, outside=True)
@@ -351,7 +355,7 @@ class WorkingTree(Tree, Struct):
         return _entries_in(self.read([path for path in paths if path not in ignored]))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the given order."""
+        """Yield each path with its bytes, in the order of the arguments."""
         for path in paths:
             try:
                 content: bytes | Unreadable = self._read(path)[0]
@@ -363,9 +367,9 @@ class WorkingTree(Tree, Struct):
         return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return each file's digest, reading only those whose stat changed since they were last read.
+        """Return git's hash of each file; a file is read only if its stat is not in the cache of hashes.
 
-        The stat is that of the listing: a later change belongs to another moment.
+        The stat is the one from the listing, so that a file that changed since then is not mistaken for the listed one.
         """
         self.files()
         new = [file for file in files if file.path not in self._digests]
@@ -386,10 +390,10 @@ class WorkingTree(Tree, Struct):
 
 
 class TreeView(Tree, Struct):
-    """A view of another tree: with wings of other repositories, limited to an access, with changed bytes, or all three.
+    """A view of another tree that adds wings of other repositories, hides files, or replaces the bytes of files.
 
-    Paths in the trees of `wings` are relative to the wing's folder; the content of the wings in `missing` is unknown.
-    If `changed` is given, even empty, each file is read only once, so that all results are from the same moment.
+    Paths in the trees of `wings` are relative to the wing's folder. `missing` are wings that could not be read. If
+    `changed` is not None, each file is read only once and then cached, so that all results are from the same moment.
     """
 
     below: Tree
@@ -406,7 +410,7 @@ class TreeView(Tree, Struct):
     _listed: tuple[TreeFile, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Copy the attributes of the tree below; a copy with other changes is listed again."""
+        """Take the attributes of the tree below; a copy with other changes must list its files again."""
         below, self._listed = self.below, None
         self.name = below.name
         self.access = access = self.access if self.access.is_narrow else below.access
@@ -415,7 +419,10 @@ class TreeView(Tree, Struct):
         self.missing_wings = tuple(one for one in (*below.missing_wings, *self.missing) if access.reads(one.name))
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return the visible files with the changes, sorted by path; listed once."""
+        """Return the files that the caller may see, with the planned changes applied, sorted by path.
+
+        The list is made at the first call and then cached.
+        """
         if self._listed is None:
             changed = self.changed or {}
             files = [*self.below.files()]
@@ -427,16 +434,16 @@ class TreeView(Tree, Struct):
         return self._listed
 
     def orphans(self) -> tuple[str, ...]:
-        """Return the entries of the tree below that are in no wing."""
+        """Return the orphans of the tree below; empty for a caller who may not see every wing."""
         return () if self.access.is_narrow else self.below.orphans()
 
     def hidden(self) -> frozenset[str]:
-        """Return the first names of the paths that the caller may not see."""
+        """Return the wings and top-level files that the caller may not see, by name."""
         paths = (file.path for file in self.below.files() if not self.access.sees(file.path))
         return self.below.hidden().union(path.split("/", 1)[0] for path in paths)
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the given order; each tree is read once, and no hidden file is."""
+        """Yield each path with its bytes, in the order of the arguments; a hidden file is never read."""
         changed, found = self.changed or {}, self._contents if self.changed is not None else {}
         by_wing: dict[str, list[str]] = {}
         for path in paths:
@@ -456,7 +463,7 @@ class TreeView(Tree, Struct):
             yield path, changed[path] if path in changed else found[path]
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the digest of each visible file; git lists those of the joined wings."""
+        """Return the hash of each visible file; in wings of other repositories, the hash comes from git's listing."""
         here = {**self._contents, **(self.changed or {})}
         found = {path: digest_of(content) for path, content in here.items() if isinstance(content, bytes)}
         rest = [file for file in files if file.path not in here and self.access.sees(file.path)]
@@ -466,7 +473,7 @@ class TreeView(Tree, Struct):
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> TreeView:
-        """Return the view with other bytes in some files and then some files renamed."""
+        """Return a view with new bytes in some files, in which some files are then renamed (old path, new path)."""
         changed, gone = {**(self.changed or {}), **contents}, set(self.gone)
         for old, new in renames:
             content = changed.pop(old) if old in changed else self.bytes_below(old)
@@ -476,12 +483,12 @@ class TreeView(Tree, Struct):
         return replace(self, changed=changed, gone=frozenset(gone - changed.keys()))
 
     def bytes_below(self, path: str) -> bytes | Unreadable:
-        """Return the bytes of a file before any change."""
+        """Return the bytes of a file without the planned changes."""
         if path not in self._contents:
             self._contents.update(self.below.read([path]))
         return self._contents[path]
 
 
 def narrowed(tree: Tree, access: Access) -> Tree:
-    """Return the part of a tree that an access lets the caller see; the tree itself where that is everything."""
+    """Return a view of a tree limited to an access, or the tree itself if the access allows everything."""
     return TreeView(tree, access=access) if access.is_narrow else tree

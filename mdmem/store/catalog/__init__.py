@@ -1,1 +1,1 @@
-"""Every entry of a tree, and the problems found while loading."""
+"""The catalog: all entries and wings of a tree, and the problems found while loading them."""

@@ -1,4 +1,4 @@
-"""Compare the entries of two trees, and two bodies."""
+"""Find the entries that were changed, added, removed or moved between two trees."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mdmem.store.catalog.links import Reference, references_in
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import digest_of
 
-# As for git: a file that has half of another's content was renamed.
+# Like git, count a file as renamed if at least half of its content is the same.
 _MOVED = 0.5
 
 
 class ComparableText(Struct, frozen=True):
-    """The body of an entry, with the addresses of its tree and the new addresses of moved entries."""
+    """The body of an entry, with all addresses of its tree, and the new address of each moved entry by the old one."""
 
     address: str
     body: str
@@ -27,22 +27,25 @@ class ComparableText(Struct, frozen=True):
     moves: Mapping[str, str] = field(default_factory=dict)
 
     def references(self) -> list[Reference]:
-        """Return the cross-references of the body, in order."""
+        """Return the links in the body, in their order."""
         return list(references_in({self.address: without_code(self.body)}, self.addresses))
 
     def target(self, reference: Reference) -> str | None:
-        """Return the target of a reference after the moves."""
+        """Return the address of the entry that a link means, after the moves; None if there is no such entry."""
         return self.moves.get(reference.target, reference.target) if reference.target else None
 
 
 def seen_lines(body: str) -> list[str]:
-    """Return the lines of a body without trailing blanks, and without blank lines at either end."""
+    """Return the lines of a body without trailing spaces, and without blank lines at the beginning and the end."""
     text = "\n".join(line.rstrip() for line in body.split("\n")).strip("\n")
     return text.split("\n") if text else []
 
 
 def says_the_same(before: ComparableText, after: ComparableText) -> bool:
-    """Return whether nothing changed but trailing blanks, links that follow a move, and links without a target."""
+    """Return whether two bodies say the same.
+
+    Trailing spaces, links that follow a moved entry, and links without a target may differ.
+    """
     if seen_lines(before.body) == seen_lines(after.body):
         return True
     old, new = before.references(), after.references()
@@ -64,9 +67,9 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return the first line of the second body that differs from the first: its index, and its text.
+    """Return the index and the text of the first line of the second body that differs from the first body.
 
-    If lines were only removed at the end, it is the last remaining line.
+    If lines were only removed at the end, it is the last line that is left.
     """
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
@@ -76,7 +79,7 @@ def first_difference(before: str, after: str) -> tuple[int, str]:
     return number + blank, new[number] if new else ""
 
 
-# The fields with content, besides title and links, and those that limit where an entry applies.
+# The fields, besides title and links, that say what an entry demands and where it applies.
 BINDING_FIELDS = (
     "applies_to",
     "trigger",
@@ -92,7 +95,10 @@ BINDING_FIELDS = (
 
 
 class Changed(Struct, frozen=True):
-    """One entry before and after a change, at one address or two, with the bodies of its files."""
+    """One entry before and after a change, with both bodies; its address may have changed, too.
+
+    `keeps_text` is true if both bodies say the same.
+    """
 
     before: Entry
     after: Entry
@@ -102,19 +108,19 @@ class Changed(Struct, frozen=True):
 
     @property
     def keeps_title(self) -> bool:
-        """Return whether the stated title did not change; a title made from the address moves with it."""
+        """Return whether the title is the same; a title that is made from the address may change with the address."""
         before, after = self.before, self.after
         is_same = before.title == after.title or _stated_title(before) == _stated_title(after)
         return is_same or "title" in after.unread
 
     @property
     def is_corrected(self) -> bool:
-        """Return whether the change is marked as editorial."""
+        """Return whether the change is marked as editorial, by a new `editorial_at`."""
         at = self.after.editorial_at
         return (at is not None and at != self.before.editorial_at) or "editorial_at" in self.after.unread
 
     def altered(self) -> tuple[str, ...]:
-        """Return the binding fields that differ, of those that can be read on both sides."""
+        """Return the names of the binding fields that differ; a field that is invalid before or after is left out."""
         unread = {*self.before.unread, *self.after.unread}
         return tuple(
             name
@@ -124,14 +130,14 @@ class Changed(Struct, frozen=True):
 
 
 class Changes(Struct, frozen=True):
-    """The entries that a change altered or moved, those it added, and those it removed, by address."""
+    """The entries that were changed or moved, that were added, and that were removed, each sorted by address."""
 
     changed: tuple[Changed, ...] = ()
     added: tuple[Entry, ...] = ()
     gone: tuple[Entry, ...] = ()
 
     def activated(self) -> Iterator[tuple[Entry | None, Entry]]:
-        """Yield each entry that became active or under review, with what it was; None if it is new."""
+        """Yield each entry that became active or under review, with its earlier version first, or None if it is new."""
         yield from ((None, entry) for entry in self.added if entry.is_in_force)
         for one in self.changed:
             if one.after.is_in_force and not one.before.is_in_force:
@@ -141,9 +147,9 @@ class Changes(Struct, frozen=True):
 def changes_between(
     before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
 ) -> Changes:
-    """Return the changes between two trees; only entries that differ are read from the first.
+    """Return the changes from one tree to another; of the first tree, only the files that differ are read.
 
-    `documents` are the files of the second by address; nothing is known about the addresses of `left_out`.
+    `documents` are the files of the second tree by address. Addresses in `left_out` are not compared.
     """
     digests = before.file_digests
     common = (documents.keys() & before.entries.keys() & after.entries.keys()) - left_out
@@ -156,7 +162,7 @@ def changes_between(
     changed = []
     for old, new in sorted([*((address, address) for address in differing), *moves.items()]):
         was, now = before.entries[old], after.entries.get(new)
-        # Other bytes may mean the same: a comment in the front matter, or digests of another kind.
+        # Files with different hashes may be the same entry, for example if only a comment in the front matter differs.
         if old not in bodies or now is None or (was == now and bodies[old] == documents[new].body):
             continue
         old_text = ComparableText(old, bodies[old], before.addresses, moves)
@@ -171,7 +177,7 @@ def changes_between(
 
 
 def _outside_closed(addresses: Collection[str], catalog: Catalog) -> list[str]:
-    """Return, sorted, the addresses that a tree certainly does not have: those that no closed folder may hide."""
+    """Return the sorted addresses that are certainly not in a tree, because no unreadable folder may contain them."""
     hidden = tuple(f"{finding.place.path}/" for finding in catalog.closed)
     return sorted(address for address in addresses if not address.startswith(hidden))
 
@@ -184,13 +190,14 @@ def _find_moves(
     missing: Sequence[str],
     fresh: Sequence[str],
 ) -> dict[str, str]:
-    """Return the new address of each moved entry: one with the same words, free if possible, else with half of them.
+    """Return the new address of each moved entry by its old address.
 
-    The checks then report the difference as a change of the text, as in a file that did not move.
+    An entry moved to a file with the same words, or else to a file that has at least half of its words. The checks then
+    report the difference as a change of the text, as for an entry that did not move.
     """
 
     def has_type(address: str, moved: Entry) -> bool:
-        # A file that cannot be parsed may be the entry all the same.
+        # A file that cannot be parsed may still be the moved entry.
         entry = after.entries.get(address)
         return entry is None or entry.type is moved.type
 
@@ -205,7 +212,7 @@ def _find_moves(
         words = _words(bodies.get(old, ""), entry)
         same = [new for new in by_words.get(words, ()) if words and has_type(new, entry)]
         if same:
-            # The nearest address first: that of the same name, in the same room, in the same wing.
+            # Prefer the address with the same name, then the one in the same room, then in the same wing.
             parts = old.split("/")[::-1]
             ordered = sorted(same, key=lambda new: ([*map(ne, parts, new.split("/")[::-1])], new))
             found[old] = next((new for new in ordered if new not in taken), ordered[0])
@@ -216,7 +223,7 @@ def _find_moves(
         was, entry, name = Counter(bodies[old].split()), before.entries[old], old.split("/")[-1]
         successors = {new for new in free if new in after.entries and old in after.entries[new].supersedes}
         may_be = [new for new in free if has_type(new, entry) and new not in successors]
-        # The same name first: if a whole wing moved, not every pair has to be compared.
+        # Compare files of the same name first. If a whole wing moved, this avoids comparing every pair.
         for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
             nearest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
             if nearest is not None and _likeness(was, free[nearest]) >= _MOVED:
@@ -227,7 +234,7 @@ def _find_moves(
 
 
 def _words(body: str, entry: Entry | None) -> str:
-    """Return the words that identify a moved entry: its body, else its fields; empty if it has none."""
+    """Return the text by which a moved entry is recognised: its body, or without a body its fields."""
     text = " ".join(body.split())
     if text or entry is None:
         return text
@@ -236,9 +243,9 @@ def _words(body: str, entry: Entry | None) -> str:
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """Return the share of the longer of two texts that the other has, by words."""
+    """Return the share of words that two texts have in common, relative to the longer text; 0 if it is too small."""
     longest = max(one.total(), other.total())
-    # Counting common words takes ten times as long.
+    # Compare the lengths first, since counting common words takes ten times as long.
     is_possible = min(one.total(), other.total()) >= _MOVED * longest
     return (one & other).total() / longest if longest and is_possible else 0
 

@@ -1,30 +1,33 @@
-"""Find links between entries, and classify the edges of supersession.
+"""Find links between entries, and classify the supersessions.
 
-The first row that fits is the class of the edge, and its code the one that is reported. Rows marked * consider all
-edges of O that no row above has taken.
+A supersession is an edge of a graph: entry N (new) supersedes entry O (old). N states it in `supersedes`, and O in
+`superseded_by`. The class of an edge is the first row that matches. Rows marked * compare all edges of the same O that
+no earlier row matched. The code is the check that reports the edge.
 
 | class | when | code |
 | --- | --- | --- |
 | SELF | N is O | self-link |
-| DANGLING | there is not a file at one end | dangling-link |
-| UNTRACKED | a file in git links one that is only on disk | link-not-tracked |
-| UNKNOWN | the file at one end cannot be read | that file's own |
-| CYCLE | O also supersedes N, directly or through others | supersession-cycle |
-| ACROSS_WINGS | N and O are of two wings, and N is not shared while O is a project's | supersession-across-wings |
-| PENDING | N was turned down: it ended for a reason and without a successor, and O does not name it | none |
-| TWO_SUCCESSORS * | two that are not drafts claim O, or O names two, without naming all and a reason | two-successors |
-| MISMATCH * | one that is no draft claims O, and O names another instead | supersession-mismatch |
-| PENDING | N is a draft and O does not name it | none |
-| BY_DRAFT | N is a draft, O names it, and O has no reason or other successor for its end | superseded-by-draft |
-| MISSING_FORWARD | O names N, N does not claim O | supersession-one-sided |
-| MISSING_BACK | N claims O, O does not name N | supersession-one-sided |
-| PENDING | N is a draft, O names it and ended for another cause | none |
-| BUT_ACTIVE | both name each other, O is not deprecated | superseded-but-active |
-| BY_DEAD | nothing took over, and N had ended before O was superseded by it | superseded-by-dead |
-| SOUND | both name each other | none |
+| DANGLING | the file of N or O does not exist | dangling-link |
+| UNTRACKED | a file in git links a file that is only on disk | link-not-tracked |
+| UNKNOWN | the file of N or O cannot be read | the code for that file |
+| CYCLE | O also supersedes N, directly or through other entries | supersession-cycle |
+| ACROSS_WINGS | N and O are in two wings, unless N is shared and O is a project's | supersession-across-wings |
+| PENDING | N was rejected: deprecated for a reason, without a successor, and O does not list N | none |
+| TWO_SUCCESSORS * | two N that are not drafts list O, or O lists two, without a reason that covers all | two-successors
+  |
+| MISMATCH * | an N that is no draft lists O, but O lists another entry | supersession-mismatch |
+| PENDING | N is a draft and O does not list N | none |
+| BY_DRAFT | N is a draft, O lists N, and O has no reason or other successor | superseded-by-draft |
+| MISSING_FORWARD | O lists N, but N does not list O | supersession-one-sided |
+| MISSING_BACK | N lists O, but O does not list N | supersession-one-sided |
+| PENDING | N is a draft, O lists N and is deprecated for another reason | none |
+| BUT_ACTIVE | both list each other, but O is not deprecated | superseded-but-active |
+| BY_DEAD | N was deprecated before O and has no current successor | superseded-by-dead |
+| SOUND | both list each other | none |
 
-An end is silent only if that is certain: a link field that could not be read, or has a link without a target, may have
-meant the other end. The edge is then UNKNOWN instead of one-sided, and the fault in the field is reported.
+An edge is one-sided only if the other entry certainly does not list its counterpart. If a link field is invalid or has
+a link without a target, it may have meant the counterpart. The edge is then UNKNOWN, and only the problem in the field
+is reported.
 """
 
 from __future__ import annotations
@@ -50,9 +53,10 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """One cross-reference in the body of the entry at `address`.
+    """A link in the body of the entry at `address`.
 
-    `target` is the entry that it means, None for no entry; `path` is its file from the root, for a Markdown link.
+    `target` is the entry that the link leads to, or None. `path` is the linked file, relative to the root, if the link
+    is a Markdown link.
     """
 
     address: str
@@ -62,24 +66,24 @@ class Reference(Struct, frozen=True):
 
 
 def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Iterator[Reference]:
-    """Yield the references of every body, by address and offset."""
+    """Yield the links in the bodies (text without code, by address), in the order of the bodies and of their text."""
     for address, text in prose.items():
         for link in body_links(text):
             yield reference_of(link, address, addresses)
 
 
 def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Reference:
-    """Resolve a link in the body of the entry at an address."""
+    """Return a link in the body of an entry, with the entry that it leads to."""
     if not link.is_path:
         return Reference(address, link, full_address(link.target, address, addresses))
-    # A leading slash means the repository's top, and stays.
+    # A path with a leading slash starts at the top of the repository, so `join` returns it unchanged.
     path = posixpath.normpath(posixpath.join(posixpath.dirname(address), link.target))
     target = path.removesuffix(".md") if path.endswith(".md") else ""
     return Reference(address, link, target if target in addresses else None, path)
 
 
 class Neighbour(Struct, frozen=True):
-    """An entry at the other end of a link, its relationship, and whether it has the link itself."""
+    """An entry that is linked with another: the relationship, and whether this entry has the link (is_incoming)."""
 
     entry: Entry
     relationship: str
@@ -87,22 +91,22 @@ class Neighbour(Struct, frozen=True):
 
     @property
     def direction(self) -> str:
-        """Return the word for the direction."""
+        """Return "incoming" if the neighbour has the link, or else "outgoing"."""
         return "incoming" if self.is_incoming else "outgoing"
 
 
-# Contradictions and decisions come before links that are only worth reading.
+# The order of relationships: those that may change what applies come first.
 _ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "relation", "see")
 
 
 def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
-    """Return the entries linked with one: contradictions first, then by relationship, direction and address.
+    """Return the entries that are linked with an entry, sorted by relationship, direction and address.
 
-    A superseded neighbour is replaced by its heads, except for the link that says so. Of links in bodies only those in
-    `body` count, since no other body is read for this.
+    A superseded neighbour is replaced by its current successors, unless the link itself is the supersession. Links in
+    bodies are only found in `body`, since reading all other bodies would take too long.
     """
     outgoing = list(catalog.derived.outgoing.get(address, ()))
-    # Blanking out the code takes longest.
+    # Skip a body without links, since removing its code is the slowest step.
     if may_have_links(body):
         references = references_in({address: without_code(body)}, catalog.entries)
         outgoing += ((found.target, "see") for found in references if found.target is not None)
@@ -134,7 +138,7 @@ def _current(catalog: Catalog, address: str, relationship: str) -> Iterator[Entr
 
 
 class EdgeKind(StrEnum):
-    """The classes of an edge, in the order of the table."""
+    """The classes of an edge, in the order of the table in the module's docstring."""
 
     SELF = "self"
     DANGLING = "dangling"
@@ -154,12 +158,15 @@ class EdgeKind(StrEnum):
 
     @property
     def is_consistent(self) -> bool:
-        """Return whether both ends agree."""
+        """Return whether the two entries agree, so that nothing is reported."""
         return self in (EdgeKind.SOUND, EdgeKind.PENDING)
 
 
 class Edge(Struct, frozen=True):
-    """«`new` supersedes `old`», and which ends state it; an end without a file is as written."""
+    """The statement that `new` supersedes `old`; `by_new` and `by_old` say which of the two files contains it.
+
+    The address of a missing file is kept as it is written.
+    """
 
     old: str
     new: str
@@ -171,16 +178,16 @@ class Edge(Struct, frozen=True):
 def classify(
     catalog: Catalog, untracked: frozenset[str] = frozenset(), *, about: Set[str] | None = None
 ) -> tuple[Edge, ...]:
-    """Return every edge that a readable entry states, by superseded and superseding address.
+    """Return every edge that a readable entry states, sorted by the old and then the new address.
 
-    `untracked` are the addresses whose file is on disk and not in git. `about` narrows to the superseded entries that
-    have one of these addresses at an edge.
+    `untracked` are the addresses of files that are on disk but not in git. With `about`, only edges of superseded
+    entries are returned that are linked with one of these addresses.
     """
     return tuple(_Classifier(catalog, untracked).edges(about))
 
 
 class _Classifier(Struct, frozen=True, dict=True):
-    """One pass over the edges of a catalog."""
+    """Classifies all edges of a catalog."""
 
     catalog: Catalog
     untracked: frozenset[str]
@@ -207,14 +214,14 @@ class _Classifier(Struct, frozen=True, dict=True):
             yield from (replace(edge, kind=kinds.get(edge) or self._kind_alone(edge, rest)) for edge in own)
 
     def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
-        """Return the class of an edge that its two ends alone decide, before either is compared with the other."""
+        """Return the class of an edge if the first rows of the table decide it, without comparing edges; else None."""
         entries, ends = self.catalog.entries, {edge.old, edge.new}
         if len(ends) == 1:
             return EdgeKind.SELF
         if not ends <= self.catalog.addresses:
             return EdgeKind.DANGLING
         named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
-        # If neither end is in git yet, both come with the same commit.
+        # If neither file is in git yet, both will be in the same commit.
         if named & self.untracked and not ends <= self.untracked:
             return EdgeKind.UNTRACKED
         if not ends <= entries.keys():
@@ -226,12 +233,12 @@ class _Classifier(Struct, frozen=True, dict=True):
             self.catalog.wings[new.wing].is_shared and not self.catalog.wings[old.wing].is_shared
         ):
             return EdgeKind.ACROSS_WINGS
-        # It ended for a reason of its own and never took over.
+        # The new entry was deprecated for a reason before it replaced the old one.
         is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
         return EdgeKind.PENDING if is_ended and not edge.by_old else None
 
     def _contradictions(self, rest: Sequence[Edge]) -> dict[Edge, EdgeKind]:
-        """Return the classes of those edges of one superseded entry that contradict one another."""
+        """Return the class of each edge of one superseded entry that contradicts another of its edges."""
         live = [edge for edge in rest if not self._is_draft(edge)]
         claimants = [edge for edge in live if edge.by_new]
         named = [edge for edge in rest if edge.by_old]
@@ -267,9 +274,9 @@ class _Classifier(Struct, frozen=True, dict=True):
         return self.catalog.entries[edge.new].status is Status.DRAFT
 
     def _is_silent(self, address: str, field: str) -> bool:
-        """Return whether a link field without an address surely does not mean it.
+        """Return whether the link field of an entry certainly does not list the other entry of an edge.
 
-        An entry of another repository cannot name those of this one.
+        An entry of another repository is never silent, since it cannot list entries of this repository.
         """
         entry = self.catalog.entries[address]
         if entry.wing in self.catalog.fetched_wings:

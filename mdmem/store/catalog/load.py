@@ -1,4 +1,4 @@
-"""Load a catalog from a tree, with wings of other repositories."""
+"""Load the catalog of a tree, including wings of other repositories."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 
 
 class NotHere(Struct, frozen=True):
-    """The reason why a wing of another repository cannot be read, as the end of a sentence, and the command to type."""
+    """Why a wing of another repository cannot be read, as the end of a sentence, and a command that helps."""
 
     why: str
     help: str = "`mdmem sync --wings --pinned` fetches it"
 
 
-# Returns the files of a wing, by its name and its settings; it fetches nothing.
+# A function that takes the name and settings of a wing and returns its files. It does not use the network.
 Finder = Callable[[str, WingSettings], Tree | NotHere]
 
 
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
-    """Return a tree with the wings that its own settings name in other repositories.
+    """Return a tree with the wings of other repositories that its settings list.
 
-    A folder of the tree takes precedence over a remote wing of the same name; that wing then counts as missing.
+    If the tree has a folder with the name of such a wing, the folder is read and the wing counts as missing.
     """
     settings = settings_of(tree)
     if not settings.remote_wings:
@@ -87,13 +87,13 @@ def settings_bytes(tree: Tree) -> bytes | Unreadable:
 
 
 def settings_of(tree: Tree) -> Settings:
-    """Return the readable settings of a tree, or the defaults."""
+    """Return the settings of a tree, with defaults for each part that cannot be parsed."""
     content = settings_bytes(tree)
     return Settings() if isinstance(content, Unreadable) else readable_settings(content)
 
 
 def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
-    """Return the files of a wing at its pinned commit, or why they cannot be read."""
+    """Return the files of a wing at its pinned commit (the commit in the settings), or why they cannot be read."""
     if stated.commit is None:
         return NotHere("is not pinned to a commit yet", "`mdmem sync --wings` fetches it and writes the commit")
     url = place_of(stated, root)
@@ -116,20 +116,20 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
 
 
 def place_of(stated: WingSettings, root: Path) -> str:
-    """Return the URL or path of a wing's repository; a relative path is relative to the root."""
+    """Return the URL or path of the repository that contains a wing; a relative path starts at the root."""
     url = stated.git or ""
     return os.path.normpath(root / url) if is_path(url) else url
 
 
-# Documents of this many bytes stay in memory for whoever needs their texts next: to parse one again takes 100 µs.
+# The total size of parsed documents that are kept in memory, in bytes. Parsing one again would take 100 µs.
 _MOST_BYTES = 32 * 1024 * 1024
 
 
 def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     """Load the entries and wings of a tree.
 
-    With a cache only files of unknown content are read, and entries have no links into wings that a narrowed tree
-    hides. Without one all documents stay in memory, and entries keep those links.
+    With a cache, only files that the cache does not have are read, and links into wings that the caller may not see are
+    removed from entries. Without a cache, all documents stay in memory and entries keep such links.
     """
     entry_files, others = _split(tree.files())
     readable = [file for file in entry_files if file.kind is FileKind.FILE]
@@ -165,7 +165,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
 
 
 def _split(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
-    """Return the files in an entry's place, and the others."""
+    """Return the files at an entry's path, and all other files."""
     by_place: dict[bool, list[TreeFile]] = {True: [], False: []}
     for file in files:
         by_place[is_entry_place(file.path)].append(file)
@@ -179,7 +179,10 @@ def _interpret(document: Document) -> LoadedFile:
 def _load_cached(
     tree: Tree, cache: EntryCache, files: Sequence[TreeFile], documents: dict[str, Document]
 ) -> tuple[dict[str, str], dict[str, LoadedFile]]:
-    """Return digest and content of files by path, and update the cache; documents that were read are added."""
+    """Return the hash and the loaded record of each file by path, and update the cache.
+
+    Documents that had to be read are added to `documents`.
+    """
     digests = tree.digests(files)
     known = ((file.path, cache.loaded(file.path, digests.get(file.path))) for file in files)
     loaded = {path: one for path, one in known if one is not None}
@@ -191,17 +194,17 @@ def _load_cached(
             documents[path] = document
         loaded[path] = found = _interpret(document)
         if not found.is_closed:
-            # The file may have changed since it was listed.
+            # Compute the hash from the bytes that were read, since the file may have changed after the listing.
             digests[path] = unknown[path].digest or digest_of(document.data)
             cache.learn(digests[path], found, is_on_disk=tree.is_on_disk)
-    # Whoever sees only some of the files cannot tell which are gone.
+    # Deleted files leave the cache, but only if the tree has all files. Otherwise a hidden file would look deleted.
     is_whole = tree.is_on_disk and not tree.access.is_narrow and not tree.missing_wings
     cache.save({file.path for file in tree.files()} if is_whole else None)
     return digests, loaded
 
 
 def _entries(tree: Tree, loaded: Sequence[LoadedFile], *, shows_hidden: bool) -> dict[str, Entry]:
-    """Return the entries by address, with their short links resolved as far as possible."""
+    """Return the entries by address, with short links replaced by full addresses where possible."""
     entries = {one.entry.address: one.entry for one in loaded if one.entry is not None}
     short = [one.entry for one in loaded if one.has_short_links and one.entry is not None]
     if not short and not tree.access.is_narrow:
@@ -216,7 +219,10 @@ def _entries(tree: Tree, loaded: Sequence[LoadedFile], *, shows_hidden: bool) ->
 
 
 def _wings(tree: Tree, files: Sequence[TreeFile], manifests: Sequence[LoadedFile]) -> dict[str, Wing]:
-    """Return the wings by name: those of manifests, with only the visible shared wings, and all with entries."""
+    """Return the wings by name, from their manifests and from the folders with entries.
+
+    Shared wings that the caller may not see are removed from the lists in the manifests.
+    """
     found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in files}}
     for one in manifests:
         wing = one.wing

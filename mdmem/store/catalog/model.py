@@ -1,4 +1,4 @@
-"""All entries of a tree, the faults found while loading them, and the graphs that are derived from them."""
+"""The catalog of a tree: its entries and wings, the problems in them, and graphs derived from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUPERSEDES = "supersedes"
 _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see")
 _linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 
-# The address at the other end, and the relationship.
+# The address of the linked entry, and the relationship.
 _FieldLink = tuple[str, str]
 
 
@@ -40,20 +40,21 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def is_lower(new: Entry, old: Entry) -> bool:
-    """Return whether an entry has less authority than the one that it amends."""
+    """Return whether an entry has less authority than another entry that it amends."""
     return new.type.rank > old.type.rank
 
 
 def may_speak_for(new: Entry, old: Entry, wings: Mapping[str, Wing]) -> bool:
-    """Return whether an entry may amend another: both are in one wing, or a project's entry amends a shared one."""
+    """Return whether an entry may amend another: both are in the same wing, or a project amends a shared entry."""
     return new.wing == old.wing or (wings[old.wing].is_shared and not wings[new.wing].is_shared)
 
 
 class Derived(Struct, frozen=True, eq=False, dict=True):
-    """Values derived from the entries and wings alone, each computed on first use.
+    """Values that depend only on the entries and wings; each is computed on first use and then cached.
 
-    An amendment counts if it is by a current entry, of no less authority, that may amend the other's wing. The
-    successor of an amendment amends in its place. A project amends a shared entry only for itself.
+    An amendment counts only if its entry is current, has at least the authority of the amended entry, and may amend
+    entries of that wing. If an amending entry is superseded, its successor amends instead. A shared entry that a
+    project amends is changed only for that project.
     """
 
     entries: Mapping[str, Entry]
@@ -67,7 +68,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def rooms(self) -> Mapping[str, Sequence[str]]:
-        """Return the addresses of the entries by wing and room, as `wing/room`, in their order."""
+        """Return the addresses of the entries in each room, by `wing/room`."""
         found: dict[str, list[str]] = {}
         for address in self.entries:
             found.setdefault(address.rpartition("/")[0], []).append(address)
@@ -75,7 +76,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def outgoing(self) -> Mapping[str, Sequence[_FieldLink]]:
-        """Return the links in the fields of each entry."""
+        """Return the links in the fields of each entry: the linked address and the relationship."""
         found: dict[str, list[_FieldLink]] = {}
         for address, entry in self.entries.items():
             *named, newer, relations = _linked(entry)
@@ -83,14 +84,14 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
             links += [(relation.to, relation.type.casefold()) for relation in relations]
             if links:
                 found.setdefault(address, []).extend(links)
-            # Either end may state a supersession; its source is the newer entry.
+            # `superseded_by` is stored as a link from the newer entry to the older one.
             for new in newer:
                 found.setdefault(new, []).append((address, SUPERSEDES))
         return found
 
     @cached_property
     def incoming(self) -> Mapping[str, Sequence[_FieldLink]]:
-        """Return the links to each address."""
+        """Return the links to each address: the linking address and the relationship."""
         found: dict[str, list[_FieldLink]] = {}
         for source, links in self.outgoing.items():
             for target, relationship in links:
@@ -98,7 +99,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
         return found
 
     def amended_by(self, address: str, *, project: str | None = None) -> tuple[str, ...]:
-        """Return the sorted amendments of an entry: all, or those of its own wing and one project."""
+        """Return the sorted amendments of an entry; `project` leaves out those from other projects."""
         found, wing = self._amended_by.get(address, ()), self.entries[address].wing
         return tuple(one for one in found if project is None or self.entries[one].wing in (wing, project))
 
@@ -108,7 +109,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def with_amendments(self) -> Set[str]:
-        """Return every entry that amends another, or is amended."""
+        """Return every entry that amends another entry or is amended."""
         return self._amended_by.keys() | self._amends.keys()
 
     @cached_property
@@ -116,7 +117,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
         entries, heads, pairs = self.entries, self.lineage.heads, set[tuple[str, str]]()
         for entry in having(entries, "amends"):
             for old in entry.amends if entry.status is not Status.DRAFT else ():
-                # A successor that also replaced the amended entry amends it no longer.
+                # An entry that supersedes the amended entry no longer amends it.
                 for new in heads(entry.address) if old in entries else ():
                     counts = not is_lower(entries[new], entries[old])
                     counts = counts and may_speak_for(entries[new], entries[old], self.wings)
@@ -145,7 +146,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def contested(self) -> Sequence[Entry]:
-        """Return the entries that state a contradiction."""
+        """Return the entries with the field `contradicts`."""
         return having(self.entries, "contradicts")
 
     @cached_property
@@ -155,7 +156,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def splits(self) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return the entries with several current successors and no reason for that, each with these."""
+        """Return each entry that has several current successors without a stated reason, with these successors."""
         lineage, found = self.lineage, list[tuple[str, Sequence[str]]]()
         for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
             current = [new for new in successors if lineage.is_current(new)] if len(successors) > 1 else []
@@ -165,17 +166,17 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
 
 CHANGED = "changed"
-"""The digest of a file that changed since its entry was loaded."""
+"""Stands for the hash of a file that changed after its entry was loaded."""
 
 
 class Catalog(Struct, frozen=True, eq=False, dict=True):
-    """The entries and wings of one tree, by address and name, sorted.
+    """The entries and wings of one tree, sorted by address and by name.
 
-    `broken` are the files in an entry's place without a readable entry: each may be an invariant. `others` is
-    everything else below the root; `sizes` are the bytes of each entry's body without blank ends. If the tree is
-    narrowed to some wings, entries do not mention the others; documents are as written. `one_end_suffices` says
-    whether a one-sided supersession hides the older entry: everywhere, or in these wings. `stances` has the entries
-    that differ from the default branch or are not approved there; None if that is unknown.
+    `broken` are files at an entry's path that could not be loaded; each may be an invariant. `others` are all other
+    files below the root. `sizes` are the sizes of the entries' bodies in bytes. If the tree is limited to some wings,
+    entries have no links into other wings, but documents are unchanged. `one_end_suffices` says whether a one-sided
+    supersession hides the older entry: everywhere (True), nowhere (False), or in some wings. `stances` has the entries
+    that differ from the default branch or are not approved there; None means that this is unknown.
     """
 
     tree: Tree
@@ -190,30 +191,30 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     _digests: dict[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool | frozenset[str] = False
-    # Catalogs of the same entries share it.
-    derived: Derived = None  # type: ignore[assignment]  # set when it is made
+    # Shared by all catalogs with the same entries.
+    derived: Derived = None  # type: ignore[assignment]  # set by __post_init__
 
     def __post_init__(self) -> None:
-        """Keep the derived part where the entries are the same."""
+        """Keep the derived values of the copied catalog if the entries are the same."""
         old = self.derived
         is_same = old is not None and old.entries is self.entries and old.wings is self.wings
         if not is_same or old.one_end_suffices != self.one_end_suffices:
             force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
-        """Return the same catalog on another tree of the same files; texts are read again from that tree."""
+        """Return the same catalog for another tree with the same files; bodies are read again from that tree."""
         return replace(self, tree=tree, _documents={})
 
     def with_own_documents(self) -> Catalog:
-        """Return the same catalog with its own cache of documents, so that this one does not grow."""
+        """Return the same catalog with a separate cache of documents, so that the cache of this one does not grow."""
         return replace(self, _documents=dict(self._documents))
 
     def stance(self, address: str) -> Stance | None:
-        """Return how an entry compares with the default branch, None if that is unknown."""
+        """Return how an entry compares with the default branch; None if that is unknown."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
     def is_merged(self, address: str) -> bool:
-        """Return whether an entry is an agent's merged decision that nobody approved and nothing replaced."""
+        """Return whether an entry is an agent's draft decision that was merged unapproved and has no successor."""
         stance = (self.stances or {}).get(address)
         return stance is not None and stance.standing is Standing.MERGED and not self.lineage.heads(address)
 
@@ -229,9 +230,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def addresses(self) -> Set[str]:
-        """Return the address of every file, readable or not.
+        """Return the address of every entry file, whether it can be read or not.
 
-        It contains each address of a wing that is hidden or not fetched, but does not list them.
+        `in` is also true for each address of a hidden or missing wing, since an entry may exist there; these are not
+        listed.
         """
         broken = {path.removesuffix(".md") for path in self.broken}
         found = self.entries.keys() | broken if broken else self.entries.keys()
@@ -239,17 +241,17 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def access(self) -> Access:
-        """Return the access that the tree is narrowed to."""
+        """Return the access that the tree is limited to."""
         return self.tree.access
 
     @property
     def fetched_wings(self) -> frozenset[str]:
-        """Return the wings of other repositories, which cannot be written here."""
+        """Return the wings that were fetched from other repositories, which cannot be changed here."""
         return self.tree.fetched_wings
 
     @cached_property
     def missing_wings(self) -> frozenset[str]:
-        """Return the wings of other repositories that are not read."""
+        """Return the wings of other repositories that could not be read."""
         return frozenset(wing.name for wing in self.tree.missing_wings)
 
     @cached_property
@@ -261,11 +263,11 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self.access.is_narrow and self._redaction.hides(link, near or "-/-/-")
 
     def hides_path(self, path: str) -> bool:
-        """Return whether a file, from the root, is in a wing that is hidden or not fetched."""
+        """Return whether a file, by path from the root, is in a wing that is hidden or could not be fetched."""
         return is_hidden_path(path, self.access) or path.partition("/")[0] in self.missing_wings
 
     def names_hidden(self, text: str, path: str) -> bool:
-        """Return whether a text of a file mentions an address of a hidden wing."""
+        """Return whether a text in a file mentions an address in a hidden wing."""
         return self._redaction.names(text, _near(path))
 
     def shown_fields(self, document: Document) -> dict[str, Any]:
@@ -278,47 +280,47 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
-        """Return the unread files in the place of a wing, room or manifest: they may hide entries."""
+        """Return a finding for each unreadable path that may be a wing, a room or a manifest, and may hide entries."""
         return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
 
     @cached_property
     def with_bytes(self) -> Set[str]:
-        """Return the addresses whose files were opened, readable or not."""
+        """Return the addresses of files whose bytes could be read, even if they are no valid entries."""
         closed = {"symlink", "submodule", "unreadable"}
         codes = {path.removesuffix(".md"): {one.code for one in file.findings} for path, file in self.broken.items()}
         return self.entries.keys() | {address for address, found in codes.items() if found and not found & closed}
 
     @cached_property
     def not_fetched(self) -> tuple[Finding, ...]:
-        """Return a finding for each wing of another repository that is not read: it may have binding entries."""
+        """Return a finding for each wing of another repository that could not be read, since its rules are missing."""
         return tuple(not_fetched(self.tree))
 
     @cached_property
     def digests(self) -> dict[str, str]:
-        """Return the digest of each entry's content, by address."""
+        """Return the hash of each entry's file, by address."""
         found = self.file_digests
         return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 
     @cached_property
     def file_digests(self) -> dict[str, str]:
-        """Return the digest of each readable file in an entry's or a manifest's place."""
+        """Return the hash of each readable entry file and manifest, by path."""
         if self._digests is not None:
             return self._digests
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
 
     def document(self, path: str) -> Document:
-        """Return the document of one file, which is read if this catalog was loaded from the cache."""
+        """Return the parsed document of one file; the file is read unless the document is in memory."""
         if path not in self._documents:
             [self._documents[path]] = iter_documents(self.tree, [path])
         return self._documents[path]
 
     def digest_of(self, path: str, content: bytes) -> str:
-        """Return the digest of bytes that were just read: the file may have changed since it was listed."""
+        """Return the hash of bytes that were just read, since the file may have changed after the listing."""
         file = find_file(self.files, path)
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as the caller may see it; raises GoneError if the file is gone by now."""
+        """Return the body of an entry as the caller may see it; raises GoneError if the file was deleted meanwhile."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])
@@ -328,10 +330,11 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self._redaction.body(body_of(content), _near(path))
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-        """Yield address, body and digest of entries as they are now, of those that can still be read.
+        """Yield the address, body and hash of each entry whose file can still be read, with its content as it is now.
 
-        A body is as written, hidden references included: for the index and comparisons, not to be shown. If the file
-        changed since its entry was loaded, the digest is `CHANGED`, since the two make no document.
+        Bodies still contain hidden links, so use them for the index and comparisons and do not show them. If a file
+        changed after its entry was loaded, its hash is `CHANGED`, because the old entry and the new body do not belong
+        together.
         """
         listed = self.file_digests
         for path, content in self._contents(addresses):
@@ -339,7 +342,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
     def plain_bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield address and body as `bodies` does, without a digest."""
+        """Yield the address and body of each entry whose file can still be read, like `bodies` without the hash."""
         return ((path.removesuffix(".md"), body_of(content)) for path, content in self._contents(addresses))
 
     def _contents(self, addresses: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -348,7 +351,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
                 yield path, content
 
     def documents(self, addresses: Sequence[str]) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of many entries, which are read at once and stay in memory."""
+        """Yield the documents of many entries; all files are read together, and the documents stay in memory."""
         paths = {address: f"{address}.md" for address in addresses}
         missing = [path for path in paths.values() if path not in self._documents]
         self._documents.update({document.path: document for document in iter_documents(self.tree, missing)})
@@ -356,10 +359,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             yield address, self._documents[path]
 
     def place(self, address: str, name: str, item: int | None = None) -> Place:
-        """Return the place of a field of an entry."""
+        """Return the line and column of a field of an entry, or of one item of the field."""
         return self.document(f"{address}.md").place(name, item)
 
 
 def _near(path: str) -> str:
-    """Return the address that short links are relative to; a manifest is in no room."""
+    """Return the address to which short links in a file are relative; for a manifest, one that begins with its wing."""
     return path.removesuffix(".md") if path.count("/") > 1 else f"{path.split('/', 1)[0]}/-/-"

@@ -1,6 +1,6 @@
-"""Remove links from entries and bodies if they lead into wings that the caller may not read.
+"""Remove links into wings that the caller may not read from entries and bodies.
 
-A missing wing is treated like a hidden one, so that callers cannot tell the two apart.
+A missing wing is treated like a hidden wing, so that callers cannot tell which wings exist.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
 _WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 _RELATIONS = "relations"
-# By relation: its type and its target.
+# The properties of relations, by the relation's type and target.
 _PROPERTIES = "x-relation-properties"
 
 
 class SeenAddresses(Set[str]):
-    """The visible addresses of a tree; it also contains, but does not list, every address in a hidden or missing wing.
+    """The visible addresses of a tree, as a set that also claims to contain every address in a hidden or missing wing.
 
-    A link to such an address is treated like a link to an unreadable file, so it reveals nothing.
+    These other addresses are not listed. A link to such an address is treated like a link to an unreadable file, so
+    that it reveals nothing.
     """
 
     def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
-        """Take the visible addresses, the access, and the wings that are not fetched."""
+        """Take the visible addresses, the access, and the wings that could not be fetched."""
         self._seen, self._access, self._missing = seen, access, missing
 
     def __contains__(self, address: object) -> bool:
-        """Return whether an address exists, or may exist."""
+        """Return whether an address exists or may exist."""
         if address in self._seen or not isinstance(address, str):
             return address in self._seen
         is_missing = address.partition("/")[0] in self._missing and _ADDRESS.fullmatch(address) is not None
@@ -56,7 +57,7 @@ class SeenAddresses(Set[str]):
         return len(self._seen)
 
     def __ge__(self, other: Set[Any]) -> bool:
-        """Return whether all of some addresses exist, or may exist."""
+        """Return whether every address in another set exists or may exist."""
         return all(address in self for address in other)
 
     @classmethod
@@ -65,7 +66,7 @@ class SeenAddresses(Set[str]):
 
 
 def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) -> Set[str]:
-    """Return the found addresses, and those that may exist in hidden or missing wings."""
+    """Return the addresses that were found, as a set that also contains any address in hidden or missing wings."""
     return SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 
 
@@ -75,18 +76,18 @@ def is_hidden(address: str, access: Access) -> bool:
 
 
 def is_hidden_path(path: str, access: Access) -> bool:
-    """Return whether a file, from the root, is in a hidden wing."""
+    """Return whether a file, by path from the root, is in a hidden wing."""
     return access.is_narrow and not path.startswith(("/", "../")) and not access.sees(path)
 
 
 class Redaction(Struct, frozen=True):
-    """Removes hidden links from what is shown; `addresses` are the known ones of the tree."""
+    """Removes hidden links from texts before they are shown; `addresses` are the known addresses of the tree."""
 
     access: Access
     addresses: Collection[str]
 
     def hides(self, link: str, near: str) -> bool:
-        """Return whether a link is hidden, however it is written; `near` is the address of the entry with the link."""
+        """Return whether a link leads into a hidden wing, in any spelling; `near` is the address of its entry."""
         return is_hidden(full_address(link, near, self.addresses) or link, self.access)
 
     def entry(self, entry: Entry) -> Entry:
@@ -103,7 +104,7 @@ class Redaction(Struct, frozen=True):
         return entry.with_changes(**changes) if changes else entry
 
     def fields(self, fields: Mapping[str, Any], near: str) -> dict[str, Any]:
-        """Return a front matter without its hidden links, and without fields that have only such links."""
+        """Return the front matter without hidden links; a field that had only hidden links is removed."""
         shown = dict(fields)
         if not self.access.is_narrow:
             return shown
@@ -125,13 +126,13 @@ class Redaction(Struct, frozen=True):
     def _is_hidden_item(self, name: str, item: object, near: str) -> bool:
         if name == "shared_wings":
             return not self.access.reads(str(item))
-        # An item may be written wrongly, as `[[a/b/c]]` or as several links with commas.
+        # Also find addresses in invalid items, such as `[[a/b/c]]` or several links with commas between them.
         parts = [item, *item.values()] if isinstance(item, dict) else [item]
         texts = (found for part in parts for found in (str(part), *_PARTS.findall(str(part))))
         return any(self.hides(text.strip(), near) for text in texts)
 
     def body(self, body: str, near: str) -> str:
-        """Return a body without its hidden links outside code; their text stays."""
+        """Return a body without hidden links; the text of a link stays, and code is not changed."""
         if not self.access.is_narrow or "[" not in body:
             return body
 
@@ -143,14 +144,14 @@ class Redaction(Struct, frozen=True):
         return without_links(body, without_code(body), is_cut)
 
     def names(self, text: str, near: str) -> bool:
-        """Return whether a text mentions a hidden address."""
+        """Return whether a text mentions an address in a hidden wing."""
         return self.access.is_narrow and any(self.hides(one.rstrip("."), near) for one in _PARTS.findall(text))
 
 
 def visible_settings(read: Callable[[], Settings], access: Access, is_known: Callable[[str], bool]) -> Settings:
-    """Return the settings without anything about hidden wings, right or wrong; raises SettingsError.
+    """Return the settings without the tables and names of hidden wings; raises SettingsError.
 
-    `is_known` tells whether a name means a visible wing.
+    An error in the table of a hidden wing is ignored. `is_known` tells whether a name means a visible wing.
     """
 
     def without_others(settings: Settings) -> Settings:

@@ -1,4 +1,4 @@
-"""Load entries and wings from files, and cache them in one file for each work tree."""
+"""Load single files as entries or wings, and cache the results of each worktree in one file."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 
 class LoadedFile(StoredRecord, frozen=True):
-    """One file in the place of an entry or a manifest: its entry or wing, the findings, and the body's size in bytes.
+    """The result of loading one file of an entry or a manifest.
 
-    `has_short_links` says that the meaning of a link may depend on which other files exist.
+    It has the entry or wing, the findings, and the body's size in bytes. `has_short_links` says that the meaning of a
+    link may depend on which other files exist.
     """
 
     path: str
@@ -47,12 +48,12 @@ class LoadedFile(StoredRecord, frozen=True):
 
 
 def interpret(document: Document) -> LoadedFile:
-    """Return the entry of a document, and all findings about it."""
+    """Return the entry of a document, with all findings about the document."""
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
         return LoadedFile(document.path, None, findings)
-    # Imported late: pydantic takes a tenth of a second, and is needed only for files that no cache has.
+    # Imported here, because pydantic needs a tenth of a second, and only files that are not cached need it.
     from mdmem.model.schema import read_entry
 
     heading = first_heading(document.body)
@@ -63,7 +64,7 @@ def interpret(document: Document) -> LoadedFile:
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
-    """Yield the documents of files, in the given order, those of unreadable files included."""
+    """Yield the parsed documents of files, in the order of the paths; an unreadable file has a document, too."""
     if not paths:
         return
     for path, content in tree.read(paths):
@@ -74,7 +75,7 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 
 
 def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
-    """Return a flaw of the front matter as a finding with its place in the file."""
+    """Return a flaw of the front matter as a finding with its place (line and column) in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
     return Finding(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
 
@@ -91,7 +92,7 @@ _REASONS = {
 
 
 def unreadable(file: TreeFile) -> LoadedFile:
-    """Return the record of a file that was not opened: a link, a submodule, or an unreadable file."""
+    """Return the record of a file that was not opened, because it is a link, a submodule, unmerged or unreadable."""
     address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
     unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
     code, message, help_ = _REASONS.get(file.kind, unread)
@@ -102,12 +103,12 @@ NOT_FETCHED = "wing-not-fetched"
 
 
 def not_fetched(tree: Tree) -> list[Finding]:
-    """Return a finding for each wing of another repository that is not read, at its line of the settings."""
+    """Return a finding for each wing of another repository that could not be read, at its line in the settings."""
     return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
 
 
 def interpret_manifest(document: Document) -> LoadedFile:
-    """Return the wing of a manifest and the findings about it; a README without front matter is prose."""
+    """Return the wing of a manifest and the findings about it; a README without front matter makes no wing."""
     faults = tuple(
         one
         if one.code == "unreadable"
@@ -124,13 +125,13 @@ def interpret_manifest(document: Document) -> LoadedFile:
     return LoadedFile(document.path, findings=faults, wing=wing)
 
 
-# Raise the number whenever the stored records change; the table of fields has a version of its own.
+# Increase the first number if the stored records change. VERSION changes with the fields of entries.
 _VERSION = f"snapshot 11.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 
 
 class FileRow(StoredRecord, frozen=True, array_like=True):
-    """One file: the digest of its content, its stat when it was read, and what was loaded from it."""
+    """The cached record of one file: the hash of its content, its stat when it was read, and the loaded result."""
 
     digest: str
     stat: Stat = _UNTRUSTED
@@ -141,44 +142,44 @@ _Rows = dict[str, FileRow]
 
 
 class EntryCache:
-    """The loaded files of one worktree by path; other trees of the repository use those of the same content.
+    """A cache of loaded files by path; a loaded file is used again for any tree that has the same content at that path.
 
-    Without a path the cache exists only in memory.
+    Without a path for its own file, the cache exists only in memory.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Take the file, which need not exist; it is read when it is needed."""
+        """Take the path of the cache file, which may be missing; the file is read on first use."""
         self._path = path
         self._rows: _Rows | None = None
         self._written_ns = 0
         self._is_changed = False
-        # Calls of a server share one cache.
+        # The threads of a server share one cache.
         self._turn = RLock()
 
     def bind(self, path: Path) -> EntryCache:
-        """Set the file, once, and return self."""
+        """Set the path of the cache file if it is not set yet, and return the cache."""
         if self._path is None:
             self._path = path
         return self
 
     @property
     def rows(self) -> _Rows:
-        """Return the rows by path."""
-        # Asked for each file: a lock each time would take as long as the look-up.
+        """Return the cached rows by path."""
+        # This is called for each file, so the lock is only taken for the first call.
         if self._rows is None:
             with self._turn:
                 self._rows = self._read_rows() if self._rows is None else self._rows
         return self._rows
 
     def _read_rows(self) -> _Rows:
-        # Before the read: a write in between makes the rows look older, never newer.
+        # Get the time before the read, so that a write in between makes the rows look older, but never newer.
         self._written_ns = _changed_ns(self._path)
         found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
         is_sound = found is not None and read_dates(row.loaded for row in found.values())
         return found if found is not None and is_sound else {}
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
-        """Return, by path, the digest of each file whose stat is unchanged, and old enough to be trusted."""
+        """Return the cached hash of each file whose stat did not change and is old enough to be trusted."""
         rows, limit = self.rows, self._written_ns - RACY_NS
         return {
             path: row.digest
@@ -187,10 +188,10 @@ class EntryCache:
         }
 
     def keep(self, path: str, stat: Stat, digest: str) -> None:
-        """Remember the digest of a file that was read with this stat.
+        """Cache the hash of a file that was read with this stat.
 
-        A file that changed a moment ago may change again within the same tick of the clock, so its stat is not trusted.
-        Programs can set the time of the content back, but not that of the last change.
+        A file that changed less than two seconds ago may change again without a new time, so its stat is not trusted.
+        The later of mtime and ctime is compared, since programs can set back the mtime, but not the ctime.
         """
         if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED
@@ -199,12 +200,12 @@ class EntryCache:
         self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
 
     def loaded(self, path: str, digest: str | None) -> LoadedFile | None:
-        """Return what was loaded from a file, if this is its content."""
+        """Return the loaded result of a file, or None if it is not cached for this content."""
         row = self.rows.get(path)
         return row.loaded if row is not None and row.digest == digest else None
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
-        """Remember a loaded file; one of a tree that is not on disk replaces no row of another content."""
+        """Cache a loaded file; a file that is not from the disk replaces no row with other content."""
         row = self.rows.get(loaded.path)
         if row is None or row.digest == digest or is_on_disk:
             stat = row.stat if row is not None and row.digest == digest else _UNTRUSTED
@@ -217,7 +218,7 @@ class EntryCache:
                 self._is_changed = True
 
     def save(self, live: Collection[str] | None = None) -> None:
-        """Write the rows if one changed, and forget those of paths that are not in `live`."""
+        """Write the cache file if a row changed; rows whose paths are not in `live` are deleted first."""
         with self._turn:
             for path in self.rows.keys() - live if live is not None else ():
                 del self.rows[path]
@@ -227,7 +228,7 @@ class EntryCache:
 
 
 def read_dates(files: Iterable[LoadedFile | None]) -> bool:
-    """Parse the dates in records that were just decoded, where they are text; False if one is not a date."""
+    """Parse the dates in records that were just read from the cache; return False if a text is not a date."""
     parse = lru_cache(maxsize=None)(parse_moment)
     loaded = [one for one in files if one is not None]
     records: list[tuple[Entry | Wing, tuple[str, ...]]] = [(one.entry, DATE_FIELDS) for one in loaded if one.entry]
@@ -237,7 +238,7 @@ def read_dates(files: Iterable[LoadedFile | None]) -> bool:
             for name in names:
                 text = getattr(record, name)
                 if isinstance(text, str):
-                    # Nobody else has seen the record yet.
+                    # Changing a frozen record is safe here, since nothing else uses it yet.
                     force_setattr(record, name, parse(text))
     except ValueError:
         return False
@@ -245,7 +246,7 @@ def read_dates(files: Iterable[LoadedFile | None]) -> bool:
 
 
 def _changed_ns(path: Path | None) -> int:
-    """Return the time of a file by the clock of its file system, 0 for no file."""
+    """Return the mtime of a file in nanoseconds, 0 if there is no file."""
     try:
         return path.stat().st_mtime_ns if path is not None else 0
     except OSError:

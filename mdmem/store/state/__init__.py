@@ -1,1 +1,1 @@
-"""The folders of derived and local files, and the safe reading and writing of files."""
+"""Local state and caches of a root: where their folders are, and how files are read and written safely."""

@@ -1,4 +1,4 @@
-"""Find, lock, read, write and swap files, and find the folders of the local state and of the caches."""
+"""Find the folders of local state and caches, and read, lock, write and replace files in them safely."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from mdmem.store.git.process import Repository
 
 
 class Places(Struct, frozen=True):
-    """The folders of one root: its index (one for each worktree), the cache that worktrees share, and its state.
+    """The folders of one root: its index (one per worktree), the cache that all worktrees share, and its state.
 
-    The first two may be deleted at any time; the state exists nowhere else, and nothing deletes it.
+    The index and the cache may be deleted at any time. The state has no other copy, so mdmem never deletes it.
     """
 
     index: Path
@@ -36,26 +36,29 @@ class Places(Struct, frozen=True):
 
 
 def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
-    """Return a root's folders: in git's directory, which no commit can write, else in the user's folders."""
+    """Return the folders of a root, in the git directory, or without git in the user's folders.
+
+    No commit can write to either place.
+    """
     if repository is None:
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
         state = _own(user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name)
         return Places(cache / "index", cache, state)
     name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
-    # No other folder's name has a `%` before a letter `t`.
+    # No other name begins with `%t`, since each `%` was replaced by `%25`.
     name = "%top" if name == "." else name
     own, common = repository.git_dir / "mdmem", repository.common_dir / "mdmem"
     return Places(own / "cache" / name, common / "cache", common / "state" / name)
 
 
 def _own(folder: Path) -> Path:
-    """Return a folder of the user; if a repository tracks it, as in some CI jobs, a path that cannot exist."""
+    """Return a folder of the user, or a path that cannot exist if a repository tracks it, as in some CI jobs."""
     return Path(os.devnull) / folder.name if may_be_tracked(folder) else folder
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return a folder that only the user can write; without a home, a path that nobody can write."""
+    """Return a folder in which only the user can write; without a home directory, a path where nobody can write."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated
@@ -67,27 +70,27 @@ WING = "private"
 
 
 def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
-    """Return the root of a caller's own memory.
+    """Return the root of a caller's private memory.
 
-    A user has one for all memories. A token has one for each memory, since its name may mean somebody else in another
-    memory.
+    The local user (None) has one private memory for all roots. The holder of a token has one for each root, since the
+    same token name may mean another person in another root.
     """
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
     if caller is None:
         return folder / "own"
-    # A hash, since some file systems ignore case.
+    # Use a hash for the name, since some file systems ignore upper and lower case.
     named = os.fsencode(root) + b"\0" + caller.encode("utf-8", "surrogatepass")
     return folder / f"token-{hashlib.sha256(named).hexdigest()[:24]}"
 
 
 _Kind = TypeVar("_Kind")
-# Without an offset it makes the record unreadable.
+# A time with a UTC offset. A record that has a time without one cannot be read.
 Moment = Annotated[datetime, Meta(tz=True)]
 
 
 @contextmanager
 def refusal_named(folder: Path) -> Iterator[None]:
-    """Turn an OSError on the way into EnvironmentFaultError with the folder's name."""
+    """Turn an OSError in the `with` block into an EnvironmentFaultError that mentions the folder."""
     try:
         yield
     except OSError as error:
@@ -96,7 +99,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
 
 
 def list_names(folder: Path) -> list[str]:
-    """Return the sorted names in a folder but for hidden ones; none if there is not a folder."""
+    """Return the sorted names in a folder, without hidden ones; empty if there is no such folder."""
     try:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  # names alone
     except (FileNotFoundError, NotADirectoryError):
@@ -104,7 +107,7 @@ def list_names(folder: Path) -> list[str]:
 
 
 def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
-    """Return the content that `write_packed` stored; None for a file that is missing, torn or of another version."""
+    """Return the value that `write_packed` stored; None if the file is missing, damaged or of another version."""
     try:
         return unpack(read_regular(path), version, kind)
     except OSError:
@@ -112,9 +115,9 @@ def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
 
 
 def write_packed(path: Path, version: str, content: Mapping[str, object]) -> bool:
-    """Replace a file of the cache with msgpack, and return whether that worked.
+    """Replace a cache file with packed values, and return whether that succeeded.
 
-    Values that cannot be packed, such as file names that are not UTF-8, are left out.
+    Values that cannot be packed are left out, such as file names that are not UTF-8.
     """
     try:
         packed = packed_parts(version, content)
@@ -130,8 +133,8 @@ def write_packed(path: Path, version: str, content: Mapping[str, object]) -> boo
 
 @contextmanager
 def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator[Path]:
-    """Write a temporary file in the folder of a path; it is removed unless it was renamed."""
-    # `tempfile` takes as long to import as it takes to read, change and write a small file.
+    """Write a temporary file next to a path for a `with` block, and delete it unless the block renamed it."""
+    # Not the module `tempfile`, since importing it takes as long as reading, changing and writing a small file.
     name = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(name, flags, 0o600)
@@ -148,13 +151,13 @@ def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator
 
 
 def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
-    """Write a file so that a reader sees either the old or the new one; raises OSError.
+    """Replace a file at once, so that a reader sees either the old or the new content; raises OSError.
 
-    With `durable` this also holds after the machine has crashed.
+    With `durable`, the same is true after a crash of the machine.
     """
     with _temporary(path, parts, durable=durable) as temporary:
         with contextlib.suppress(OSError):
-            # Keep the permissions of the old file; a link's own mode lets everybody write.
+            # Keep the permissions of the old file, but not of a symbolic link, whose mode allows everything.
             mode = path.lstat().st_mode
             if S_ISREG(mode):
                 temporary.chmod(S_IMODE(mode))
@@ -162,7 +165,7 @@ def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file that must not exist yet, whole or not at all; raises FileExistsError and other OSErrors."""
+    """Create a file with its whole content or not at all; raises FileExistsError if it exists, and other OSErrors."""
     with _temporary(path, [content], durable=True) as temporary:
         temporary.chmod(default_mode())
         rename_new(temporary, path)
@@ -170,57 +173,57 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def leads_away(root: Path, path: str) -> bool:
-    """Return whether a file, or a folder between it and the root, is a symbolic link."""
+    """Return whether a file, or one of the folders between the root and the file, is a symbolic link."""
     parts = path.split("/")
     return any((root / "/".join(parts[:depth])).is_symlink() for depth in range(1, len(parts) + 1))
 
 
 def default_mode() -> int:
-    """Return the permissions of a new file of this user."""
+    """Return the permissions that a new file of this user gets, from the umask."""
     mask = os.umask(0o022)
     os.umask(mask)
     return 0o666 & ~mask
 
 
 def write_record(path: Path, record: Struct) -> None:
-    """Replace a record that only its owner may read; raises OSError."""
+    """Store a record as JSON in a file that only the user may read; raises OSError."""
     make_folder(path.parent, mode=0o700)
     write_whole(path, canonical(to_builtins(record, order="sorted")))
 
 
 def read_record(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """Return a record; None for a torn file, a link, or a value of another form."""
+    """Return the record in a file; None if the file is missing, damaged, a link, or of another kind."""
     try:
-        # A link may lead anywhere.
+        # A symbolic link could lead to any file, so it is not followed.
         return convert(json.loads(read_regular(path, follow=False)), kind)
     except (OSError, ValueError, RecursionError):
         return None
 
 
 def canonical(content: Any) -> bytes:
-    """Return the canonical form of a JSON value, in ASCII."""
+    """Return a JSON value as ASCII bytes that are the same for equal values: with sorted keys and without spaces."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 class Stored(Struct, Generic[_Kind], frozen=True):
-    """A record with the version of its form, so that a later form can be told from it."""
+    """A record with the version of its format, so that a later version of mdmem can recognise the old format."""
 
     content: _Kind
     version: Literal["1"] = "1"
 
 
 def written_time(moment: datetime) -> str:
-    """Return a point in time as ISO 8601 in UTC; one without offset counts as UTC."""
+    """Return a time as ISO 8601 in UTC; a time without an offset counts as UTC."""
     return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
 class BusyError(EnvironmentFaultError):
-    """Another process has held the lock for too long."""
+    """Another process holds the lock for too long."""
 
 
 @contextmanager
 def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
-    """Hold the lock of all writers of a state folder; raises BusyError after `wait` seconds, and OSError."""
+    """Hold the lock that all writers of a state folder need; raises BusyError after `wait` seconds, and OSError."""
     make_folder(state)
     try:
         with locked(state / "write.lock", wait=wait):
@@ -230,15 +233,16 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file and return its handle, or None where another process has the lock; raises OSError.
+    """Lock a file and return its file descriptor, or None if another process has the lock; raises OSError.
 
-    To release the lock, remove the file and then close the handle; the kernel does so for a process that dies.
+    To release the lock, remove the file and then close the descriptor. The kernel releases the lock of a process that
+    dies.
     """
     make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         acquire(handle)
-        # The process that had the lock may have removed this file, and another one made a new file of the name.
+        # Another process may have removed the file that is locked here, and a third one may have created it again.
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle
     except OSError:
@@ -247,21 +251,24 @@ def try_lock(path: Path) -> int | None:
     return None
 
 
-# Compare and swap: a file is replaced or removed only while it is still the one that was read.
+# Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class OvertakenError(Exception):
-    """The file changed since it was read, so it was not replaced; `kept` is the path of a text that was moved aside."""
+    """A file was not replaced, because it changed since it was read.
+
+    `kept` is the path of a copy, if somebody's text had to be saved under another name.
+    """
 
     def __init__(self, kept: Path | None = None) -> None:
-        """Keep the path."""
+        """Take the path of the copy."""
         super().__init__(kept)
         self.kept = kept
 
 
 def has_content(path: Path, content: bytes) -> bool:
-    """Return whether a path is a regular file with exactly this content."""
+    """Return whether a path is a regular file with exactly these bytes."""
     try:
         handle = os.open(path, _FLAGS)
     except OSError:
@@ -278,9 +285,10 @@ def has_content(path: Path, content: bytes) -> bool:
 
 
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
-    """Exchange a prepared file, whose content is `written`, with one that was read; raises OvertakenError, and OSError.
+    """Exchange a prepared file with the target file if the target did not change since it was read.
 
-    The file that came out is compared again: if somebody saved it meanwhile, it gets its place back.
+    `read` are the bytes that the target had, and `written` the bytes of the prepared file. After the exchange the old
+    file is compared again. If somebody saved it meanwhile, the exchange is undone. Raises OvertakenError, and OSError.
     """
     if not has_content(target, read):
         raise OvertakenError
@@ -291,7 +299,7 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
     if not has_content(ours, read):
         exchange(ours, target)
         if not has_content(ours, written):
-            # Saved once more: the newest stays.
+            # Somebody saved the target again during the exchange. The newest text stays in its place.
             exchange(ours, target)
             raise OvertakenError(_keep(ours))
         raise OvertakenError
@@ -300,7 +308,7 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
 def exchange(one: Path, other: Path) -> None:
     """Exchange two files of one folder; raises OSError.
 
-    The other file gets a second name first; otherwise a save just before the replacement would be lost.
+    The other file first gets a second name, so that a save by somebody else just before the exchange is not lost.
     """
     spare = one.with_name(f".{one.name}")
     try:
@@ -308,7 +316,7 @@ def exchange(one: Path, other: Path) -> None:
     except FileNotFoundError:
         raise
     except OSError:
-        # Some file systems have no links, and each says it with an error of its own.
+        # Some file systems have no hard links, and their errors differ.
         shutil.copyfile(other, spare, follow_symlinks=False)
     try:
         one.replace(other)
@@ -319,7 +327,7 @@ def exchange(one: Path, other: Path) -> None:
 
 
 def take_away(target: Path, aside: Path, *, read: bytes) -> None:
-    """Rename a file that was read to a name of the caller's; raises OvertakenError, and OSError."""
+    """Rename a file to `aside` if it did not change since it was read; raises OvertakenError, and OSError."""
     if not has_content(target, read):
         raise OvertakenError
     target.replace(aside)
@@ -333,26 +341,26 @@ def take_away(target: Path, aside: Path, *, read: bytes) -> None:
 
 
 def _keep(temporary: Path) -> Path:
-    """Rename a user's text to a visible name that no cleanup removes."""
+    """Rename a file with somebody's text to a visible name that no cleanup removes, and return the new path."""
     kept = temporary.with_name(f"{temporary.stem.lstrip('.')}.kept")
     rename_new(temporary, kept)
     return kept
 
 
 def rename_new(old: Path, new: Path) -> None:
-    """Rename a file or a folder to a free name; raises FileExistsError if it is taken, and OSError."""
+    """Rename a file or folder to a name that is free; raises FileExistsError if it is taken, and other OSErrors."""
     is_taken = os.path.lexists(new)
-    # Where case does not count, a file may exist under its new name already.
+    # If the file system ignores case, the new name may already be a name of the same file.
     if is_taken and not os.path.samestat(old.lstat(), new.lstat()):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new))
     if not is_taken and not old.is_dir():
-        # Unlike a rename, a hard link fails where the name is taken by now.
+        # Unlike a rename, creating a hard link fails if another process just took the name.
         try:
             os.link(old, new, follow_symlinks=False)
         except FileExistsError:
             raise
         except OSError:
-            # Some file systems have no links, and each says it with an error of its own.
+            # Some file systems have no hard links, and their errors differ.
             old.rename(new)
         else:
             old.unlink()

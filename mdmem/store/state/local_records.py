@@ -1,6 +1,6 @@
-"""Small local records: times of hygiene, sessions, pins of fetched wings, the audit log, and what agents were shown.
+"""Small local records: days of hygiene, sessions of agents, pins (fetched commits of other wings), logs of answers.
 
-A session that cannot be read or written counts as new: at worst an entry is shown twice.
+A session whose record cannot be read or written counts as new. At worst an entry is shown twice.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ _FILE = "times.json"
 
 
 class Times(Struct, frozen=True):
-    """The days of the last full run of hygiene over everything and over single wings."""
+    """The days of the last full run of hygiene, over all wings and over single wings."""
 
     everything: date | None = None
     wings: Mapping[str, date] = field(default_factory=dict)
 
     def last(self, wing: str) -> date | None:
-        """Return the day of the last run over a wing, alone or with all others."""
+        """Return the day of the last run that included a wing, or None."""
         return max((day for day in (self.everything, self.wings.get(wing)) if day is not None), default=None)
 
 
 def read_times(folder: Path) -> Times:
-    """Return the times of a state folder; none if the file is missing or cannot be read."""
+    """Return the days of hygiene in a state folder; empty if the file is missing or cannot be read."""
     stored = read_record(folder / _FILE, Stored[Times])
     return stored.content if stored is not None else Times()
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> None:
-    """Record a run of hygiene over some wings or over everything (None).
+    """Record a run of hygiene over some wings, or over all wings if `wings` is None.
 
-    Raises BusyError if others write for too long, and OSError.
+    Raises BusyError if another process keeps the write lock for too long, and OSError.
     """
     with write_lock(folder):
         times = read_times(folder)
@@ -64,12 +64,12 @@ def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> 
 
 
 _FOLDER, _SUFFIX = "sessions", ".json"
-# Older sessions are over; of more sessions, or entries of one, the oldest are forgotten.
+# How long a session lasts, and how many sessions, and entries in a session, are kept. The oldest are deleted.
 _LASTS, _SESSIONS, _ENTRIES = timedelta(days=2), 64, 1000
 
 
 def briefed(session: str, agent: str = "") -> str:
-    """Return the name under which a session records the entries that an edit hook showed as one line."""
+    """Return the name under which a session records the entries that the edit hook showed in one line only."""
     return f"brief\0{session}\0{agent}"
 
 
@@ -79,23 +79,26 @@ class _Session(Struct, frozen=True):
 
 
 class Sessions:
-    """The sessions of one root, one file each, named by a hash of the caller's name for it."""
+    """The sessions of one root: which entries each agent's session was shown. Each session is one file.
+
+    The name of the file is a hash of the name that the caller gave the session.
+    """
 
     def __init__(self, state: Path) -> None:
-        """Take the state folder, which need not exist."""
+        """Take the state folder, which may be missing."""
         self._folder = state / _FOLDER
 
     def given(self, name: str, now: datetime) -> Mapping[str, str]:
-        """Return the entries that a session was shown, as digests by address."""
+        """Return the entries that a session was shown: the hash of each entry's file by address."""
         known = read_record(self._path(name), _Session)
         return known.given if known is not None and now - known.at < _LASTS else {}
 
     def give(self, name: str, gave: Mapping[str, str], now: datetime) -> None:
-        """Record more entries that a session was shown; failures do not matter."""
+        """Record entries that a session was shown (hash by address); errors are ignored."""
         if not gave:
             return
         with suppress(EnvironmentFaultError), refusal_named(self._folder):
-            # Read again: the session may have got another answer meanwhile.
+            # Read the record again, since another process may have recorded an answer meanwhile.
             given = self.given(name, now)
             known = {address: digest for address, digest in given.items() if address not in gave} | dict(gave)
             path = self._path(name)
@@ -104,7 +107,7 @@ class Sessions:
             write_record(path, _Session(now, dict(list(known.items())[-_ENTRIES:])))
 
     def forget(self, name: str) -> None:
-        """Forget the entries that a session was shown; failures do not matter."""
+        """Delete the record of a session, so that it is shown all entries again; errors are ignored."""
         with suppress(OSError):
             self._path(name).unlink(missing_ok=True)
 
@@ -124,25 +127,25 @@ class Sessions:
 
 
 class Pin(Struct, frozen=True):
-    """A fetched commit of another repository: the folders of its memories, and the day of the last fetch."""
+    """A fetched commit of another repository: the folders of the memories in it, and the day of the last fetch."""
 
     roots: tuple[str, ...]
     asked: date
 
 
 def store_of(cache: Path, url: str) -> Path:
-    """Return the folder of the bare repository with everything that was fetched from a URL."""
+    """Return the folder of the bare repository with all commits that were fetched from a URL."""
     return _folder(cache, url) / "git"
 
 
 def find_pin(cache: Path, url: str, commit: str) -> Pin | None:
-    """Return the record of a fetched commit, or None."""
+    """Return the record of a fetched commit, or None if it was not fetched."""
     stored = read_record(_folder(cache, url) / f"{commit}.json", Stored[Pin])
     return stored.content if stored is not None else None
 
 
 def keep_pin(cache: Path, url: str, commit: str, pin: Pin) -> None:
-    """Record a fetched commit; failures do not matter."""
+    """Record a fetched commit; errors are ignored."""
     with suppress(OSError):
         write_record(_folder(cache, url) / f"{commit}.json", Stored(pin))
 
@@ -152,7 +155,7 @@ def _folder(cache: Path, url: str) -> Path:
 
 
 class _Journal(Struct, frozen=True):
-    """One log of a state folder: `name.jsonl`, and `kept` older files, each of at most `largest` bytes."""
+    """A log in a state folder: the file `name.jsonl` and up to `kept` older files, each of at most `largest` bytes."""
 
     state: Path
     name: str
@@ -161,26 +164,26 @@ class _Journal(Struct, frozen=True):
     wait: float
 
     def append(self, content: Mapping[str, Any]) -> None:
-        """Write one line, after rotating a full file; raises BusyError and OSError."""
+        """Write one line, and first rotate the files if the newest is full; raises BusyError and OSError."""
         line = json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
         folder, path = self.state / self.name, self._path(0)
         make_folder(folder, mode=0o700)
-        # A lock of its own: a writer of entries may hold the other one for seconds.
+        # Not the general write lock, since a process that writes entries may hold that for seconds.
         with write_lock(folder, wait=self.wait):
             if path.exists() and path.stat().st_size + len(line) > self.largest:
                 for number in range(self.kept, 0, -1):
                     if self._path(number - 1).exists():
                         self._path(number - 1).replace(self._path(number))
-            # A pipe that nobody reads refuses at once. Only the user may read the questions.
+            # O_NONBLOCK, so that a pipe in place of the file does not block. Mode 600, since questions are private.
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
             with os.fdopen(os.open(path, flags, 0o600), "a+b") as stream:
                 size = stream.seek(0, os.SEEK_END)
                 stream.seek(max(0, size - 1))
-                # A process that died in the middle of a line must not spoil this one.
+                # Another process may have died in the middle of a line, so begin a new line.
                 stream.write(b"\n" + line if stream.read(1) not in (b"", b"\n") else line)
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines, the oldest first, but for those that a crash tore."""
+        """Yield the lines, the oldest first; lines that a crash cut off are left out."""
         for number in range(self.kept, -1, -1):
             lines: list[bytes] = []
             with suppress(OSError):
@@ -213,9 +216,9 @@ def append_audit(
     caller: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """Append a question and its answer to the audit log, and return why that failed, None if it did not.
+    """Append a question and its answer to the audit log; return an error message if that failed, else None.
 
-    `caller` is the name of the caller's token, None for the owner of the files.
+    `caller` is the name of the caller's token, or None for the local user.
     """
     texts = {name: one[:_LONGEST_TEXT] if isinstance(one, str) else one for name, one in asked.items()}
     content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
@@ -236,7 +239,10 @@ _LATELY = timedelta(days=30)
 
 
 class Tally(Struct, frozen=True):
-    """How often agents got entries lately, by address and by way; `last` is the time of the last answer."""
+    """How often agents got entries in the last thirty days, by address and by tool or hook.
+
+    `last` is the time of the latest answer.
+    """
 
     times: Mapping[str, int] = {}
     ways: Mapping[str, int] = {}
@@ -244,12 +250,15 @@ class Tally(Struct, frozen=True):
 
 
 def _shown_log(state: Path) -> _Journal:
-    # A line has some hundred bytes. No edit waits long for a count.
+    # A line has a few hundred bytes. The wait is short, so that no edit of a user is held up.
     return _Journal(state, "consulted", kept=1, largest=512 * 1024, wait=0.1)
 
 
 def record_shown(state: Path, way: str, addresses: Iterable[str], when: datetime) -> None:
-    """Record the entries of one answer to an agent, in a way such as `hook codex`; failures do not matter."""
+    """Record the entries that an answer showed to an agent; errors are ignored.
+
+    `way` is the tool or hook that answered, such as `hook codex`.
+    """
     with suppress(OSError, EnvironmentFaultError):
         _shown_log(state).append({"when": written_time(when), "way": way, "told": list(addresses)})
 

@@ -1,6 +1,7 @@
-"""The ledger of saves: requests that wait, saves that a similar entry stopped, and receipts of written entries.
+"""The ledger of agents' writes: pending writes, writes that a similar entry blocked, and receipts.
 
-The SHA-256 of a request is its key. A receipt lets the same request find its entry where the first answer was lost.
+The SHA-256 of a request is its key. A receipt records which entry a request wrote. If the answer was lost and the same
+request is repeated, the receipt leads to that entry.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from mdmem.store.state.files import (
 )
 
 _SUFFIX = ".json"
-# Only the hash of a token is stored, so no request keeps one.
+# The arguments that are never stored: of a token, only the hash is stored elsewhere.
 _SECRET = frozenset({"governance_token"})
-# Results that are noted with a request, and make it no other one.
+# Results that are stored among the arguments. They are not part of the request's key.
 _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 class PendingWrite(Struct, frozen=True, kw_only=True):
-    """A write that failed: the verb with its arguments as JSON values, and what became of it.
+    """A write that failed: its verb, its arguments as JSON values, the attempts, and the last error.
 
-    `refused` means that the last attempt was rejected, not interrupted.
+    `refused` is true if the last attempt was refused, and false if it was interrupted.
     """
 
     verb: str
@@ -49,21 +50,22 @@ class PendingWrite(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Return the SHA-256 of the request, so that the same request is one record."""
+        """Return the SHA-256 of the request, so that a repeated request has the same record."""
         return id_of(self.verb, self.arguments)
 
 
 def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request, without its token and its notes."""
+    """Return the SHA-256 of a request, without its token and the stored results."""
     asked = {name: value for name, value in arguments.items() if name not in _SECRET | _NOTES}
     return hashlib.sha256(canonical([verb, asked])).hexdigest()
 
 
 class Blocked(Struct, frozen=True, kw_only=True):
-    """A write that was stopped because a similar entry exists, until it is saved or given up.
+    """A write that was stopped because a similar entry exists; kept until the write succeeds or is given up.
 
-    `key` is its wing and its fingerprint; `title` and `project` are empty in records of an earlier version. `request`
-    is the id of the pending write that was stopped, empty for a call.
+    `key` is the wing and the fingerprint of the write. `candidate` is the similar entry. `title` and `project` are
+    empty in records of an earlier version. `request` is the id of the pending write that was stopped, or empty for a
+    call.
     """
 
     key: str
@@ -76,31 +78,31 @@ class Blocked(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Return the name of its record."""
+        """Return the file name of the record, without the suffix."""
         return name_of(self.key)
 
     @property
     def wing(self) -> str:
-        """Return the wing that it was meant for."""
+        """Return the wing in which the write would have created an entry."""
         return self.key.partition(" ")[0]
 
     def lets_pass(self, confidence: float | None) -> bool:
-        """Return whether a repeated call may write a distinct entry: its stated confidence is the lowest so far."""
+        """Return whether a repeated call may write a separate entry: its confidence must be the lowest so far."""
         return stated_confidence(confidence) < self.confidence
 
 
 def stated_confidence(confidence: float | None) -> float:
-    """Return a confidence, 1 where none is stated."""
+    """Return the confidence of a call, which is 1 by default."""
     return 1.0 if confidence is None else confidence
 
 
 def name_of(key: str) -> str:
-    """Return the name of the record of a key."""
+    """Return the file name for a key, without the suffix."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """The entry that a request makes: its address, the SHA-256 of its file, the time, and whether it was written."""
+    """The entry that a request writes: its address, its file's SHA-256, the time, and whether it is written yet."""
 
     address: str
     digest: str
@@ -109,33 +111,33 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
 
 _PENDING, _BLOCKED, _CLAIMED, _RECEIPTS = "pending", "blocked", "claimed", "intents"
-# A receipt outlives the process that died before its request was done.
+# How long and how many receipts are kept. The process of a request may die, so a receipt must last longer.
 _LASTS, _MOST = timedelta(days=1), 64
 _Record = TypeVar("_Record", PendingWrite, Blocked)
 
 
 def _read(path: Path, kind: type[_Record]) -> _Record | None:
-    """Return the record of a file; None if its content does not match its name."""
+    """Return the record in a file; None if the file is damaged, or if its name does not match the record."""
     record = read_record(path, kind)
     return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
 
 
 class PendingWrites:
-    """The pending and blocked writes of one root, one file each; every method raises EnvironmentFaultError.
+    """The pending and blocked writes of one root, one file each; every method may raise EnvironmentFaultError.
 
-    Many processes share them. A write is claimed before it is retried; the kernel holds the claim, so that it ends
-    with its process.
+    Many processes share them, so a process claims (locks) a write before it retries the write. The kernel holds the
+    lock and releases it if the process dies.
     """
 
     def __init__(self, state: Path) -> None:
-        """Take the state folder, which need not exist."""
+        """Take the state folder, which may be missing."""
         self.state = state
 
     def keep(self, record: PendingWrite) -> str:
-        """Keep a write that failed and return its id.
+        """Store a write that failed and return its id.
 
-        The same request is one record: the first `created`, all attempts, the latest error. A record that is being
-        retried at this moment does not change.
+        If the same request is stored already, its record keeps `created`, counts all attempts and gets the latest
+        error. A record that another process is retrying at this moment does not change.
         """
         with self._changing():
             known = _read(self._path(_PENDING, record.id), PendingWrite)
@@ -148,23 +150,26 @@ class PendingWrites:
         return record.id
 
     def pending(self) -> tuple[PendingWrite, ...]:
-        """Return the writes that wait, those being retried included, the oldest first, then by id."""
+        """Return all pending writes, the oldest first, including those that are being retried."""
         found = (record for _, record in self._records(_PENDING, PendingWrite) if record is not None)
         return tuple(sorted(found, key=lambda record: (record.created, record.id)))
 
     def unreadable(self) -> tuple[str, ...]:
-        """Return the paths, from the state folder, of torn or foreign files among the records."""
+        """Return the damaged or unknown files among the records, by path from the state folder."""
         pending, blocked = self._records(_PENDING, PendingWrite), self._records(_BLOCKED, Blocked)
         return tuple(path for path, record in (*pending, *blocked) if record is None)
 
     @contextlib.contextmanager
     def claim(self, id_: str) -> Iterator[PendingWrite | None]:
-        """Claim a pending write for a block; it gets None where another process has the write, or it is done."""
+        """Claim a pending write for the length of a `with` block.
+
+        The block gets None if another process has claimed the write, or if the write is done already.
+        """
         path, lock = self._path(_PENDING, id_), self.state / _CLAIMED / id_
         with refusal_named(self.state):
             handle = try_lock(lock) if path.is_file() else None
         try:
-            # It may have been done before we got the lock.
+            # Read the record under the lock, since another process may just have finished it.
             yield _read(path, PendingWrite) if handle is not None else None
         finally:
             if handle is not None:
@@ -173,7 +178,7 @@ class PendingWrites:
                 os.close(handle)
 
     def note(self, id_: str, notes: Mapping[str, Any]) -> None:
-        """Record results of a request with the arguments of its pending write, if it is not done by now."""
+        """Store results of a request with its pending write, unless the write is done already."""
         self._change(id_, lambda known: replace(known, arguments={**known.arguments, **notes}))
 
     def done(self, id_: str) -> None:
@@ -182,11 +187,11 @@ class PendingWrites:
             self._path(_PENDING, id_).unlink(missing_ok=True)
 
     def give_back(self, id_: str, error: str, *, refused: bool = False) -> None:
-        """Count one more failed attempt at a claimed write."""
+        """Record that an attempt at a claimed write failed, so that it can be retried later."""
         self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
 
     def remember_blocked(self, stopped: Blocked) -> Blocked:
-        """Record a write that was stopped, with the lowest confidence that ever was."""
+        """Store a write that was stopped, with the lowest confidence of all its attempts, and return the record."""
         with self._changing():
             known = self.blocked(stopped.key)
             lowest = min(stopped.confidence, known.confidence if known is not None else 1.0)
@@ -195,25 +200,25 @@ class PendingWrites:
         return record
 
     def blocked_writes(self) -> tuple[Blocked, ...]:
-        """Return the writes that were stopped, the oldest first, then by id."""
+        """Return the blocked writes, the oldest first."""
         found = (record for _, record in self._records(_BLOCKED, Blocked) if record is not None)
         return tuple(sorted(found, key=lambda record: (record.at, record.id)))
 
     def blocked(self, key: str) -> Blocked | None:
-        """Return the record of a key."""
+        """Return the blocked write of a key, or None."""
         return _read(self._path(_BLOCKED, name_of(key)), Blocked)
 
     def forget_blocked(self, key: str) -> None:
-        """Remove the record of a key, if there is one."""
+        """Remove the blocked write of a key, if there is one."""
         with refusal_named(self.state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, name_of(key)).unlink()
 
     def receipt(self, id_: str) -> Receipt | None:
-        """Return the receipt of a request."""
+        """Return the receipt of a request, or None."""
         return read_record(self._path(_RECEIPTS, id_), Receipt)
 
     def keep_receipt(self, id_: str, receipt: Receipt) -> None:
-        """Keep the receipt of a request, and forget those that are too old or too many."""
+        """Store the receipt of a request, and delete old ones: at most 64 are kept, and none longer than a day."""
         with refusal_named(self.state):
             folder = self.state / _RECEIPTS
             known = {folder / name: read_record(folder / name, Receipt) for name in list_names(folder)}
@@ -235,7 +240,7 @@ class PendingWrites:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        # A lock of its own: a write that failed because the writers' lock was busy must be kept, too.
+        # Not the general write lock, because a write that failed while that lock was busy must be stored, too.
         with refusal_named(self.state), write_lock(self.state / _PENDING):
             yield
 
@@ -246,7 +251,7 @@ class PendingWrites:
         with refusal_named(self.state):
             names = [name for name in list_names(self.state / folder) if name != "write.lock"]
         found = [(name, _read(self.state / folder / name, kind)) for name in names]
-        # A file that vanished since it was listed was finished, not torn.
+        # A file that was deleted since it was listed belongs to a finished write, and is not damaged.
         return [
             (f"{folder}/{name}", record)
             for name, record in found

@@ -1,4 +1,4 @@
-"""Keep approval and bearer tokens as hashes."""
+"""Store approval tokens (for one write each) and bearer tokens (for callers of a server), only as hashes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FOLDER, _USED = "tokens", ".used"
 # The length of a token's random part, in bytes.
 _BYTES = 32
 _APPROVAL_NAME = re.compile(r"[0-9a-f]{64}(?:\.used)?\Z")
-# For so long a late caller learns that the token expired; then it is unknown.
+# How long an expired token is remembered, so that a late caller is told that it expired and not that it is unknown.
 _REMEMBERED = timedelta(days=1)
 
 
@@ -39,20 +39,20 @@ class ApprovalTokenError(UsageError):
 
 
 class ApprovalToken(Struct, frozen=True):
-    """A new token and when it expires; its text is stored nowhere."""
+    """A new token and the time when it expires; the text of the token is not stored."""
 
     text: str
     expires_at: datetime
 
 
 class _Expiry(Struct, frozen=True):
-    """What is stored of a token, below its hash."""
+    """The stored record of a token, in a file whose name is the token's hash."""
 
     expires_at: Moment
 
 
 def request_token(state: Path, now: datetime, *, seconds: int) -> ApprovalToken:
-    """Return a new token, good for one write within so many seconds; raises EnvironmentFaultError."""
+    """Return a new approval token, valid for one write in the next `seconds`; raises EnvironmentFaultError."""
     token = ApprovalToken(secrets.token_urlsafe(_BYTES), now + timedelta(seconds=seconds))
     folder = state / _FOLDER
     with refusal_named(state):
@@ -69,9 +69,9 @@ _WAS_USED = "the token was already used for another write; `mdmem token` gives a
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
-    """Use up a token; raises ApprovalTokenError if it is not valid, and EnvironmentFaultError.
+    """Use up an approval token; raises ApprovalTokenError if it is not valid, and EnvironmentFaultError.
 
-    If several processes use one token at once, one succeeds.
+    If several processes use the same token at once, only one succeeds.
     """
     path = _path(state, token)
     check_token(state, token, now)
@@ -83,7 +83,7 @@ def use_token(state: Path, token: str, now: datetime) -> None:
 
 
 def check_token(state: Path, token: str, now: datetime) -> None:
-    """Raise ApprovalTokenError for a token that is not valid, and EnvironmentFaultError; it is not used up."""
+    """Raise ApprovalTokenError if an approval token is not valid, without using it up; raises EnvironmentFaultError."""
     path = _path(state, token)
     with refusal_named(state):
         known = read_record(path, _Expiry)
@@ -106,7 +106,7 @@ _LONGEST = 64
 
 
 class BearerToken(Struct, frozen=True, kw_only=True):
-    """One token without its text: its name, the SHA-256 of the text, when it was made, and the holder's access."""
+    """A stored bearer token: its name, the SHA-256 of its text, its creation time, and the wings of its holder."""
 
     name: str
     sha256: str
@@ -116,7 +116,7 @@ class BearerToken(Struct, frozen=True, kw_only=True):
 
     @property
     def access(self) -> Access:
-        """Return the access of the holder."""
+        """Return the access that the holder of the token has."""
         return Access(self.name, self.readable, self.writable)
 
 
@@ -126,31 +126,34 @@ class _BearerFile(Struct, frozen=True):
 
 
 def new_bearer(name: str, text: str, access: Access, now: datetime) -> BearerToken:
-    """Return the record of a token."""
+    """Return the record of a new bearer token."""
     digest, readable, writable = _digest(text), access.readable, access.writable
     return BearerToken(name=name, sha256=digest, created=now, readable=readable, writable=writable)
 
 
 class BearerTokens:
-    """The bearer tokens of one root, read again for each request, so that a removed one is invalid at once."""
+    """The bearer tokens of one root.
+
+    The file is read again for each request, so that a removed token is invalid at once.
+    """
 
     def __init__(self, state: Path) -> None:
         """Take the folder of the root's state."""
         self._state = state
 
     def all(self) -> tuple[BearerToken, ...]:
-        """Return the tokens, by name; raises EnvironmentFaultError if the file cannot be read."""
+        """Return the tokens sorted by name; raises EnvironmentFaultError if their file cannot be read."""
         path = self._state / _FILE
         if not os.path.lexists(path):
             return ()
         record = read_record(path, _BearerFile)
         if record is None or record.version != _VERSION:
-            # No tokens at all would let everybody in.
+            # Never return an empty tuple here, since a server without tokens lets everybody in.
             raise EnvironmentFaultError(f"the tokens in {path} cannot be read; fix or remove that file")
         return tuple(sorted(record.bearers, key=lambda one: one.name))
 
     def add(self, name: str, access: Access, now: datetime) -> str:
-        """Return the text of a new token, which is stored nowhere; raises UsageError for a bad or taken name."""
+        """Create a token and return its text, which is not stored; raises UsageError for an invalid or used name."""
         if len(name) > _LONGEST or not _BEARER_NAME.match(name):
             raise UsageError(
                 f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
@@ -164,7 +167,7 @@ class BearerTokens:
         return text
 
     def remove(self, name: str) -> None:
-        """End a token at once; raises NotFoundError."""
+        """Remove a token, so that it is invalid at once; raises NotFoundError."""
         with refusal_named(self._state), write_lock(self._state / "bearers"):
             known = self.all()
             left = [one for one in known if one.name != name]
@@ -173,7 +176,7 @@ class BearerTokens:
             self._write(left)
 
     def find(self, text: str) -> BearerToken | None:
-        """Return the token of a text, or None, in a time that does not depend on any token."""
+        """Return the token with this text, or None; against timing attacks, every look-up takes equally long."""
         digest, found = _digest(text), None
         for one in self.all():
             if hmac.compare_digest(one.sha256, digest):

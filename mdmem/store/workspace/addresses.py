@@ -1,4 +1,4 @@
-"""Resolve the names that users type: full and short addresses, paths, folders with a slash, numbers of records."""
+"""Resolve the names that users type: full or short addresses, paths, folders as `wing/room/`, decision numbers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from mdmem.store.git.history import list_deletions, list_staged_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
-# `4`, `0004`, `ADR-4`, `ADR 4`, and ids that begin with such a number; longer ones are dates.
+# Match `4`, `0004`, `ADR-4` and `ADR 4`, and ids that begin with such a number. Longer numbers are dates.
 _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
-# Entries that an error message lists.
+# The number of entries that an error message lists.
 _LISTED = 5
 _NO_FILTERS = Filters()
 
 
 def resolve_names(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the addresses of names, each once, in order; a folder with a slash means everything in it.
+    """Return the addresses that names mean, without duplicates; a folder with a slash at its end means all its entries.
 
-    A short name that means entries of several wings means that of the first of `wings`, else of the active wing.
-    Raises NotFoundError with the nearest addresses, and UsageError for another name that means several, or if there is
-    no such wing.
+    If a short name means entries in several wings, the entry in the first of `wings` is returned, or without `wings`
+    the one in the active wing. Raises NotFoundError that suggests similar addresses, and UsageError if a name is
+    ambiguous or a wing does not exist.
     """
     filters = Filters(wings=tuple(wings))
     if wings:
@@ -37,14 +37,14 @@ def resolve_names(workspace: Workspace, names: Sequence[str], wings: Sequence[st
 
 
 def resolve_name(workspace: Workspace, name: str) -> str:
-    """Return the one address of a name; raises NotFoundError, and UsageError if it means several."""
+    """Return the one address that a name means; raises NotFoundError, and UsageError if it means several entries."""
     return _only(name, _resolve(workspace, name))
 
 
 def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
-    """Return the full address in a field of an agent's write.
+    """Return the address in a field of an agent's write, which must be a full address.
 
-    Raises NotFoundError, and UsageError for a shorter name: nobody would notice if it meant another entry.
+    Raises NotFoundError, and UsageError for a short name: if it meant the wrong entry, nobody would notice.
     """
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
@@ -97,7 +97,10 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 
 
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
-    """Return the addresses whose entry-id has a number, or begins with a name and a hyphen, in the nearest place."""
+    """Return the addresses that a handle means: a number such as `ADR-4`, or the beginning of an entry-id.
+
+    Entries in the folder of the working directory come first, then entries in the active wing, then all others.
+    """
     location = workspace.location
     folder, _, wanted = plain.rpartition("/")
     broken = [path.removesuffix(".md") for path in workspace.catalog.broken]
@@ -107,7 +110,7 @@ def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILT
         found = [one for one, id_ in ids.items() if (its := _NUMBERED.match(id_)) and its[1] == number[1]]
     else:
         found = [one for one, id_ in ids.items() if id_.startswith(f"{wanted.rstrip('-')}-")]
-        # A name that was an entry's does not mean another entry whose name goes on.
+        # If a deleted entry had exactly this name, the name does not mean a longer one that begins with it.
         under = location.prefix
         tracked = workspace.tracked_files() if found and workspace.snapshot.is_working_tree else ()
         there = (path.removeprefix(under) for path in tracked if path.startswith(under))
@@ -119,17 +122,17 @@ def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILT
 
 
 def _files_called(workspace: Workspace, name: str, paths: Iterable[str]) -> list[str]:
-    """Return the visible ones of some paths that a short or full name means."""
+    """Return those of the paths that a short or full name means and the caller may see."""
     meant = (path for path in paths if path == f"{name}.md" or path.endswith(f"/{name}.md"))
     return [path for path in meant if workspace.access.sees(path)]
 
 
 def _by_origin(workspace: Workspace, name: str) -> list[str]:
-    """Return the addresses of the entries that were imported from a path, or from a part of it as `AGENTS.md#part`."""
+    """Return the addresses of entries that were imported from a file, or from a part of it such as `AGENTS.md#part`."""
     if "." not in name:
         return []
     base, found = workspace.location.base, list(iter_origins(workspace, workspace.catalog.entries))
-    # A file's own name may contain the sign that begins a part.
+    # Try the whole name first, since the name of a file may contain `#`, too.
     for path, part in ((name, ""), name.rsplit("#", 1)) if "#" in name else ((name, ""),):
         here = Path(os.path.abspath(workspace.cwd / path))  # noqa: PTH100  # resolving would follow links
         paths = {posixpath.normpath(path), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
@@ -139,7 +142,7 @@ def _by_origin(workspace: Workspace, name: str) -> list[str]:
 
 
 def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tuple[str, Origin]]:
-    """Yield each address whose file states where it was imported from, with that origin."""
+    """Yield each imported entry with its origin: the path, and perhaps the part, of the file that it came from."""
     for path, content in workspace.tree.read([f"{address}.md" for address in addresses]):
         if isinstance(content, bytes) and KEY.encode() in content:
             origin = origin_in(content.decode("utf-8", "replace"))
@@ -148,7 +151,7 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
 
 
 def _fate(workspace: Workspace, name: str) -> str:
-    """Return where an entry that git knows was moved to, or that it was deleted; nothing for any other name."""
+    """Return a hint if git knows that an entry was moved or deleted; empty for any other name."""
     moves = _deleted(workspace)
     old = _files_called(workspace, name, moves)
     if len(old) != 1:
@@ -164,7 +167,7 @@ def _fate(workspace: Workspace, name: str) -> str:
 
 
 def _deleted(workspace: Workspace) -> Mapping[str, str]:
-    """Return the files below the root that git knows as deleted or moved, with the new path, empty for none."""
+    """Return the files below the root that git knows as deleted or moved, each with its new path, empty if deleted."""
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return {}
@@ -183,7 +186,7 @@ def _unreadable(workspace: Workspace, path: str) -> NotFoundError:
 
 
 def refuse_unread_below(workspace: Workspace, folder: str) -> None:
-    """Raise NotFoundError where an entry in a folder cannot be read."""
+    """Raise NotFoundError if an entry in a folder cannot be read."""
     start = f"{from_root(workspace, folder)}/"
     for path in workspace.catalog.broken:
         if path.startswith(start):
@@ -191,7 +194,7 @@ def refuse_unread_below(workspace: Workspace, folder: str) -> None:
 
 
 def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters) -> list[str]:
-    """Prefer the active wing where a short name means an entry in several."""
+    """Return only the addresses in the active wing if a short name means entries in several wings."""
     if len(addresses) < 2:
         return addresses
     try:
@@ -202,20 +205,23 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return a name relative to the root: paths from the working folder and the repository's top are accepted, too."""
+    """Return a name as an address or path relative to the root.
+
+    The name may also be a path from the working directory or from the top of the repository.
+    """
     root = workspace.location.root
-    # Windows separates folders so, and no address contains it.
+    # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
         path = (workspace.cwd / name).resolve()
-        # A deeper path is an address that was typed inside the root.
+        # A deeper path comes from an address that was typed in a directory inside the root.
         if path.is_relative_to(root) and len(path.relative_to(root).parts) <= len(("wing", "room", "entry-id")):
             name = path.relative_to(root).as_posix()
     return name.removeprefix(workspace.location.prefix).removesuffix(".md").strip("/")
 
 
 def from_here(workspace: Workspace) -> Callable[[str], str]:
-    """Return a function from a path of the root to one that git and the shell accept in the working folder."""
+    """Return a function that turns a path from the root into a path that works in the working directory."""
     root, cwd, repository = workspace.location.root, workspace.cwd, workspace.location.repository
     is_inside = repository is not None and cwd.is_relative_to(repository.top)
 
@@ -227,7 +233,7 @@ def from_here(workspace: Workspace) -> Callable[[str], str]:
 
 
 def _nearest(workspace: Workspace, name: str) -> str:
-    """Name the addresses whose entry-id begins with a name, contains its words, or is similar to it."""
+    """Return a hint with addresses whose entry-id begins with a name, contains its words, or is similar to it."""
     wanted = name.rsplit("/", 1)[-1]
     by_id: dict[str, list[str]] = {}
     for address in workspace.catalog.entries:

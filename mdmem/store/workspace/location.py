@@ -1,4 +1,4 @@
-"""Find the root of the memory, and the state of it that is read."""
+"""Find the root of the memory, and the snapshot that is read: the working tree, the index, a commit or a merge."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from mdmem.store.git.status import commit_at, first_day, list_changed_in_index, 
 class Snapshot(Struct, frozen=True):
     """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
-    With `merge_into` it is the result of merging the revision, by default HEAD, into that one. `name` is the user's
-    name of the revision, `is_dated` whether that was a date, `remarks` are shown with answers.
+    If `merge_into` is set, the snapshot is the result of merging `revision` (None means HEAD) into `merge_into`. `name`
+    is the revision as the user typed it. `is_dated` says whether the user typed a date. `remarks` are shown with
+    answers.
     """
 
     revision: str | None = None
@@ -41,24 +42,24 @@ class Snapshot(Struct, frozen=True):
         return not self.staged and self.revision is None and self.merge_into is None
 
 
-# Memories that an error message lists.
+# The number of memories that an error message lists.
 _LISTED = 5
 
 
 class SeveralRootsError(UsageError):
-    """The repository has several roots and nothing says which one is meant."""
+    """The repository has several roots, and neither an option nor the working directory says which one is meant."""
 
 
 class NoMemoryError(RootNotFoundError):
-    """There is no memory here. The message is computed only when it is shown, since it searches other places."""
+    """There is no memory here. The message is made only when it is shown, since it searches for memories elsewhere."""
 
     def __init__(self, cwd: Path, repository: Repository | None) -> None:
-        """Take the working folder and its repository."""
+        """Take the working directory and its repository."""
         super().__init__(cwd)
         self._cwd, self._repository = cwd, repository
 
     def __str__(self) -> str:
-        """Return the message for the user."""
+        """Return the message for the user, with a memory that git ignores if there is one."""
         elsewhere = ""
         with suppress(GitError, OSError):
             elsewhere = next(_memories_elsewhere(self._repository), "") if self._repository is not None else ""
@@ -67,8 +68,8 @@ class NoMemoryError(RootNotFoundError):
 
 
 def _memories_elsewhere(repository: Repository) -> Iterator[str]:
-    """Yield the places of memories that git does not list here, with the command to use each."""
-    # Two levels, since ignored folders may have a hundred thousand files.
+    """Yield a hint for each memory that git does not list, because it is ignored or in a nested repository."""
+    # Search only two levels of folders, since ignored folders may have a hundred thousand files.
     found = (path for depth in ("*", "*/*") for path in repository.top.glob(f"{depth}/{SETTINGS_NAME}"))
     for folder in (path.parent for path in found):
         shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
@@ -78,9 +79,10 @@ def _memories_elsewhere(repository: Repository) -> Iterator[str]:
 
 
 class Location(Struct, frozen=True):
-    """One root: its folder, why it was chosen, its repository (None outside git), and git's error if it refused.
+    """One root: its folder, why it was chosen, its repository (None outside git), and the message if git failed.
 
-    `source` is the source of answers without an index, `typed` the form of a command about this root.
+    `source` is the name of the data source in answers that use no index. `typed` is the command line for this root,
+    with `{}` in place of the arguments.
     """
 
     root: Path
@@ -91,12 +93,12 @@ class Location(Struct, frozen=True):
     typed: str = "mdmem {}"
 
     def command(self, words: str) -> str:
-        """Return the command to type for another question about this root."""
+        """Return the command line for another question about this root; `words` are its arguments."""
         return self.typed.replace("{}", words)
 
     @property
     def under(self) -> str:
-        """Return the root's path from the top of the repository, empty for the top."""
+        """Return the root's path relative to the top of the repository; empty if the root is the top."""
         if self.repository is None:
             return ""
         relative = self.root.relative_to(self.repository.top).as_posix()
@@ -104,7 +106,7 @@ class Location(Struct, frozen=True):
 
     @property
     def prefix(self) -> str:
-        """Return `under` with a slash at its end, empty for the top: the start of each path in the repository."""
+        """Return `under` with a slash at its end, or an empty string if the root is the top of the repository."""
         return f"{self.under}/" if self.under else ""
 
     def get_repository(self) -> Repository:
@@ -114,21 +116,22 @@ class Location(Struct, frozen=True):
         return self.repository
 
     def require_root(self) -> None:
-        """Raise RootNotFoundError where the folder is gone by now."""
+        """Raise RootNotFoundError if the root's folder was deleted or moved since the root was found."""
         if not self.root.is_dir():
             raise RootNotFoundError(f"the memory's folder {self.root} is gone; nothing was read or written")
 
     @property
     def base(self) -> Path:
-        """Return the folder that code paths and fallback documents are relative to."""
+        """Return the folder to which code paths are relative: the top of the repository, else the root's parent."""
         return self.repository.top if self.repository is not None else self.root.parent
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
-    """Return the given root; or of several in a repository the nearest to the working folder, else to all files.
+    """Return the root of a command, which is the nearest root if the repository has several.
 
-    The nearest is the one whose parent is the working folder or a file's, or the first above it. Files are relative to
-    the working folder. Raises RootNotFoundError, and SeveralRootsError if none is nearest.
+    The nearest root is the one whose parent is the working directory, or the first directory above it that is such a
+    parent. If there is none, the root that is nearest to all `files` is returned. Files are relative to the working
+    directory. Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
     """
     found = locate_each(given, environment, cwd)
     if len(found) == 1:
@@ -155,10 +158,10 @@ def _nearest(found: Sequence[Location], path: Path) -> Location | None:
 
 
 def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:
-    """Return the root that is meant, or all roots of a repository where the working folder is in none.
+    """Return the root that is meant, or all roots of the repository if the working directory is in none of them.
 
-    In this order: the option, `MDMEM_ROOT`, the nearest folder above with `mdmem.toml`, every tracked `mdmem.toml` of
-    the repository. Raises RootNotFoundError.
+    The first of these that exists is returned: the option `--root`, the variable `MDMEM_ROOT`, the nearest directory
+    above with `mdmem.toml`, every tracked `mdmem.toml` of the repository. Raises RootNotFoundError.
     """
     named = given or environment.get("MDMEM_ROOT")
     if named:
@@ -186,7 +189,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
 
 
 def _has_settings(folder: Path) -> bool | None:
-    """Return whether a folder has a settings file; None if it may not be read."""
+    """Return whether a folder has a settings file; None if the permissions forbid to look."""
     try:
         return S_ISREG((folder / SETTINGS_NAME).stat().st_mode)
     except PermissionError:
@@ -196,7 +199,7 @@ def _has_settings(folder: Path) -> bool | None:
 
 
 def located(root: Path, why: str) -> Location:
-    """Return a folder's location; if git refuses to answer, the files can be read without it."""
+    """Return the location of a folder; if git fails, it has no repository, and its files can still be read."""
     root = root.resolve()
     try:
         repository = find_repository(root)
@@ -207,18 +210,18 @@ def located(root: Path, why: str) -> Location:
     return Location(root, why, repository)
 
 
-# Only the long form: eight digits alone may be the beginning of a commit's name.
+# Dates need hyphens, because eight digits alone may be an abbreviated commit.
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
 _AGO = re.compile(r"(today)|(yesterday)|(\d{1,4}) (day|week)s? ago", re.IGNORECASE)
 
 
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
-    """Return the snapshot of a revision or a date, and the day to judge by.
+    """Return the snapshot of a revision or a date, and the day on which entries are judged.
 
-    A name of a revision is one, even where it looks like a date; then the day stays today. A date means the last commit
-    by then on the first-parent line of the default branch. A day lasts until its end in UTC, and a time without an
-    offset is UTC, so that a question has one answer everywhere; it is judged by the day that was written.
-    Raises UnknownRevisionError, UsageError and GitError.
+    If a branch or tag has a name that looks like a date, the name means the branch or tag, and the day is `today`. A
+    date means the last commit until then on the first-parent history of the default branch, and the day is that date. A
+    day lasts until its end in UTC, and a time without an offset is in UTC, so that the answer is the same in every time
+    zone. Raises UnknownRevisionError, UsageError and GitError.
     """
     repository = location.get_repository()
     is_date = _DATE.fullmatch(name) is not None or _AGO.fullmatch(name) is not None
@@ -233,7 +236,7 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
 
 
 def _resolve_relative(name: str, today: date) -> str:
-    """Return the date of `yesterday` or `2 weeks ago`; another text as it is."""
+    """Return the date of `yesterday` or `2 weeks ago` in ISO format; any other text is returned unchanged."""
     found = _AGO.fullmatch(name.lower())
     if found is None:
         return name
@@ -249,7 +252,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
         raise UsageError(f"there is no time `{name}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
     day = instant.date()
     if len(name) == len("2026-01-31"):
-        # The first moment of the next day may be beyond the last year that Python has.
+        # Midnight of the next day would overflow for the last day that Python can represent.
         instant = datetime.combine(day, time(23, 59, 59))
     branch = find_default_branch(repository)
     if branch is None:
@@ -270,9 +273,9 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
-    """Return the real path of a folder to write to.
+    """Return the real path of a folder, after all symbolic links, to write files to.
 
-    Raises UsageError for a folder of git's own, and for one in the project that a link leads out of it.
+    Raises UsageError for a folder in a git directory, and if a link in the project leads out of the project.
     """
     real, project = folder.resolve(), base.resolve()
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
@@ -287,9 +290,9 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the root that is meant, or every root of the repository, or those of them that contain a path.
+    """Return the roots to check: the root that is meant, else the roots that contain a path, else all roots.
 
-    A hook also runs on branches without a memory, where it has no root; for others that is an error.
+    In a hook, a branch without a memory has no roots. Otherwise a missing memory raises RootNotFoundError.
     """
     try:
         found = locate_each(given, environment, cwd)
@@ -303,9 +306,9 @@ def roots_to_check(
 
 
 class PushTarget(Struct, frozen=True):
-    """A push in progress, from the variables of pre-commit or our own hook: the commit, and its remote and branch.
+    """A push in progress, from the variables that pre-commit or mdmem's own hook sets: commit, remote, and branch.
 
-    `old` is the commit that the remote has, None for a new branch.
+    `old` is the commit that the remote has, or None for a new branch.
     """
 
     revision: str
@@ -314,9 +317,9 @@ class PushTarget(Struct, frozen=True):
 
 
 def push_target(environment: Mapping[str, str]) -> PushTarget | None:
-    """Return the current push, None in other hooks."""
+    """Return the push in progress, or None if the hook runs at another time."""
     remote, revision = environment.get("PRE_COMMIT_REMOTE_NAME"), environment.get("PRE_COMMIT_TO_REF")
-    # pre-commit states no commit for a branch whose whole history is new, and a remote only for a push.
+    # For a branch without any pushed history, pre-commit sets no commit. It sets the remote only during a push.
     if not revision and not remote:
         return None
     return PushTarget(revision or "HEAD", remote or "origin", environment.get("PRE_COMMIT_FROM_REF"))
@@ -325,7 +328,10 @@ def push_target(environment: Mapping[str, str]) -> PushTarget | None:
 def snapshot_to_check(
     push: PushTarget | None, *, revision: str | None, staged: bool, merge_into: str | None
 ) -> Snapshot:
-    """Return the snapshot of the options; --staged reads what is pushed during a push. Raises UsageError."""
+    """Return the snapshot that the options select; raises UsageError for options that exclude each other.
+
+    During a push, `--staged` selects the commit that is pushed.
+    """
     if not staged:
         return Snapshot(revision, merge_into=merge_into)
     if revision is not None or merge_into is not None:
@@ -334,7 +340,7 @@ def snapshot_to_check(
 
 
 def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Path) -> bool:
-    """Return whether the current commit changes a root; if nothing is staged, everything is meant."""
+    """Return whether the staged changes include a file of the root; true if nothing is staged at all."""
     repository = location.repository
     if repository is None:
         return True

@@ -1,10 +1,15 @@
-"""Distinguish proposed entries from approved ones by comparing the files with the default branch.
+"""Tell proposed entries from approved ones, by comparing the files that are read with the default branch.
 
-A proposal changes nothing. If it changed or removed an entry that is current on the default branch, the version of the
-default branch answers, with a note of the proposal; the other version is shown among the proposals. A new entry is
-shown in its place, marked, after the binding ones; what it supersedes or overrides stays current until the entry is on
-the default branch itself. Manifests, the setting `proposals`, and the rule that one-sided supersessions count are those
-of the default branch; other settings are those of the files that are read.
+A proposal is a change that is not on the default branch yet. It has no effect on answers:
+
+- If a proposal changed or removed an entry that is current on the default branch, answers use the version of the
+  default branch, and mention the proposal. The proposed version is listed among the proposals.
+- A new entry is shown where it belongs, but marked, and after the approved invariants and decisions. Entries that it
+  supersedes or overrides stay current.
+- Manifests, the setting `proposals`, and the setting that makes one-sided supersessions facts are read from the default
+  branch. All other settings are read from the files.
+
+The standing of an entry says whether it is approved, proposed, uncommitted, or outdated.
 """
 
 from __future__ import annotations
@@ -39,13 +44,14 @@ _MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
 class Standings(Struct, frozen=True):
-    """How the files of a tree compare with the default branch, by path from the root; equal files are left out.
+    """The differences between the files of a tree and the default branch, by path from the root.
 
-    `displaced` are the files of the default branch, with their digests, that a proposal changed or removed. Files that
-    only the default branch has added or changed since this branch left it are no proposals: they are outdated here, or
-    not missed. `touches` are the author and the commit that last changed a path, from the top of the repository, on
-    this branch. `settings` is the digest of the default branch's settings file, None if it has none. `is_agreed` says
-    that the default branch itself is read, now or at an earlier commit.
+    `found` has the standing of each file that differs. `displaced` has the files of the default branch that a proposal
+    changed or removed, with their hashes. A file that only the default branch changed after this branch was created is
+    outdated, and no proposal. A file that only the default branch added is left out. `touches` has the author and the
+    commit that last changed a path on this branch; these paths start at the top of the repository. `settings` is the
+    hash of the default branch's settings file, or None. `is_agreed` is true if the default branch itself is read, now
+    or at an earlier commit.
     """
 
     branch: DefaultBranch
@@ -57,9 +63,10 @@ class Standings(Struct, frozen=True):
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
-    """Compare the tree of a workspace with the default branch; None if that is impossible.
+    """Compare the files of a workspace with the default branch; None if that is impossible.
 
-    A commit in the history of the default branch was binding itself. The index and merges are not compared.
+    The index and merges are not compared. Every entry in a commit of the default branch's own history counts as
+    approved.
     """
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
@@ -67,7 +74,7 @@ def find_standings(workspace: Workspace) -> Standings | None:
     try:
         branch = find_default_branch(repository)
         return _compare(workspace, repository, branch) if branch is not None else None
-    # An answer without the comparison is still an answer.
+    # Without the comparison, the entries can still be shown.
     except (MdmemError, OSError, ValueError):
         return None
 
@@ -76,7 +83,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     snapshot, under, catalog = workspace.snapshot, workspace.location.under, workspace.catalog
     is_disk = snapshot.is_working_tree
     try:
-        # The commit that is read, or that the files on disk come from; none before the first one.
+        # The commit that is read, or on which the files on disk are based. A new repository has none.
         is_here = is_disk and branch.is_here
         commit = branch.commit if is_here else resolve(repository, snapshot.revision or "HEAD")
     except UnknownRevisionError:
@@ -90,7 +97,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
         listed = GitTree(repository, under, one, one).files()
         return {file.path: file.digest or "" for file in listed if file.kind is FileKind.FILE}
 
-    # Without a known history, every difference counts as a change of this branch.
+    # If the merge base is unknown, every difference counts as a change of this branch.
     binding, committed, before = map(files_at, (branch.commit, commit, base or branch.commit))
     here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
     read = _digests_read(catalog)
@@ -98,7 +105,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     doubtful = [path for path, digest in read.items() if committed.get(path, digest) != digest] if is_disk else []
     if doubtful:
         prefix = workspace.location.prefix
-        # git compares each file with each place that it is given.
+        # With many paths, git is faster for the whole folder, since it compares each file with each given path.
         places = [prefix + path for path in doubtful] if len(doubtful) <= 200 else [under]
         on_disk = {path.removeprefix(prefix) for path in list_changed(repository, *places)[1]}
     found = {}
@@ -109,7 +116,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
             found[path] = Standing.PROPOSED
         elif committed.get(path) != binding.get(path):
             found[path] = Standing.OUTDATED
-    # Files that cannot be read on disk, and those in such folders, are neither changed nor gone, but a problem.
+    # Unreadable files, and all files in unreadable folders, count neither as changed nor as deleted.
     folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
     unreadable = (
         *("" if path == "." else f"{path}/" for path in folders),
@@ -129,7 +136,7 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
 
 
 def _base_of(repository: Repository, one: str, other: str) -> str | None:
-    """Return the commit at which two branches parted; None if a shallow clone, or nothing, has it."""
+    """Return the merge base of two commits, or None if there is none or a shallow clone does not have it."""
     try:
         return one if one == other else merge_base(repository, one, other)
     except MdmemError:
@@ -137,26 +144,26 @@ def _base_of(repository: Repository, one: str, other: str) -> str | None:
 
 
 def _digests_read(catalog: Catalog) -> dict[str, str]:
-    """Return the digest of each file that is read and may bind, empty for an unreadable one.
+    """Return the hash of each file that is read and may be an approved entry; an unreadable file has an empty hash.
 
-    Wings of other repositories are left out: they were approved there.
+    Wings of other repositories are left out, since they were approved there.
     """
     found = dict.fromkeys(map(path_of, catalog.files), "") if catalog.broken else {}
     found |= catalog.file_digests
     return {path: one for path, one in found.items() if path.partition("/")[0] not in catalog.fetched_wings}
 
 
-# The fields about an entry's standing rather than its content.
+# The fields that record an approval or a review, and do not change the content of an entry.
 _STANDING = ("status", "approved_by", "verified_at")
-# The effects of one entry on another, by field.
+# The verb for the effect of each link field on another entry.
 _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend"}
 
 
 class View(Struct, frozen=True):
-    """The workspace that answers, and the one of the files as they are, both with the standing of each entry if known.
+    """Two workspaces for one answer: `checkout` has the files as they are, `effective` has what answers use.
 
-    `overridden` are the entries whose version in `effective` differs from the one in `checkout`; `alternatives` are
-    those of them whose version in the checkout is shown, too.
+    Both catalogs have the standing of each entry, if it is known. `overridden` are the entries whose versions in the
+    two workspaces differ. `alternatives` are those overridden entries whose version in `checkout` is shown, too.
     """
 
     effective: Workspace
@@ -165,7 +172,7 @@ class View(Struct, frozen=True):
     alternatives: frozenset[str] = frozenset()
 
     def over(self, workspace: Workspace) -> View:
-        """Return the same view of the same files, as another workspace reads them."""
+        """Return the same view for a workspace with the same files, for example with a time limit."""
         checkout = _laid_over(self.checkout, workspace)
         if self.effective is self.checkout:
             return replace(self, effective=checkout, checkout=checkout)
@@ -182,12 +189,12 @@ def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
 
 
 def view_of(workspace: Workspace) -> View:
-    """Return the view of a workspace, which is made once."""
+    """Return the view of a workspace; it is made at the first call and then cached."""
     return workspace.once(_view_of)
 
 
 def merged_decisions(workspace: Workspace) -> list[str]:
-    """Return the sorted addresses of agents' decisions on the default branch that nobody approved."""
+    """Return the sorted addresses of agents' draft decisions that were merged into the default branch unapproved."""
     catalog = view_of(workspace).checkout.catalog
     return sorted(filter(catalog.is_merged, catalog.stances or ()))
 
@@ -211,11 +218,11 @@ def _view_of(workspace: Workspace) -> View:
 
 
 def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
-    """Return the default branch's settings: a branch cannot decide that its own proposals count."""
+    """Return the settings of the default branch, so that a branch cannot change how its own proposals count."""
     repository, digest = workspace.location.repository, standings.settings
     if repository is None or digest is None:
         return Settings()
-    # Nearly always the file is the same here, so that git need not be asked.
+    # The file is nearly always the same here, and then git need not read it.
     content = settings_bytes(workspace.tree)
     if not isinstance(content, bytes) or digest_of(content) != digest:
         content = dict(read_blobs(repository, [digest]))[digest] or b""
@@ -223,7 +230,7 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
 
 
 def _stances(standings: Standings, under: str) -> Iterator[tuple[str, Stance]]:
-    """Yield the standing of each entry that differs from the default branch."""
+    """Yield each entry that differs from the default branch, with a stance: its standing, author, commit and note."""
     branch = standings.branch.ref
     for path, standing in standings.found.items():
         if is_entry_place(path):
@@ -235,7 +242,7 @@ def _stances(standings: Standings, under: str) -> Iterator[tuple[str, Stance]]:
 
 
 class _Composition(Struct, frozen=True):
-    """One answer composed of the default branch's entries and of proposals."""
+    """Combines the approved entries of the default branch with proposals for one answer."""
 
     checkout: Workspace
     standings: Standings
@@ -251,7 +258,7 @@ class _Composition(Struct, frozen=True):
             return View(self.checkout.with_catalog(catalog), self.checkout)
         tree = TreeView(self.checkout.whole_tree, changed=restored, gone=frozenset(hidden))
         effective = replace(self.checkout.over(tree), index_source=self.checkout)
-        # Faults of a file are reported although the default branch's version answers.
+        # Report the problems of a changed file, although answers use the default branch's version.
         catalog, files = effective.catalog, self.checkout.catalog
         broken = {path: one for path, one in files.broken.items() if path in restored}
         findings = [*catalog.findings, *(one for one in files.findings if one.place.path in restored)]
@@ -263,9 +270,9 @@ class _Composition(Struct, frozen=True):
         return View(effective, self.checkout, overridden, frozenset(alternatives))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the default branch's version of files that a proposal changed or removed.
+        """Yield the default branch's version of each file that a proposal changed or removed.
 
-        Entries that are not current there keep the proposal's version, unless proposals are hidden.
+        An entry that is not current on the default branch keeps its proposed version, unless proposals are hidden.
         """
         displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
@@ -292,7 +299,7 @@ class _Composition(Struct, frozen=True):
         for address, one in without.items():
             stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], one)))
         others = {address: one for address, one in without.items() if one != entries[address]}
-        # The same mapping keeps what is derived from it.
+        # Keep the same mapping if nothing changed, because the data derived from it is cached.
         entries = {**entries, **others} if others else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
@@ -307,7 +314,7 @@ class _Composition(Struct, frozen=True):
         return answer
 
     def _proposal_for(self, address: str) -> str:
-        """Describe in a few words the proposal that would change a binding entry."""
+        """Describe in a few words the proposal to change an approved entry."""
         standing = self.standings.found.get(f"{address}.md")
         if standing is None:
             return "it is deleted here, which is only proposed"
@@ -318,7 +325,10 @@ class _Composition(Struct, frozen=True):
         return f"{where} proposes another version"
 
     def _is_alternative(self, answer: Catalog, address: str) -> bool:
-        """Return whether the files have a version that differs in more than its standing, and may become binding."""
+        """Return whether the files have another version of an entry, which may become the approved one.
+
+        A version that differs only in the fields about its approval does not count.
+        """
         catalog = self.checkout.catalog
         new, old = catalog.entries.get(address), answer.entries.get(address)
         if new is None or not (new.status is Status.DRAFT or catalog.lineage.is_current(address)):
@@ -329,7 +339,7 @@ class _Composition(Struct, frozen=True):
 
 
 def _without_effect(entry: Entry, known: Set[str], proposed: Set[str]) -> Entry:
-    """Return a proposed entry that supersedes, overrides and amends only other proposals."""
+    """Return a proposed entry without the links by which it would supersede, override or amend approved entries."""
     kept: dict[str, Any] = {
         name: tuple(link for link in entry.links(name) if link in proposed or link not in known) for name in _EFFECTS
     }
@@ -337,7 +347,10 @@ def _without_effect(entry: Entry, known: Set[str], proposed: Set[str]) -> Entry:
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:
-    """Yield the effects of an entry on others, beyond those that it has `without` some of its links."""
+    """Yield the effects of an entry on others, such as `would supersede A, B`.
+
+    Links that the entry `without` has, too, are left out.
+    """
     for name, verb in _EFFECTS.items():
         if named := [link for link in stated.links(name) if without is None or link not in without.links(name)]:
             yield f"would {verb} {', '.join(named)}"

@@ -1,4 +1,4 @@
-"""Facts about a memory that answers and reports mention: ages, due hygiene, fetched wings."""
+"""Facts that answers and reports mention: the age of entries, due hygiene, wings of other repositories."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def record_given(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Record entries that an agent got, and the way it got them; failures do not matter."""
+    """Record which entries an agent got, and by which tool or hook; errors are ignored."""
     if addresses and _is_counted(workspace):
         record_shown(workspace.state_folder, way, addresses, datetime.now(UTC))
 
 
 def tally_of(workspace: Workspace) -> Tally:
-    """Return how often agents got entries lately; nothing if that is not counted."""
+    """Return how often agents got each entry in the last thirty days; empty if the settings switch the count off."""
     return tally_shown(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
 
 
@@ -36,9 +36,10 @@ def _is_counted(workspace: Workspace) -> bool:
 
 
 class Freshness(StrEnum):
-    """How fresh an entry is: verified or created within the last 30 days, the last 180, or longer ago.
+    """How long ago an entry was verified or created: at most 30 days (current), at most 180 days (recent), or longer.
 
-    The contract names the three words and no days. A month is the rhythm of hygiene, half a year the term of decisions.
+    The MCP contract has these three words but no days. Hygiene is due every 30 days, and decisions are reviewed after
+    half a year.
     """
 
     CURRENT = "current"
@@ -47,7 +48,7 @@ class Freshness(StrEnum):
 
 
 def last_review(entry: Entry) -> date | None:
-    """Return the day of the last verification, else of the creation; None if no date can be read."""
+    """Return the later day of verification and creation; None without a date, or if `verified_at` is invalid."""
     if "verified_at" in entry.unread:
         return None
     stated = [day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None]
@@ -55,13 +56,13 @@ def last_review(entry: Entry) -> date | None:
 
 
 def age_of(entry: Entry, today: date) -> int | None:
-    """Return the days since an entry was verified or created, 0 for a future day; None if no date can be read."""
+    """Return the days since an entry was verified or created, 0 for a future date; None without a valid date."""
     day = last_review(entry)
     return None if day is None else max(0, (today - day).days)
 
 
 def freshness_on(entry: Entry, today: date) -> Freshness:
-    """Return the freshness of an entry; one without a date that can be read is stale."""
+    """Return the freshness of an entry on a day; an entry without a valid date is stale."""
     age = age_of(entry, today)
     if age is None or age > 180:
         return Freshness.STALE
@@ -69,20 +70,20 @@ def freshness_on(entry: Entry, today: date) -> Freshness:
 
 
 class LastHygiene(Struct, frozen=True):
-    """The day of the last full round of hygiene, None for never, and whether the next one is due."""
+    """The day of the last full run of hygiene (None for never), and whether the next run is due."""
 
     day: date | None = None
     is_due: bool = False
 
 
 def is_hygiene_due(workspace: Workspace, project: str) -> bool:
-    """Return whether the wing of a project had no hygiene for 30 days; a missing wing never is due."""
+    """Return whether a project's wing had no hygiene for 30 days; false if the wing does not exist."""
     name = find_wing(project, workspace.catalog.wings)
     return name is not None and _is_due(workspace.catalog, name, read_times(workspace.state_folder), workspace.today)
 
 
 def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
-    """Return the last hygiene of the active wing; without one, of the wing that waits longest."""
+    """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run."""
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
     counted = [name for name in catalog.wings if active in (None, name)]
     days = [_last_run(catalog, name, times) for name in counted]
@@ -92,26 +93,26 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
 
 
 def _oldest_entry(catalog: Catalog, wing: str) -> date | None:
-    """Return the day of a wing's oldest entry, None without entries; an entry without a date may have any age."""
+    """Return the day of a wing's oldest entry, or None without entries; an entry without a date counts as oldest."""
     moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == wing]
     return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
 
 
 def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
-    """Return the day of the last full run over a wing: the later one of its manifest and the state."""
+    """Return the day of the last full run over a wing, from its manifest or the local state, whichever is later."""
     stated = (catalog.wings[wing].last_hygiene_at, times.last(wing))
     return max((day_of(moment) for moment in stated if moment is not None), default=None)
 
 
 def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
-    """Return whether a wing had no hygiene for 30 days, or has an entry that is older and never had any."""
+    """Return whether the last run of hygiene is 30 days ago; if there was none, whether an entry is that old."""
     start = _last_run(catalog, wing, times) or _oldest_entry(catalog, wing)
     # The contract states the 30 days.
     return start is not None and (today - start).days >= 30
 
 
 class Borrowed(Struct, frozen=True):
-    """A wing that is read from another repository: its origin, its commit, and the day of the last fetch."""
+    """A wing that is read from another repository: its URL or path, its commit, and the day of the last fetch."""
 
     name: str
     git: str
@@ -131,7 +132,7 @@ def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
 
 
 def refuse_remote(workspace: Workspace, wing: str) -> None:
-    """Raise UsageError for a wing that lives in another repository."""
+    """Raise UsageError for a wing of another repository, since its files cannot be changed here."""
     stated = workspace.settings.remote_wings.get(wing)
     if stated is not None:
         raise UsageError(f"the wing `{wing}` lives in {stated.git}: change it there, then type `mdmem sync --wings`")

@@ -22,11 +22,14 @@ from mdmem.store.tree import FileKind
 
 
 class AmbiguousWingError(UsageError):
-    """There are several project wings, and nothing says which one is active."""
+    """There are several project wings, and neither an option nor the settings say which one is active."""
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """The filters of a question; an empty tuple matches everything."""
+    """The filters of a question; an empty tuple means no filter.
+
+    A focus is the topic of an agent's session, from the entry's field `focus`.
+    """
 
     wings: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
@@ -42,11 +45,11 @@ class Filters(Struct, frozen=True, kw_only=True):
 
     @property
     def with_ended(self) -> bool:
-        """Return whether entries that are not current are asked for."""
+        """Return whether the question includes entries that are not current."""
         return self.include_deprecated or Status.DEPRECATED in self.statuses
 
     def lets_in(self, entry: Entry) -> bool:
-        """Return whether an entry passes all filters but wing, room, status and focus."""
+        """Return whether an entry passes the filters on type, label, tag and owner."""
         return (
             (not self.types or entry.type in self.types)
             and (not self.labels or entry.label in self.labels)
@@ -56,7 +59,11 @@ class Filters(Struct, frozen=True, kw_only=True):
 
 
 class ScopeState(StrEnum):
-    """How certain a scope is: resolved, named but missing, or not named."""
+    """How certain a scope is.
+
+    It is resolved if its wing exists, uncertain if the wing was named but does not exist, and unresolved if no wing was
+    named.
+    """
 
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
@@ -64,10 +71,10 @@ class ScopeState(StrEnum):
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """The wings that are read, the active one first, and the rooms and the focus within them.
+    """The wings that a question reads, with the active wing first, and the filters on rooms and on the focus.
 
-    `binding_wings` are those whose invariants always apply. `starts_shared` says that the question is about shared
-    knowledge: it comes first, and no project's override removes a rule of it.
+    The invariants of `binding_wings` always apply, also in other rooms. `starts_shared` means that the question is
+    about shared knowledge. Shared entries then come first, and an override by a project does not remove them.
     """
 
     wing: str | None
@@ -85,11 +92,11 @@ class Scope(Struct, frozen=True, kw_only=True):
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
     def always_applies(self, entry: Entry) -> bool:
-        """Return whether an entry is an invariant that always applies, in any room."""
+        """Return whether an entry is an invariant that always applies, in whatever room it is."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     def reads(self, entry: Entry) -> bool:
-        """Return whether an entry is in this scope, or an invariant that always applies."""
+        """Return whether an entry is in this scope, or is an invariant that always applies."""
         return self.contains(entry.address) or self.always_applies(entry)
 
     def addresses_in(self, catalog: Catalog) -> Collection[str]:
@@ -97,7 +104,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return self.read(catalog, unasked=False)
 
     def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
-        """Return the addresses of the entries in this scope, and of the invariants that always apply."""
+        """Return the addresses of the entries in this scope; `unasked` adds the invariants that always apply."""
         whole = [self.contains(f"{room}/") for room in catalog.derived.rooms]
         if all(whole):
             return catalog.everything
@@ -109,15 +116,15 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     @property
     def binds_throughout(self) -> bool:
-        """Return whether the invariants of every wing that is read always apply."""
+        """Return whether the invariants of all wings in this scope always apply."""
         return set(self.wings) <= set(self.binding_wings)
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the wing of a name or a `project_id`, or None.
+    """Return the wing that a name or a `project_id` means, or None.
 
-    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`; a wing
-    whose manifest has another id does not match the last.
+    The first match wins: the `project_id` in a manifest, then the wing's name, then the wing's name after lower-casing
+    and writing `_` for other characters. The last match does not count if the wing's manifest has another `project_id`.
     """
     by_id = [wing.name for wing in wings.values() if wing.project_id == name]
     if by_id or name in wings:
@@ -128,7 +135,7 @@ def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
 
 
 def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
-    """Return the wing of a name; raises UsageError with the nearest names."""
+    """Return the wing that a name means; raises UsageError that suggests similar names."""
     found = find_wing(name, wings)
     if found is None:
         raise UsageError(not_there("wing", name, wings))
@@ -136,7 +143,7 @@ def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
 
 
 def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
-    """Return the message about an unknown name, with the nearest known ones."""
+    """Return the error message for an unknown name, which suggests similar known names."""
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
     hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"
@@ -144,7 +151,11 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
 
 
 def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the shared wings that a wing reads: those of its manifest, else all, or none for a shared wing."""
+    """Return the shared wings that a wing reads.
+
+    These are the wings listed in its manifest. Without a list, a project reads all shared wings, and a shared wing
+    none.
+    """
     wing = wings.get(name, Wing(name=name))
     if wing.shared_wings is not None:
         return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
@@ -152,19 +163,19 @@ def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
 
 
 def doubtful_wings(catalog: Catalog) -> frozenset[str]:
-    """Return the wings that may be shared: their folders or manifests cannot be read in full, so nobody knows."""
+    """Return the wings that may be shared wings, because their folder or manifest cannot be read completely."""
     faults = (one for one in catalog.findings if one.code in ("unreadable", "manifest-invalid"))
     paths = (one.place.path.partition("/") for one in (*catalog.closed, *faults))
     return frozenset(wing for wing, _, rest in paths if rest in ("", MANIFEST))
 
 
 def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Return whether a wing may be shared."""
+    """Return whether a wing may be a shared wing, because its folder or manifest cannot be read completely."""
     return wing in doubtful_wings(catalog)
 
 
 def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
-    """Return the sorted paths of unreadable folders and manifests that may be a wing of any `project_id`."""
+    """Return the sorted paths of folders and manifests that cannot be read, so that any `project_id` may be theirs."""
     found = set()
     for one in catalog.findings:
         name, _, rest = one.place.path.partition("/")
@@ -185,10 +196,15 @@ def resolve_scope(
 ) -> Scope:
     """Return the scope of a retrieval: the active wing, its shared wings, and the wings in the filters.
 
-    If the active wing's manifest lists shared wings, the invariants of these apply. Otherwise those of every shared
-    wing apply that has no `applies_to`, or whose `applies_to` matches a tracked file. `tracked` returns the tracked
-    files, from the top; it is called only if a wing has `applies_to`.
-    Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is the active one.
+    The active wing is the first wing in the filters, else the wing that applies to `paths`, else the default or only
+    wing.
+
+    The invariants of the shared wings that the active wing's manifest lists always apply. If the manifest lists none,
+    the invariants of a shared wing always apply if the wing has no `applies_to`, or if its `applies_to` matches a
+    tracked file. `tracked` returns the tracked files relative to the top of the repository; it is called only if a wing
+    has `applies_to`.
+
+    Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is active.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
     if not wings and not filters.wings:
@@ -228,12 +244,12 @@ def resolve_scope(
 
 
 def starting_shared(scope: Scope) -> Scope:
-    """Return the scope of a question about shared knowledge, asked from a wing that reads some."""
+    """Return the scope for a question about shared knowledge, if the active wing reads shared wings."""
     return replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
 
 
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
-    """Return the scope of a list or a search: the named wings, else the active scope, else everything."""
+    """Return the scope of a list or a search: the wings in the filters, else the active scope, else all wings."""
     wings = _wings(catalog, *filters.wings)
     if filters.wings and not filters.all_wings:
         read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
@@ -246,7 +262,10 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
 
 def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
-    """Return the project wing whose `applies_to` matches most paths; of equals the default one, else the first."""
+    """Return the project wing whose `applies_to` matches the most paths, or None.
+
+    If several match equally many, the default wing is returned, else the first of them.
+    """
     count = {
         wing.name: sum(any_match(wing.applies_to, (path,)) is not None for path in paths)
         for wing in wings.values()
@@ -259,7 +278,10 @@ def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Se
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
-    """Return the active wing; a doubtful wing is never the only project, since it may be shared or from elsewhere."""
+    """Return the default wing, else the only project wing, else the only wing; raises AmbiguousWingError.
+
+    A wing that cannot be read completely, or that is from another repository, does not count as a project.
+    """
     if settings.default_wing is not None:
         found = find_wing(settings.default_wing, wings)
         if found is None:
@@ -277,7 +299,10 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
 def _matching_tracked(
     names: Sequence[str], wings: Mapping[str, Wing], tracked: Callable[[], Iterable[str]] | None
 ) -> tuple[str, ...]:
-    """Return the wings without `applies_to`, and those whose `applies_to` matches a tracked file, if any is known."""
+    """Return the wings without `applies_to`, and those whose `applies_to` matches a tracked file.
+
+    If no tracked file is known, all wings are returned.
+    """
     files = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
     return tuple(
         name
@@ -299,7 +324,7 @@ def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tupl
 
 
 def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
-    """Return the wings, and those of the named ones that exist but cannot be listed, or are not fetched."""
+    """Return the wings of the catalog, and named wings that exist but cannot be listed or are not fetched."""
     locked = {path.split("/")[0] for path in _locked(catalog)} | catalog.missing_wings
     hidden = {name: Wing(name=name) for name in named if name is not None and not locked.isdisjoint({name, "."})}
     return hidden | dict(catalog.wings)
@@ -310,16 +335,16 @@ def _locked(catalog: Catalog) -> list[str]:
 
 
 def _all_wings(catalog: Catalog) -> dict[str, Wing]:
-    """Return the wings, and a wing for each unreadable folder and each wing that is not fetched."""
+    """Return the wings of the catalog, and a wing for each unreadable folder and each wing that is not fetched."""
     names = (*(path.split("/")[0] for path in hidden_wings(catalog) if path != "."), *catalog.missing_wings)
     return {name: Wing(name=name) for name in names} | dict(catalog.wings)
 
 
 class ScopeAnswer(Struct, frozen=True, kw_only=True):
-    """How certain the scope of a project and a focus is, and a message for the caller.
+    """How certain the scope of a project and a focus is, with a message for the caller.
 
-    `focus_exists` is None if no focus was given; `nearest` are names that may be meant. `is_writable` says that the
-    caller may write there.
+    A focus is the topic of an agent's session. `focus_exists` is None if no focus was given. `nearest` are similar
+    names. `is_writable` says whether the caller may write to the project.
     """
 
     state: ScopeState
@@ -331,11 +356,11 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
     is_writable: bool = True
 
     def may_write(self, kind: str) -> bool:
-        """Return whether a write is allowed: its wing exists, or it is a session, which creates it."""
+        """Return whether a write is possible: the wing exists, or the write is a session, which creates the wing."""
         return self.project_exists or (kind == "session" and self.state is ScopeState.UNCERTAIN)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer in the contract's shape; `focus_exists` is left out where no focus was given."""
+        """Return the answer as JSON for MCP; `focus_exists` is left out if no focus was given."""
         focus = {} if self.focus_exists is None else {"focus_exists": self.focus_exists}
         return {
             "scope_state": self.state.value,
@@ -349,7 +374,7 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
 
 
 def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return the state of a scope; a wing counts as existing even if its folder or manifest cannot be read."""
+    """Return how certain a scope is; a wing counts as existing even if its folder or manifest cannot be read."""
     if not project_id or not project_id.strip():
         return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
     wing = find_wing(project_id, _all_wings(catalog))
@@ -369,14 +394,14 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
 
 
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
-    """Return the name of the wing for a new project: its id in lower case, words joined by `_`.
+    """Return the name of the wing for a new project: its id in lower case, with `_` between the words.
 
-    Raises UsageError if there is no such name, if it is taken, also on systems that ignore case, and if an
-    unreadable wing may be the project's already.
+    Raises UsageError if the id gives no valid name, if the name is taken (ignoring case), or if an unreadable wing may
+    already belong to the project.
     """
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
     name = "_".join(words)
-    # In bytes; most systems allow 255 for a folder's name.
+    # Most systems allow at most 255 bytes for the name of a folder.
     if not name or len(name.encode("utf-8", "surrogateescape")) > 100:
         fault = "is too long for" if name else "has no letter or digit for"
         raise UsageError(f"the project `{project_id}` {fault} the name of a wing; choose another name")

@@ -1,4 +1,4 @@
-"""The parts of a memory that a caller may see, the projects they may write, and a memory of their own."""
+"""Limit a workspace to what its caller may see and write, and find the caller's private memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 
 
 def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that do not mention a hidden wing, without the fixes that would."""
+    """Return the findings that mention no hidden wing; a fix that mentions one is removed from its finding."""
     if not catalog.access.is_narrow:
         return list(findings)
     hidden = frozenset(_hidden_names(catalog))
@@ -60,7 +60,7 @@ def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Find
 
 
 def _hidden_names(catalog: Catalog) -> Iterator[str]:
-    """Yield the names of hidden wings and their entries as the visible files write them."""
+    """Yield the names of hidden wings, and the addresses in them, as the visible files spell them."""
     documents = [document for _, document in catalog.documents(tuple(catalog.entries))]
     prose = {document.path.removesuffix(".md"): without_code(document.body) for document in documents}
     manifests = [f"{name}/README.md" for name, wing in catalog.wings.items() if wing.has_manifest]
@@ -87,14 +87,14 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Commit]:
-    """Return the commits; a caller who sees only a part gets no subjects, since they may be about other wings."""
+    """Return the commits, without subjects if the caller sees only some wings: a subject may mention a hidden wing."""
     return [replace(one, subject="") for one in commits] if workspace.access.is_narrow else list(commits)
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
-    """Raise AccessDeniedError for a project, or for the shared wing, that the caller may not write.
+    """Raise AccessDeniedError if the caller may not write to a project, or to the shared wing if `is_global`.
 
-    This is checked before anything else, so that no other answer reveals what exists.
+    Call this before any other check, so that no other error message reveals which projects exist.
     """
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
@@ -113,7 +113,7 @@ def may_write_to(workspace: Workspace, project_id: str | None) -> bool:
 
 
 def wing_of(catalog: Catalog, project_id: str) -> str:
-    """Return the wing of a project, or the name that a new one would get, else the id itself."""
+    """Return the wing of a project; without one, the name that its wing would get, or else the id itself."""
     found = find_wing(project_id, catalog.wings)
     if found is not None:
         return found
@@ -124,7 +124,7 @@ def wing_of(catalog: Catalog, project_id: str) -> str:
 
 
 def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return the state of a scope, without revealing whether a denied project could be created."""
+    """Return the state of a scope; a project that the caller may not read looks the same whether it exists or not."""
     answer = scope_state(workspace.catalog, project_id, focus)
     if project_id is None or answer.wing is not None:
         return answer
@@ -133,7 +133,7 @@ def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None =
 
 
 def is_visible(workspace: Workspace, record: PendingWrite) -> bool:
-    """Return whether a pending write is for a visible wing."""
+    """Return whether a pending write is for a wing that the caller may read."""
     named = record.arguments.get("project_id")
     if not workspace.access.is_narrow:
         return True
@@ -141,7 +141,7 @@ def is_visible(workspace: Workspace, record: PendingWrite) -> bool:
 
 
 def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
-    """Return whether this caller may retry a pending write."""
+    """Return whether the caller may retry a pending write."""
     access, named = workspace.access, record.arguments.get("project_id")
     if not access.is_narrow and access.writable is None:
         return True
@@ -155,12 +155,12 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
 
 
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:
-    """Return the scope of a project.
+    """Return the wings that a question about a project reads.
 
-    A project that does not exist yet reads only the shared wings, and their invariants do not apply to it. Without a
-    project it is the scope of the active wing, with `widely` also all other wings; if no wing is active, it is all
-    wings, and no invariant always applies.
-    Raises AccessDeniedError for a project that the caller may not read, or that is missing as far as they can tell.
+    A project that does not exist yet reads only the shared wings, and none of their invariants always applies. If
+    `project` is None, the scope of the active wing is returned, with `widely` also all other wings. If no wing is
+    active, the scope has all wings, and no invariant always applies. Raises AccessDeniedError for a project that the
+    caller may not read, and, if the caller sees only some wings, for one that does not exist.
     """
     if project is None:
         try:
@@ -168,7 +168,7 @@ def project_scope(workspace: Workspace, settings: Settings, project: str | None,
             return resolve_scope(workspace.catalog, settings, widened, tracked=workspace.tracked_files)
         except AmbiguousWingError:
             return Scope(wing=None, wings=tuple(workspace.catalog.wings), state=ScopeState.UNRESOLVED)
-    # A project that the caller may not read is denied whether it exists or not.
+    # The same error for a hidden and for a missing project, so that it does not reveal which exist.
     if workspace.access.is_narrow and find_wing(project, workspace.catalog.wings) is None:
         raise AccessDeniedError(project)
     answer = scope_state(workspace.catalog, project)
@@ -179,7 +179,7 @@ def project_scope(workspace: Workspace, settings: Settings, project: str | None,
     return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
 
 
-# The caller's own memory is a root in the user's data folder that only the context of this caller reads.
+# A caller's private memory is a root in the user's data folder. Only the context of this caller reads it.
 _SETTINGS = """\
 # The private memory of one caller; `mdmem --root` with this folder reads and changes it.
 [check]
@@ -189,20 +189,20 @@ _MANIFEST = "---\nkind: project\n---\n\n# private\n"
 
 
 def find_own_memory(workspace: Workspace) -> Workspace | None:
-    """Return the caller's own memory as it is now, None if there is none yet."""
+    """Return the caller's private memory with its files as they are now, or None if it does not exist yet."""
     root = _own_root(workspace)
     return _open_own(workspace, root) if (root / SETTINGS_NAME).is_file() else None
 
 
 def make_own_memory(workspace: Workspace) -> Workspace:
-    """Return the caller's own memory, made if there is none; raises EnvironmentFaultError."""
+    """Return the caller's private memory, and create it if it is missing; raises EnvironmentFaultError."""
     root = _own_root(workspace)
     try:
-        # Nobody else may read it, not even its names.
+        # Other users may not even list the names in this folder.
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         (root / WING).mkdir(exist_ok=True)
         for path, text in ((root / WING / "README.md", _MANIFEST), (root / SETTINGS_NAME, _SETTINGS)):
-            # It may exist from before, or another process was first.
+            # The file may exist already, or another process may create it at this moment.
             with suppress(FileExistsError):
                 write_new(path, text.encode())
     except OSError as error:
@@ -215,12 +215,13 @@ def _own_root(workspace: Workspace) -> Path:
     access = workspace.access
     caller = access.name
     if caller is None and access.readable is not None:
-        # A caller without a name who sees only some wings is not the user. No token's name has a NUL.
+        # A caller without a name who sees only some wings is not the user, so the memory is named by these wings.
+        # The name begins with NUL, which no token's name contains.
         caller = "\0".join(("", *sorted(access.readable)))
     return private_root(workspace.environment, workspace.location.root, caller)
 
 
 def _open_own(workspace: Workspace, root: Path) -> Workspace:
-    """Return a root outside git, even if a repository surrounds the data folder."""
+    """Return the private memory as a root outside git, even if a repository contains the data folder."""
     location = Location(root.resolve(), "the caller's own memory")
     return replace(workspace, location=location, access=Access(), cache=EntryCache()).at(Snapshot())

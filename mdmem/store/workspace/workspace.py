@@ -1,4 +1,4 @@
-"""A root opened for one command: its tree, settings, catalog and index."""
+"""The workspace: a root opened for one command or request, with its files, settings, entries and index."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ if TYPE_CHECKING:
 
 
 _Made = TypeVar("_Made")
-# Files whose lines are cached while findings are printed.
+# The number of files whose lines are cached while findings are printed.
 _SHOWN_FILES = 16
 
 
-# Not an `Exception`: the index takes any of those for damage, and would be rebuilt.
+# A BaseException, because the index treats every `Exception` as damage and would be rebuilt.
 class OverdueError(BaseException):
-    """The time for an answer is over."""
+    """The time limit of an answer is over."""
 
 
 Clock = Callable[[], float]
 
 
 class TimedTree(TreeView, kw_only=True):
-    """A tree that raises OverdueError when it is read after a moment of a clock."""
+    """A tree that raises OverdueError if it is read after the time `until` of a clock."""
 
     until: float
     clock: Clock
 
     def files(self) -> tuple[TreeFile, ...]:
-        """Return everything below the root."""
+        """Return all files below the root, sorted by path."""
         return self._in_time(self.below.files())
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
@@ -66,7 +66,7 @@ class TimedTree(TreeView, kw_only=True):
         return map(self._in_time, self.below.read(paths))
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the digest of each file that can be read, by path."""
+        """Return the hash of each file that can be read, by path."""
         return self._in_time(self.below.digests(files))
 
     def _in_time(self, result: _Made) -> _Made:
@@ -76,7 +76,7 @@ class TimedTree(TreeView, kw_only=True):
 
 
 def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
-    """Return the document of an entry, whose body may be left out."""
+    """Return the document that the index stores for an entry; `body` may be empty if only the fields are needed."""
 
     def texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:
         if value is None or isinstance(value, tuple):
@@ -88,12 +88,12 @@ def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
 
 
 class Workspace(Struct, frozen=True, eq=False, dict=True):
-    """One root at one snapshot, on one day and for one caller; each part is made when it is first needed.
+    """One root at one snapshot, on one day and for one caller; each part is loaded when it is first needed.
 
-    No part has anything that the caller's access hides. `index_source` is the workspace whose files the index is
-    updated from, if it is not this one. `is_timed` says that answers have a time limit. `given_tree` and
-    `given_catalog` take the place of those that it would make itself, and `opened` has the index once it was needed;
-    workspaces of the same root share it.
+    Nothing that the caller's access hides is in any part. `index_source` is another workspace whose files update the
+    index; None means this one. `is_timed` says that answers have a time limit. `given_tree` and `given_catalog` replace
+    the tree and the catalog that would be loaded. `opened` has the index after its first use; workspaces of the same
+    root share it.
     """
 
     location: Location
@@ -111,11 +111,11 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     opened: list[FullTextIndex] = field(default_factory=list)
 
     def at(self, snapshot: Snapshot) -> Self:
-        """Return the same root at another snapshot; the cache of parsed files is shared."""
+        """Return the same root at another snapshot, with the same cache of parsed files."""
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the same root at a revision, or at a date and judged on that day; itself for None.
+        """Return the same root at a revision, or at a date with that date as the day; for None, return this workspace.
 
         Raises UnknownRevisionError, UsageError and GitError.
         """
@@ -125,7 +125,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.at(snapshot), today=day)
 
     def reread(self) -> Self:
-        """Return the same root with its files as they are now; the index stays open."""
+        """Return the same root with its files as they are now, so that they are loaded again; the index stays open."""
         return replace(self, given_tree=None, given_catalog=None)
 
     def over(self, tree: Tree) -> Self:
@@ -141,15 +141,15 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self, opened=[index])
 
     def unlimited(self) -> Self:
-        """Return the same root with full access, for work whose result is not shown."""
+        """Return the same root with access to everything, for internal work whose result the caller never sees."""
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
     def within(self, seconds: float, *, clock: Clock) -> Self:
-        """Return the same files with a time limit in seconds; reading after it raises OverdueError."""
+        """Return the same files with a time limit in seconds; reading a file after that raises OverdueError."""
         return replace(self.over(TimedTree(self.whole_tree, until=clock() + seconds, clock=clock)), is_timed=True)
 
     def once(self, make: Callable[[Workspace], _Made]) -> _Made:
-        """Return a function's result for this workspace, which is computed once."""
+        """Return the result of `make` for this workspace, which is computed at the first call and then cached."""
         if make not in self._made:
             self._made[make] = make(self)
         made: _Made = self._made[make]
@@ -161,15 +161,15 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the visible files of the snapshot; raises the errors of `whole_tree`."""
+        """Return the files of the snapshot that the caller may see; raises the errors of `whole_tree`."""
         given = self.given_catalog
         return narrowed(self.whole_tree, self.access) if given is None else given.tree
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return the files of the snapshot, and the wings that its own settings name in other repositories.
+        """Return all files of the snapshot, and the wings of other repositories that its settings list.
 
-        Raises GitError without git, and UnknownRevisionError.
+        Raises GitError if git is needed and missing, and UnknownRevisionError.
         """
         if self.given_tree is not None:
             return self.given_tree
@@ -185,7 +185,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def entry_cache(self) -> EntryCache:
-        """Return the cache of the loaded entries of this worktree."""
+        """Return the cache of loaded entries of this worktree."""
         return self.cache.bind(self._places.index / "snapshot")
 
     def _git_tree(self) -> GitTree:
@@ -201,32 +201,35 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def merged(self) -> MergeResult:
-        """Return the merge of the snapshot; raises UsageError if it is none, and the errors of `git.merge.merge`."""
+        """Return the merge of the snapshot; raises UsageError if the snapshot is no merge, and errors of `merge`."""
         if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is not a merge; name what to merge into")
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
     def sides(self) -> tuple[Self, Self, Self]:
-        """Return the change, the commit that it is merged into, and their common ancestor."""
+        """Return the three sides of the merge: the change, the commit that it is merged into, and the merge base."""
         merged = self.merged
         ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
 
     def _side(self, name: str, commit: str) -> Self:
-        """Return the root at a commit; the name may mean another one by now."""
+        """Return the root at a commit.
+
+        `name` is only used in messages, since a branch may have moved since the merge.
+        """
         shown = _named(name, commit) if name else f"the merge base {commit[:10]}"
         tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, shown))
         return self.at(Snapshot(revision=commit)).over(tree)
 
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
-        """Return the conflicts below the root, by path from the root, in files that are read."""
+        """Return the merge conflicts in files that belong to the memory, with paths relative to the root."""
         prefix, found = self.location.prefix, []
         below = (one for one in self.merged.conflicts if one.path.startswith(prefix))
         for one in (replace(one, path=one.path.removeprefix(prefix)) for one in below):
             is_hidden = any(part.startswith(".") for part in one.path.split("/"))
-            # At a repository's top only the wings of any side are part of the memory.
+            # At the top of a repository, a folder belongs to the memory if it is a wing on any side.
             is_read = bool(prefix) or any(
                 file.path.split("/")[0] == one.path.split("/")[0]
                 for workspace in (self, *self.sides)
@@ -238,7 +241,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def commits(self) -> tuple[str, ...]:
-        """Return the commits from which to read the history of the files; empty means HEAD."""
+        """Return the commits from which the history of files is read; an empty tuple means HEAD."""
         if self.snapshot.merge_into is not None:
             return (self.merged.commit, self.merged.into)
         revision = self.snapshot.revision
@@ -246,7 +249,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the settings of the tree that is read; raises SettingsError."""
+        """Return the settings of the snapshot, limited to the caller's access; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
 
@@ -263,16 +266,16 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def catalog(self) -> Catalog:
-        """Return the entries, through the cache of parsed files."""
+        """Return the catalog of the snapshot: its entries, wings and load errors."""
         return self._loaded() if self.given_catalog is None else self.given_catalog
 
     def _loaded(self) -> Catalog:
-        """Load the entries; servers and the hub override this."""
+        """Load the catalog; servers and the hub override this method."""
         return load(self.tree, self.entry_cache)
 
     @property
     def index(self) -> FullTextIndex:
-        """Return the full-text index, which only questions about the working tree write."""
+        """Return the full-text index; it is stored on disk only for the working tree."""
         if not self.opened:
             from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 
@@ -285,7 +288,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return places(self.location.root, self.location.repository, self.environment)
 
     def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, from the repository's top; none if git cannot tell."""
+        """Return the paths that git tracks, relative to the top of the repository; empty if git fails or is missing."""
         if self.location.repository is None:
             return frozenset()
         with contextlib.suppress(GitError):
@@ -294,28 +297,29 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def state_folder(self) -> Path:
-        """Return the folder of the local state: the lock of the writers, pending writes, times."""
+        """Return the folder of the local state: the write lock, pending writes, and the days when hygiene last ran."""
         return self._places.state
 
     @property
     def cache_folder(self) -> Path:
-        """Return the cache folder that worktrees share."""
+        """Return the cache folder that all worktrees of the repository share."""
         return self._places.shared
 
     @cached_property
     def whole_catalog(self) -> Catalog:
-        """Return the entries with links that the caller may not follow, for the checks."""
+        """Return the catalog of all files, for checks of links to entries that the caller may not see."""
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
-        """Search the index for words.
+        """Search the full-text index for words in the entries `among`, and update the index first if it is outdated.
 
-        All callers share the index, so it is only updated from all files as they are.
+        All callers share the index, so it is always updated from all files, also for a caller who sees only some of
+        them.
         """
         index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
             whole = (self.index_source or self).unlimited()
-            # If that fails, the visible files are read.
+            # If the index cannot be updated, the search reads the visible files.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
                 index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
         return index.search(
@@ -330,27 +334,27 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         )
 
     def find_containing(self, texts: Collection[str]) -> list[str]:
-        """Return the entries that contain all words of any of some texts, best first."""
+        """Return the entries that contain all words of at least one of the texts, best match first."""
         return self.index.find_containing(texts, live=self.catalog.digests, read=self.texts)
 
     def titles(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
-        """Yield the documents of entries without their bodies, which are not read."""
+        """Yield the index documents of entries without their bodies, so that no file is read."""
         return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
-        """Yield the documents of entries; one whose file is gone by now is left out."""
+        """Yield the index documents of entries; an entry whose file was deleted since loading is left out."""
         entries = self.catalog.entries
         return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
 
     @cached_property
     def _plain_files(self) -> frozenset[str]:
-        """The files that can be opened: opening a pipe would wait for ever."""
+        """Return the paths of regular files, since opening a pipe would wait for ever."""
         return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
 
     def bytes_of(self, path: str) -> bytes | None:
         """Return the content of a file of the tree, or None if it cannot be read.
 
-        The settings are about every wing, so that callers who may not see them all do not get their text.
+        The settings file mentions every wing, so a caller who sees only some wings gets None for it.
         """
         if path == SETTINGS_NAME and self.access.is_narrow:
             return None
@@ -361,14 +365,14 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return None if isinstance(content, Unreadable) else content
 
     def line_of(self, place: Place) -> str | None:
-        """Return the line of a place, or None if the file cannot be read as text."""
+        """Return the line at a place; None if the file cannot be read, or if the line mentions a hidden wing."""
         lines = self._lines_of(place.path)
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
 
     @cached_property
     def _lines_of(self) -> Callable[[str], list[str]]:
-        """A function from a path to its lines, none where it cannot be read; findings come by file."""
+        """Return a function from a path to the lines of its file; empty if unreadable. A few files are cached."""
 
         @lru_cache(_SHOWN_FILES)
         def read(path: str) -> list[str]:
