@@ -20,7 +20,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ConflictKind(StrEnum):
-    """The cause of a conflict."""
+    """The cause of a conflict, in the words that the user sees."""
 
     CONTENT = "both sides changed it"
     ADDED = "both sides added it"
@@ -29,7 +29,7 @@ class ConflictKind(StrEnum):
     SUCCESSORS = "two entries supersede it"
 
 
-# By the stages of a file in git's index: 1 is the base, 2 ours, 3 theirs.
+# The keys are the stages of a file in git's index: 1 is the merge base, 2 is ours, 3 is theirs.
 _KINDS = {
     frozenset({2, 3}): ConflictKind.ADDED,
     frozenset({1, 3}): ConflictKind.OURS_DELETED,
@@ -38,7 +38,7 @@ _KINDS = {
 
 
 class FieldSides(Struct, frozen=True):
-    """The values of a field, or the body, on both sides."""
+    """The values that both sides give to one field, or to the body."""
 
     name: str
     ours: Any
@@ -46,7 +46,7 @@ class FieldSides(Struct, frozen=True):
 
 
 class SuccessorSide(Struct, frozen=True, kw_only=True):
-    """An entry that supersedes the one in conflict, and the side that says so if only one does."""
+    """An entry that supersedes the entry in conflict. `side` is set if only one side of the merge has the link."""
 
     address: str
     title: str
@@ -56,14 +56,14 @@ class SuccessorSide(Struct, frozen=True, kw_only=True):
 
 
 class Resolution(Struct, frozen=True):
-    """A choice: its effect, and the command to type."""
+    """One way to resolve a conflict: its effect, and the command to type."""
 
     does: str
     command: str
 
 
 class MergeConflict(Struct, frozen=True, kw_only=True):
-    """A conflict: both sides, and the choices."""
+    """A conflict, with the values of both sides and the ways to resolve it."""
 
     path: str
     kind: ConflictKind
@@ -73,12 +73,12 @@ class MergeConflict(Struct, frozen=True, kw_only=True):
 
     @property
     def address(self) -> str:
-        """Return the path without its extension."""
+        """Return the address of the entry: its path without the extension."""
         return self.path.removesuffix(".md")
 
 
 class MergeConflicts(Struct, frozen=True):
-    """All conflicts by path, git's name for the current operation, and the commands that complete it."""
+    """All conflicts by path, git's name for the unfinished operation, and the commands that complete the operation."""
 
     found: tuple[MergeConflict, ...]
     operation: str | None = None
@@ -102,14 +102,14 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
     unstaged = _list_unstaged(workspace) if operation is not None else ()
-    # A choice writes successors, too. To stage one that did not change has no effect.
+    # Resolving also writes the successors. Staging an unchanged successor has no effect.
     touched = {f"{side.address}.md" for one in found for side in one.successors}
     steps = completing_commands(workspace, sorted({*paths, *unstaged, *touched}))
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
 
 
 def left_to_stage(workspace: Workspace) -> str | None:
-    """Return the command that stages the files resolved in the current merge; None if there are none."""
+    """Return the command that stages the files resolved in the current merge, or None if nothing is left to stage."""
     repository = workspace.location.repository
     if repository is None or state_of(repository) is None:
         return None
@@ -118,7 +118,7 @@ def left_to_stage(workspace: Workspace) -> str | None:
 
 
 def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that stage some files and let git continue; none outside a merge."""
+    """Return the commands that stage the given files and let git continue. Outside a merge there are none."""
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
     if operation is None or repository is None:
@@ -129,7 +129,10 @@ def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
-    """Return the entries that supersede another by either end of the link, without drafts and abandoned ones."""
+    """Return the entries that supersede an entry, if either of the two files has the link.
+
+    Drafts are left out, and so are entries that were deprecated without a successor.
+    """
     named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
     claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
 
@@ -142,7 +145,7 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
 
 
 def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
-    """Return the unmerged files in git's index with their stages, by path from the root."""
+    """Return the unmerged files in git's index, each with its stages. The keys are paths from the root."""
     repository, location = workspace.location.repository, workspace.location
     if repository is None:
         return {}
@@ -155,7 +158,7 @@ def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
 
 
 def _list_unstaged(workspace: Workspace) -> Iterator[str]:
-    """Yield the unstaged files of chains; resolving may also have written files that git had merged by itself."""
+    """Yield the unstaged files of all chains. Resolving may also write files that git had merged without a conflict."""
     repository, prefix = workspace.location.repository, workspace.location.prefix
     if repository is None:
         return
@@ -189,7 +192,7 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
 
 
 def _is_declared_split(path: str, content: bytes, successors: Sequence[SuccessorSide]) -> bool:
-    """Return whether both sides declare a split into all successors."""
+    """Return whether both sides list all successors, so that the entry is split on purpose."""
     addresses = {one.address for one in successors}
     stated = [interpret(parse_document(path, take_side(content, side))).entry for side in ConflictSide]
     return all(entry is not None and entry.declares_split(addresses) for entry in stated)
@@ -207,7 +210,7 @@ def _differing_fields(path: str, content: bytes) -> Iterator[FieldSides]:
 
 
 def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -> tuple[SuccessorSide, ...]:
-    """Return the successors of an entry, each with the side that has it in `superseded_by`."""
+    """Return the successors of an entry, each with the side of the merge that lists it in `superseded_by`."""
     side_of: dict[str, ConflictSide] = {}
     for one in fields:
         if one.name == "superseded_by":

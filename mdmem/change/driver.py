@@ -14,7 +14,7 @@ from mdmem.store.state.files import write_whole
 
 
 def drive(files: Sides[Path], path: str, marks: Marks, cwd: Path) -> EntryMerge:
-    """Merge three files, and replace ours by the result; `path` is the one in the repository.
+    """Merge three files and write the result over our file. `path` is the file's path in the repository.
 
     Raises EnvironmentFaultError if a file cannot be read or written, and GitError if git cannot merge a text.
     """

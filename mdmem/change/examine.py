@@ -20,19 +20,22 @@ from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.write.similar import REVIEW_FROM, subject_of
 
-# The contract fixes these numbers; a decision may have its 180 days in full.
+# The MCP contract fixes these numbers. A decision is stale only after 180 full days.
 DUPLICATE_ABOVE = 0.9
 _STALE_FROM = {EntryType.DECISION: 181, EntryType.PATTERN: 90}
-# Lines that a twentieth of the texts have, and ten of them at least, come from a template.
+# A line that is in at least ten texts, and in 5 % of all texts, comes from a template.
 _TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
 Groups = tuple[tuple[str, ...], ...]
 Changes = Callable[[Sequence[str], date], Mapping[str, date]]
-"""Return the last day on which each file below some paths changed since a day; paths are relative to the top."""
+"""Return the files below the given paths that changed since a day, with the day of the last change.
+
+Paths are relative to the top of the repository.
+"""
 
 
 class StaleItem(Struct, frozen=True):
-    """An entry that nobody verified for longer than its type allows; `label` is the contract's name of its kind."""
+    """An entry that nobody verified for longer than its type allows. `label` is the contract's name for its kind."""
 
     id: str
     label: NodeLabel
@@ -42,11 +45,11 @@ class StaleItem(Struct, frozen=True):
 
 
 class HygieneReport(Struct, frozen=True, kw_only=True):
-    """The entries that need maintenance, the writes that did not complete, and what was recorded about the run.
+    """The entries that need maintenance, the writes that did not complete, and what the run recorded.
 
-    `near` are pairs of similar rules, `drifted` groups of entities with one name, `blocked` the writes that a similar
-    entry stopped. The contract does not know `findings`; `titles` has the titles of all examined entries. `recorded`
-    are the manifests that were written.
+    `near` are pairs of similar rules. `drifted` are groups of notes about entities with the same name. `blocked` are
+    the writes that mdmem stopped because of a similar entry. `titles` has the titles of all examined entries.
+    `recorded` are the manifests that the run wrote. `findings` is not part of the MCP contract.
     """
 
     checked_at: date
@@ -67,11 +70,11 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
 
     @property
     def duplicates_found(self) -> int:
-        """Return the number of redundant entries: all but one of each group."""
+        """Return the number of redundant entries: one less than the size of each group, summed up."""
         return sum(len(group) - 1 for group in self.duplicates)
 
     def stale(self, label: NodeLabel) -> list[str]:
-        """Return the stale entries with a label, sorted."""
+        """Return the sorted addresses of the stale entries with a label."""
         return sorted(one.id for one in self.stale_items if one.label is label)
 
     @property
@@ -91,10 +94,10 @@ def examine(
     found: Sequence[Finding] = (),
     is_focused: bool = False,
 ) -> HygieneReport:
-    """Return the current entries of some wings that need maintenance, by address; nothing is changed.
+    """Return a report of the entries in some wings that need maintenance. Nothing is changed.
 
-    Drafts are compared with the others, since two agents may write the same. `text` has what each entry says, and
-    `found` the findings of checks. `is_focused` leaves out entries without a focus.
+    Drafts are compared too, because two agents may write the same rule. `text` is the text of each entry by address,
+    and `found` are the findings of checks. With `is_focused`, entries without a `focus` field are left out.
     """
 
     def is_meant(entry: Entry) -> bool:
@@ -102,7 +105,7 @@ def examine(
 
     lineage = catalog.lineage
     current = [entry for entry in catalog.entries.values() if is_meant(entry) and lineage.is_current(entry.address)]
-    # A draft that is to replace an entry may say nearly the same.
+    # A draft that supersedes an entry may be similar to that entry.
     drafts = [
         entry
         for entry in catalog.entries.values()
@@ -129,7 +132,7 @@ def examine(
 
 
 def _find_duplicates(entries: Iterable[Entry], text: Mapping[str, str]) -> Groups:
-    """Return the groups of entries of one type and wing whose titles and texts are nearly the same."""
+    """Return the groups of entries of the same type and wing whose titles and texts are nearly the same."""
     groups: list[tuple[str, ...]] = []
     for alike in _grouped(entries, lambda one: (one.wing, one.type)):
         texts = ((one.address, words_of(f"{one.title}\n{text.get(one.address, '')}")) for one in alike)
@@ -145,9 +148,9 @@ def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Coll
 
 
 def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) -> tuple[NearPair, ...]:
-    """Return the pairs of rules of one wing and type that a save would call similar, without a link between them.
+    """Return pairs of similar, unlinked rules of the same wing and type. The threshold is the one that a save uses.
 
-    What they have in common must be more than a template. Two rules that contradict each other are mostly similar.
+    Words from a common template do not count. Two rules that contradict each other are usually similar.
     """
     group_of = {address: group for group in duplicates for address in group}
     found = []
@@ -167,7 +170,7 @@ def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Gr
 
 
 def _without_template(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return texts, by name, without the lines of their common template: headings and prompts."""
+    """Return the texts without the headings and prompts that come from a common template. The keys stay the same."""
     times = Counter(line for text in texts.values() for line in {line.strip() for line in text.splitlines()})
     least = max(_TEMPLATE_LEAST, ceil(_TEMPLATE_SHARE * len(texts)))
     return {
@@ -177,13 +180,13 @@ def _without_template(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:
-    """Yield a finding for each entry with files in `applies_to` that changed after it was last verified."""
+    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified."""
     asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
     globs = {glob for entry, _ in asked for glob in entry.applies_to}
     places = {part for glob in globs if (part := fixed_part(glob)) is not None}
     if not places:
         return
-    # Git accepts a folder and a folder in it, and the empty path stands for the top.
+    # Git accepts a folder together with a folder inside it. The empty path means the top of the repository.
     days = changes([""] if "" in places else sorted(places), min(day for _, day in asked))
     covered = {glob: list(all_matches([glob], days)) for glob in globs}
     for entry, day in asked:
@@ -204,7 +207,7 @@ def _supersedes(catalog: Catalog, entry: Entry) -> bool:
 
 
 def _find_stale(catalog: Catalog, current: Iterable[Entry], today: date) -> Iterator[StaleItem]:
-    """Yield the decisions and patterns that are too old, without decisions that supersede others."""
+    """Yield the decisions and patterns that were verified too long ago, except decisions that supersede another."""
     for entry in current:
         age, limit = age_of(entry, today), _STALE_FROM.get(entry.type)
         if age is None or limit is None or age < limit:
@@ -214,7 +217,7 @@ def _find_stale(catalog: Catalog, current: Iterable[Entry], today: date) -> Iter
 
 
 def _find_drifted(entries: Iterable[Entry]) -> Groups:
-    """Return the groups of entities with the same name, ignoring case, in one wing and focus."""
+    """Return the groups of entities in one wing and focus that have the same name, ignoring case."""
     by_name: dict[tuple[str, str | None, str], list[str]] = {}
     for entry in entries:
         if entry.entity:

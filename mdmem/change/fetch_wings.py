@@ -1,4 +1,4 @@
-"""Fetch the wings of other repositories, and pin them to their new commits."""
+"""Fetch wings that live in other repositories, and pin them: record in the settings which commit is used."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from mdmem.write.write import repository_to_commit_to
 
 
 class FetchedWing(Struct, frozen=True, kw_only=True):
-    """The result for one wing: its commits before and now, or the fault that kept it at its commit.
+    """The result for one fetched wing: its old and new commit, or the fault that prevented the update.
 
-    The counts are of new, changed and removed entries, and of current ones. `asked` is the ISO date of the last fetch.
+    The counts are of new, changed and removed entries, and of current entries. `asked` is the ISO date of the last
+    fetch from the remote.
     """
 
     name: str
@@ -48,7 +49,7 @@ class FetchedWing(Struct, frozen=True, kw_only=True):
 
 
 class FetchWingsResult(Struct, frozen=True, kw_only=True):
-    """The results by wing; `faults` are new findings that fail a check."""
+    """The result for each wing. `faults` are the findings that are new after the fetch and fail a check."""
 
     wings: tuple[FetchedWing, ...]
     faults: tuple[Finding, ...] = ()
@@ -59,11 +60,11 @@ class FetchWingsResult(Struct, frozen=True, kw_only=True):
 def fetch_wings(
     workspace: Workspace, names: Sequence[str] = (), *, pinned: bool = False, commit: bool | None = None
 ) -> FetchWingsResult:
-    """Fetch the wings of other repositories (default: all), and pin them to their newest commits.
+    """Fetch wings from other repositories (default: all such wings), and pin them to their newest commits.
 
-    With `pinned` only the pinned commits are fetched, and nothing is written. A wing that cannot be fetched, or is
-    missing in its new commit, keeps its commit, and its `fault` says why. Raises UsageError for an unknown wing, and
-    what `apply` and `commit_paths` raise.
+    With `pinned`, fetch only the commits that are pinned already, and write nothing. A wing keeps its commit if it
+    cannot be fetched, or is missing in the new commit. Its `fault` then says why.
+    Raises UsageError for an unknown wing, and the errors of `apply` and `commit_paths`.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
@@ -104,7 +105,7 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSetting
 
 
 def _fetch(workspace: Workspace, name: str, stated: WingSettings, *, pinned: bool) -> FetchedWing:
-    """Fetch a wing at its pinned commit, or at the newest one of its ref."""
+    """Fetch a wing at its pinned commit, or at the newest commit of its ref."""
     url, before, cache = place_of(stated, workspace.location.root), stated.commit, workspace.cache_folder
     found = FetchedWing(
         name=name,
@@ -150,7 +151,7 @@ def _failing(workspace: Workspace) -> list[Finding]:
 
 
 def _counted(wing: FetchedWing, before: Catalog, after: Catalog) -> FetchedWing:
-    """Return the result for a wing with the changes of its entries."""
+    """Return the result for a wing, with the counts of changed entries filled in."""
     (old, in_force_before), (new, in_force) = (_entries(one, wing.name) for one in (before, after))
     return replace(
         wing,
@@ -163,7 +164,7 @@ def _counted(wing: FetchedWing, before: Catalog, after: Catalog) -> FetchedWing:
 
 
 def _entries(catalog: Catalog, wing: str) -> tuple[dict[str, str | None], int]:
-    """Return the digests of a fetched wing's files by path, and the number of its current entries."""
+    """Return the digests of a fetched wing's files by path, and the number of current entries in the wing."""
     if wing not in catalog.fetched_wings:
         return {}, 0
     files = {one.path: one.digest for one in catalog.files if one.path.startswith(f"{wing}/")}

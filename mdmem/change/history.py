@@ -22,19 +22,19 @@ from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
 BODY = "body"
-# A new entry shows these fields, too.
+# The log also shows these fields for a new entry.
 _RELATIONS = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with", "applies_to")
 
 
 class HistoryStep(Struct, frozen=True, kw_only=True):
-    """A commit of an entry's history, and a line for each thing that it changed."""
+    """One commit in the history of an entry, with one line for each thing that the commit changed."""
 
     change: FileRevision
     lines: tuple[str, ...]
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
-    """The history of an entry, newest first; `is_cut` if a shallow clone lacks the rest.
+    """The history of an entry, newest commit first. `is_cut` is set if a shallow clone lacks the older commits.
 
     `stance` says how the file on disk differs from the last commit.
     """
@@ -46,7 +46,7 @@ class LogReport(Struct, frozen=True, kw_only=True):
 
 
 class FieldBlame(Struct, frozen=True, kw_only=True):
-    """A field of an entry, or its body, with the commit that last set it; None if it is not committed."""
+    """A field of an entry, or the body, with the commit that last set the value (None if it is not committed)."""
 
     name: str
     value: str
@@ -54,7 +54,7 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
 
 
 class BlameReport(Struct, frozen=True, kw_only=True):
-    """The fields of an entry in the order of its file, then its body."""
+    """The blame of each field in the order of the file, then the blame of the body."""
 
     address: str
     fields: tuple[FieldBlame, ...]
@@ -62,7 +62,7 @@ class BlameReport(Struct, frozen=True, kw_only=True):
 
 
 class _Version(Struct, frozen=True):
-    """A commit of an entry's history with the file before and after; None for a file that cannot be read."""
+    """A commit in an entry's history, with the file before and after the commit (None if the file is unreadable)."""
 
     change: FileRevision
     before: Document | None
@@ -70,7 +70,7 @@ class _Version(Struct, frozen=True):
 
 
 def log(workspace: Workspace, name: str) -> LogReport:
-    """Return the history of an entry through its moves; a deleted entry is found by its full address.
+    """Return the history of an entry, also from before it was moved. Use the full address for a deleted entry.
 
     Raises NotFoundError, and GitError outside git.
     """
@@ -89,7 +89,7 @@ def log(workspace: Workspace, name: str) -> LogReport:
 
 
 def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
-    """Return the last commits that changed entries, newest first, with the addresses as their paths.
+    """Return the last commits that changed entries, newest first. Each commit lists the addresses of these entries.
 
     Raises GitError outside git.
     """
@@ -112,9 +112,9 @@ def _is_entry(path: str) -> bool:
 
 
 def blame(workspace: Workspace, name: str) -> BlameReport:
-    """Return the commit that last set each field of an entry and its body, through its moves.
+    """Return the commit that last set each field of an entry, and the body. Follow the entry through its moves.
 
-    A new spelling of the same value does not count. Raises the errors of `log`.
+    A new spelling of the same value does not count as a change. Raises the same errors as `log`.
     """
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
@@ -129,7 +129,7 @@ def blame(workspace: Workspace, name: str) -> BlameReport:
 
 
 def _last_set(versions: Sequence[_Version], name: str, now: Any) -> FileRevision | None:
-    """Return the commit that gave a field its current value; None if no commit has it."""
+    """Return the commit that gave a field its current value, or None if the value is not committed."""
     found: FileRevision | None = None
     for version in versions:
         if version.after is None or _value(version.after, name) != now:
@@ -161,7 +161,7 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
 
 
 def _before_import(workspace: Workspace, repository: Repository, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the history of the file that an entry was imported from, if git does not show a move."""
+    """Return the history of the original file of an imported entry, unless git shows the import as a move."""
     first = changes[-1] if changes else None
     if first is None or first.before is not None or first.after is None or workspace.access.is_narrow:
         return []
@@ -176,7 +176,10 @@ def _before_import(workspace: Workspace, repository: Repository, changes: Sequen
 
 
 def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the changes that the caller may see, without those in hidden wings and subjects that mention these."""
+    """Return the changes that the caller may see.
+
+    Leave out changes in hidden wings, and the subjects of commits that mention these wings.
+    """
     if not workspace.access.is_narrow:
         return list(changes)
     seen: list[FileRevision] = []
@@ -205,7 +208,7 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
     if change.moved_from is not None and change.moved_from.startswith(prefix):
         yield f"moved from {change.moved_from.removeprefix(prefix).removesuffix('.md')}"
     elif change.moved_from is not None:
-        # The file was no entry before.
+        # Before this commit the file was not an entry.
         change, before = replace(change, before=None), None
     if after is None and change.after is not None:
         yield "cannot be read"
@@ -228,7 +231,7 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each field with another value; the one of the status implies the day of the end."""
+    """Yield a line for each field with a new value. A new status implies `deprecated_at`, so that field has no line."""
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name) and name != "deprecated_at":
             yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}"
@@ -241,9 +244,9 @@ def _text(value: Any) -> str:
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """An entry of a chain, with what it superseded, and the commits of its file, newest first.
+    """One entry of a chain, with the entries that it superseded and the commits of its file, newest first.
 
-    `claims` are its one-sided supersessions.
+    `claims` are the entries that it supersedes only by its own file (one-sided supersessions).
     """
 
     entry: Entry
@@ -254,7 +257,7 @@ class ChainLink(Struct, frozen=True, kw_only=True):
 
 
 class WhyReport(Struct, frozen=True, kw_only=True):
-    """The chain of an entry, the oldest first, its current ends, and the entries related to it."""
+    """The chain of an entry from the oldest to the newest, its current ends, and the related entries."""
 
     address: str
     chain: tuple[ChainLink, ...]
@@ -272,7 +275,7 @@ class WhyReport(Struct, frozen=True, kw_only=True):
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of an entry in both directions, with the commits from one `git log`."""
+    """Return the chain of an entry in both directions. The commits of all files come from one `git log`."""
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
     members = lineage.chain(address)

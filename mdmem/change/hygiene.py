@@ -1,4 +1,4 @@
-"""Run hygiene over a workspace: choose the wings, examine their entries, and record that it ran."""
+"""Run hygiene, the search for entries that need maintenance: choose wings, examine their entries, record the run."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from mdmem.write.results import blocked_fields
 from mdmem.write.save import blocked_saves, concerns
 from mdmem.write.write import WriteOptions, WriteResult, write
 
-# Checks whose findings call for maintenance.
+# Only findings of these checks go into the report.
 _CHECKED = ("link-to-superseded", "expired", "review-overdue")
 _NOT_KNOWN = "it is unknown whether the code changed since an entry was verified"
 SCOPES = ("global", "project", "focus")
-# The most similar pairs are enough to begin with.
+# The report lists only the most similar pairs.
 _PAIRS = 20
 
 
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
-    """Answer the tool of that name; raises UsageError for an unknown scope.
+    """Answer the MCP tool `run_hygiene`. Raises UsageError for an unknown scope.
 
-    A project without a wing needs no maintenance, but may have pending writes.
+    A project without a wing needs no maintenance, but it may have pending writes.
     """
     if not project_id or find_wing(project_id, workspace.catalog.wings) is not None:
         return hygiene_fields(run(workspace, project_id or None, scope, pending_only=check_pending_only))
@@ -62,14 +62,15 @@ def run(
     record: bool = False,
     commit: bool | None = None,
 ) -> HygieneReport:
-    """Return the maintenance report, and record a full run over files on disk in the state.
+    """Return the maintenance report. Record the run in the state folder if it was a full run over the files on disk.
 
-    `wing` is a name or a `project_id`; None means all. `scope` narrows to the shared wings that it reads (global), to
-    the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests; `commit`
-    decides whether to commit that, None leaves it to the settings.
+    `wing` is a name or a `project_id`, and None means all wings. `scope` narrows the run: `global` means the shared
+    wings that `wing` reads, `project` means `wing` itself, and `focus` means only the entries with a `focus` field.
+    With `record`, the day is written into the manifests. `commit` decides whether this is committed, and None means
+    that the settings decide.
 
-    A run over one project is full for its wings only. A run over entries with a focus, or over pending writes, is
-    never full. Raises UsageError for an unknown wing or scope, and what `write` raises with `record`.
+    A run over one project is full for that project's wings only. A run over entries with a focus, or over pending
+    writes only, is never full. Raises UsageError for an unknown wing or scope, and the errors of `write` with `record`.
     """
     is_full = not pending_only and scope != "focus" and workspace.snapshot.is_working_tree
     if record and not is_full:
@@ -107,7 +108,7 @@ def _choose_wings(catalog: Catalog, wing: str | None, scope: str | None) -> froz
         meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
     else:
         meant = frozenset({get_wing(wing, wings)})
-    # The wings of other repositories are maintained there.
+    # Each wing of another repository is maintained in that repository.
     return meant - catalog.fetched_wings
 
 
@@ -134,7 +135,7 @@ def _examine(
 
 
 def _last_changes(workspace: Workspace, places: Sequence[str], since: date, remarks: list[str]) -> Mapping[str, date]:
-    """Ask git when files last changed, with a remark where it cannot answer."""
+    """Ask git when files last changed. Add a remark if git cannot answer."""
     repository = workspace.location.repository
     if repository is None:
         remarks.append(f"{workspace.location.git_fault or 'not in a git repository'}: {_NOT_KNOWN}")
@@ -153,10 +154,7 @@ def _last_changes(workspace: Workspace, places: Sequence[str], since: date, rema
 def _with_pending(
     report: HygieneReport, workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str]
 ) -> HygieneReport:
-    """Return a report with the request, the writes that failed on the way or that a similar entry stopped, and remarks.
-
-    The remarks are those of the run and those on the writes.
-    """
+    """Return the report with the request, the writes that failed or that a similar entry stopped, and all remarks."""
     unresolved: tuple[PendingWrite, ...] = ()
     blocked: tuple[Blocked, ...] = ()
     try:
@@ -173,7 +171,7 @@ def _with_pending(
 
 
 def _record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
-    """Record that hygiene ran today, over some wings or over everything (None)."""
+    """Record that hygiene ran today over the given wings. None means over everything."""
     try:
         record_hygiene(workspace.state_folder, wings, workspace.today)
     except (EnvironmentFaultError, OSError) as error:
@@ -184,7 +182,7 @@ def _record_in_state(workspace: Workspace, wings: Collection[str] | None, remark
 def _record_in_manifests(
     workspace: Workspace, wings: Iterable[str], remarks: list[str], *, commit: bool | None = None
 ) -> WriteResult:
-    """Write today's date into the manifests of wings, with a remark for each that cannot be patched."""
+    """Write today's date into the manifests of wings. Add a remark for each manifest that cannot be patched."""
     catalog = workspace.whole_catalog
     changes = []
     for name in sorted(wings):
@@ -202,7 +200,7 @@ def _record_in_manifests(
 
 
 def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
-    """Return the keys of the contract of `run_hygiene`, then the groups behind its numbers and the findings."""
+    """Return the JSON keys of the tool `run_hygiene`, then the groups behind the numbers, and the findings."""
     outdated, obsolete = hygiene.stale(NodeLabel.DECISION), hygiene.stale(NodeLabel.PATTERN)
     fields = {
         "project_id": hygiene.project_id,
@@ -251,7 +249,7 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
 
 
 def _decisions_left(hygiene: HygieneReport) -> dict[str, str]:
-    """Return the decisions left to a person, with the commands for them; hygiene itself changes no entry."""
+    """Return the decisions that a person has to make, with the commands for them. Hygiene itself changes no entry."""
     kinds = (
         ("saves that a similar entry stopped", hygiene.blocked),
         ("groups of near-duplicates", hygiene.duplicates),

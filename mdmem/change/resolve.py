@@ -1,4 +1,4 @@
-"""Resolve a conflict after a merge: take a side of a file, or choose among the successors of an entry."""
+"""Resolve a conflict after a merge: take one side of a file, or choose among the successors of an entry."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, 
 from mdmem.write.supersede import join_addresses, refuse_unfit
 from mdmem.write.write import WriteOptions, WriteResult, write
 
-# The fields in which two supersessions of one entry differ.
+# Two supersessions of the same entry may differ in these fields.
 _SUPERSESSION_FIELDS = frozenset({"superseded_by", "status", "deprecated_at", "deprecated_reason"})
 
 
 class ResolveRequest(Struct, frozen=True, kw_only=True):
-    """The choice: a side or successor to take, a successor that another one supersedes in turn, or a split."""
+    """The user's choice: a side or successor to take, a successor that supersedes the taken one, or a split."""
 
     take: str | None = None
     behind: str | None = None
@@ -37,12 +37,12 @@ class ResolveRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def side(self) -> ConflictSide | None:
-        """Return the side to take, None for another choice."""
+        """Return the side to take, or None if the choice is not a side."""
         return ConflictSide(self.take) if self.take in tuple(ConflictSide) else None
 
 
 def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
-    """Return the conflict of an entry; raises NotFoundError and UsageError."""
+    """Return the conflict of an entry. Raises NotFoundError, and UsageError if the name is ambiguous."""
     found = find_conflicts(workspace).found
     plain = from_root(workspace, name)
     meant = [one for one in found if one.address == plain]
@@ -58,9 +58,9 @@ def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
 
 
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
-    """Resolve one conflict on disk; the remarks name the git commands to type next.
+    """Resolve one conflict on disk. The remarks of the result are the git commands to type next.
 
-    Raises NotFoundError, UsageError and what `write` raises.
+    Raises NotFoundError, UsageError and the errors of `write`.
     """
     conflict = find_conflict(workspace, name)
     if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
@@ -72,13 +72,13 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     change_set = _change_set(workspace, conflict, request, before)
     repository = workspace.location.repository
     if repository is not None and state_of(repository) is not None and options.commit is None:
-        # git makes the commit of a merge itself.
+        # `git merge --continue` creates the commit, so mdmem does not.
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
     remarks = (*written.remarks, *_next_steps(workspace, written, conflict))
     if written.is_dry:
         return replace(written, remarks=remarks)
-    # The fields of a file with markers cannot be read, so changes are shown against our side.
+    # A file with conflict markers cannot be parsed, so the changes are shown relative to our side.
     changes = (
         replace(one, before=take_side(one.before, ConflictSide.OURS)) if one.before is not None else one
         for one in written.changes
@@ -117,7 +117,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
     after = take_side(before, side)
     overlaid = TreeView(workspace.tree, changed={path: after})
     change_set = _choose_successor(workspace.over(overlaid).catalog, conflict, request, workspace.today)
-    # The changes start from the file with its markers.
+    # The changes apply to the file as it is on disk, with its conflict markers.
     changes = [
         replace(one, before=before) if one.path == path else one
         for one in change_set.changes
@@ -129,7 +129,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
 
 
 def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: ResolveRequest, today: date) -> ChangeSet:
-    """Return the changes that keep one successor, chain two of them, or let each supersede a part of the entry."""
+    """Return the changes that keep one successor, chain two successors, or let each supersede a part of the entry."""
     old, successors = conflict.address, successors_of(catalog, conflict.address)
     if request.split:
         why = _require_reason(request.reason)
@@ -162,7 +162,7 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
 def _chain(
     catalog: Catalog, values: dict[str, dict[str, Value]], old: str, first: str, others: Sequence[str], today: date
 ) -> ChangeSet:
-    """Return the changes with which one successor supersedes the entry, and the other one supersedes that."""
+    """Return the changes after which `first` supersedes the entry, and the other successor supersedes `first`."""
     if len(others) != 1:
         many = f"{join_addresses(others)} would all supersede it" if others else "no other one could supersede it"
         raise UsageError(f"{first} supersedes {old}, and {many}; `mdmem supersede` replaces one at a time")
@@ -195,7 +195,7 @@ def _require_reason(reason: str) -> str:
 
 
 def _deprecation(catalog: Catalog, address: str, today: date, *, by: Sequence[str] = ()) -> dict[str, Value]:
-    """Return the fields that deprecate an entry, in favour of others if there are any."""
+    """Return the fields that deprecate an entry. `by` are its successors, if there are any."""
     values: dict[str, Value] = {"superseded_by": list(by)} if by else {}
     if catalog.entries[address].status is not Status.DEPRECATED:
         values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat()}
@@ -203,7 +203,7 @@ def _deprecation(catalog: Catalog, address: str, today: date, *, by: Sequence[st
 
 
 def _claim(catalog: Catalog, new: str, old: str) -> dict[str, Value]:
-    """Return the field that adds the superseded entry to a successor."""
+    """Return the `supersedes` field of a successor with the superseded entry added."""
     entry = catalog.entries[new]
     if old in entry.supersedes:
         return {}

@@ -43,15 +43,15 @@ from mdmem.store.workspace.scope import Filters, resolve_scope
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace
 
-# So many entries of an answer are compared.
+# The number of entries at the top of each answer that are compared.
 _ANSWERED = 50
 
 
 class ReviewRequest(Struct, frozen=True, kw_only=True):
-    """The change to review.
+    """The change to review, and the questions to ask before and after the change.
 
-    `span` is `A..B`, `A...B` or one revision, which is compared with the working tree; the default is HEAD. With `base`
-    the tree is compared with the commit where it left that branch. Both sides answer the `queries`.
+    `span` is `A..B`, `A...B`, or one revision that is compared with the working tree (default: HEAD). With `base`, the
+    tree is compared with the commit where it left that branch. Both trees answer the `queries`.
     """
 
     span: str | None = None
@@ -63,7 +63,10 @@ class ReviewRequest(Struct, frozen=True, kw_only=True):
 
 
 class _Span(Struct, frozen=True):
-    """The two snapshots of a change. `before` is None without a commit; `into` is the revision to merge into."""
+    """The two snapshots of a change.
+
+    `before` is None if there is no commit yet. `into` is the revision that the change will be merged into.
+    """
 
     before: Snapshot | None
     after: Snapshot
@@ -73,7 +76,7 @@ class _Span(Struct, frozen=True):
 
 
 class _Side(Struct, frozen=True):
-    """One side of a review, with remarks about where it was found and the faults of its settings."""
+    """One side of a review, with remarks on how it was found and the faults in its settings."""
 
     workspace: Workspace
     tree: TreeSide
@@ -108,7 +111,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
 def compare_trees(
     before: TreeSide, after: TreeSide, *, today: date, files: Callable[[], Collection[str]] = tuple
 ) -> ReviewReport:
-    """Return the differences in meaning between two trees; `files` gives the tracked paths of the repository."""
+    """Return the differences in meaning between two trees. `files` returns the tracked paths of the repository."""
     comparison = Comparison(before, after)
     changes = comparison.changes
     faults = faults_of_change(comparison, today)
@@ -161,7 +164,7 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
 
 
 def _remark_if_behind(workspace: Workspace, first: str, second: str, instead: str) -> tuple[str, ...]:
-    """Return a remark if a revision has commits that the other one lacks: they look undone."""
+    """Return a remark if `first` has commits that `second` lacks, because the review then shows them as undone."""
     repository = workspace.location.get_repository()
     try:
         is_behind = merge_base(repository, first, second) not in (resolve(repository, name) for name in (first, second))
@@ -171,7 +174,7 @@ def _remark_if_behind(workspace: Workspace, first: str, second: str, instead: st
 
 
 def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
-    """Return the change since a revision left another one."""
+    """Return the change of a branch since the commit where it left `base`."""
     commit = merge_base(workspace.location.get_repository(), base, tip)
     is_commit = not after.is_working_tree and not after.staged
     name = f"{base} at the merge base ({commit[:10]})"
@@ -191,7 +194,7 @@ def _against_files(workspace: Workspace, revision: str, request: ReviewRequest) 
 
 
 def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _Side:
-    """Return a side of a review, with a remark if its commit has no memory in this folder."""
+    """Return one side of a review. Add a remark if the commit has no memory in this folder."""
     remarks: tuple[str, ...] = ()
     if snapshot is None:
         at = workspace.over(MemoryTree("nothing"))
@@ -206,7 +209,7 @@ def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _S
 
 
 def _tracked(at: Workspace) -> Collection[str]:
-    """Return the files of the repository at a snapshot, by one call of git."""
+    """Return the tracked files of the repository at a snapshot, with one call of git."""
     repository = at.location.get_repository()
     if at.snapshot.revision is not None:
         return [blob.path for blob in list_revision(repository, resolve(repository, at.snapshot.revision), "")]
@@ -214,7 +217,7 @@ def _tracked(at: Workspace) -> Collection[str]:
 
 
 def _check_merge(span: _Span, after: _Side) -> Merging:
-    """Return the new findings in the result of the merge, or in the files themselves if they are not a commit."""
+    """Return the new findings in the result of the merge. If the files are not a commit, check the files themselves."""
     at = after.workspace
     if span.into is not None:
         what = f"merging {span.after.revision} into {span.into}"
@@ -229,12 +232,12 @@ def _check_merge(span: _Span, after: _Side) -> Merging:
 
 
 def _answer(side: _Side, question: str, wings: tuple[str, ...]) -> Answered:
-    """Return the answer of a side as if it were merged: its proposals count as accepted."""
+    """Return the answer of one side as if the change was merged: proposals on that side count as accepted."""
     tree, asked = side.tree, Question(words=question, filters=Filters(wings=wings))
     try:
         found = retrieve_in(side.workspace, resolve_scope(tree.catalog, tree.settings, asked.filters), asked)
     except MdmemError as error:
         return Answered(error=str(error))
-    # Every answer includes the invariants of the scope, so only the matches make a difference.
+    # Every answer includes the invariants of the scope, so only the other matches are compared.
     matching = [tree.ref_of(item.entry) for item in found.items if item.matches or item.score > 0]
     return Answered(tuple(matching[:_ANSWERED]), found.basis.covered, len(found.basis.problems))

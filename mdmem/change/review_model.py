@@ -1,4 +1,4 @@
-"""The records of a review. Their names and fields are the keys of `mdmem diff --format json`."""
+"""The records of a review. The names of their fields are the keys of `mdmem diff --format json`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLAIMS, AMENDS = "claims to replace", "amends"
 
 
 class Ref(Struct, frozen=True):
-    """An entry that a review mentions. The owners are its own, else those of its wing."""
+    """An entry that a review mentions. `owners` are the owners of the entry, or those of the wing if it has none."""
 
     address: str
     type: EntryType
@@ -24,12 +24,12 @@ class Ref(Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[int, str]:
-        """Sort by authority, then by address."""
+        """Return the sort key: authority, then address."""
         return self.type.rank, self.address
 
 
 class Unread(Struct, frozen=True):
-    """A file that cannot be read on one side, and the entry that the other side has there."""
+    """A file that cannot be read in one tree, with the entry that the other tree has at that address."""
 
     which: Which
     path: str
@@ -46,7 +46,7 @@ class Span(Struct, frozen=True):
 
 
 class FieldChange(Struct, frozen=True):
-    """One field of the front matter before and after, as text; empty if it is absent."""
+    """The value of one front matter field before and after the change, as text. Empty means absent."""
 
     name: str
     before: str
@@ -54,7 +54,7 @@ class FieldChange(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """A change of status: None before for a new entry, None after for a deleted file."""
+    """A change of status. `before` is None for a new entry, and `after` is None for a deleted file."""
 
     entry: Ref
     before: Status | None
@@ -64,7 +64,7 @@ class Transition(Struct, frozen=True):
 
 
 class RelationChange(Struct, frozen=True):
-    """A relation between two current entries, CLAIMS or AMENDS, that the change added or ended."""
+    """A relation between two current entries that the change added or ended. `type` is CLAIMS or AMENDS."""
 
     entry: Ref
     says: str
@@ -73,7 +73,7 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """An entry that is no longer current, with its current successors and the reason; or a new entry."""
+    """Either an entry that is no longer current, with its current successors and the reason, or a new entry."""
 
     before: Ref | None
     after: tuple[Ref, ...]
@@ -81,9 +81,10 @@ class Belief(Struct, frozen=True):
 
 
 class Rewording(Struct, frozen=True, kw_only=True):
-    """An entry with a new title, body or binding field; `is_frozen` for an invariant or decision that stays current.
+    """An entry with a new title or body, or a new value in a field that changes what the rule requires.
 
-    `notice` is how the entry accounts for the change, `faults` are the findings about it.
+    `is_frozen` is set for an invariant or decision that stays current. `notice` says how the entry explains the change,
+    for example with a new version. `faults` are the findings about the change.
     """
 
     entry: Ref
@@ -96,7 +97,7 @@ class Rewording(Struct, frozen=True, kw_only=True):
 
 
 class FieldEdit(Struct, frozen=True):
-    """An entry with changes in other fields."""
+    """An entry with changes in fields that do not change what the rule requires."""
 
     entry: Ref
     fields: tuple[FieldChange, ...]
@@ -110,7 +111,7 @@ class Move(Struct, frozen=True):
 
 
 class Dependent(Struct, frozen=True):
-    """A current entry or draft that refers to an entry that is no longer current, in `how`: fields, or `text`."""
+    """A current entry or draft that links to an entry that is no longer current. `how` is the field, or `text`."""
 
     entry: Ref
     on: str
@@ -119,7 +120,7 @@ class Dependent(Struct, frozen=True):
 
 
 class Covered(Struct, frozen=True):
-    """A changed entry and the tracked files that its `applies_to` matches; `files` are the first of them."""
+    """A changed entry and the tracked files that its `applies_to` matches. `files` has only the first of them."""
 
     entry: Ref
     globs: tuple[str, ...]
@@ -128,7 +129,10 @@ class Covered(Struct, frozen=True):
 
 
 class ContradictionChange(Struct, frozen=True):
-    """Two entries that contradict each other, the one of higher authority first; `is_new`, or the change ended it."""
+    """Two entries that contradict each other, the one with the higher authority first.
+
+    `is_new` says whether the change added the contradiction or ended it.
+    """
 
     first: Ref
     second: Ref
@@ -137,7 +141,7 @@ class ContradictionChange(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """The change in figures; `altered` includes the moved entries."""
+    """The number of changes of each kind. `altered` includes the moved entries."""
 
     added: int = 0
     gone: int = 0
@@ -149,9 +153,9 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Merging(Struct, frozen=True):
-    """The new findings in the result of a merge, or in the tree itself; `older` findings were there before.
+    """The new findings in the result of a merge, or in the working tree. `older` findings existed before the change.
 
-    `incomplete` are paths that could not be checked.
+    `incomplete` are the paths that could not be checked.
     """
 
     what: str
@@ -162,7 +166,7 @@ class Merging(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True):
-    """The answer of one side to a question: its entries in order, or the error."""
+    """One side's answer to a question: the entries in order, or the error."""
 
     items: tuple[Ref, ...] = ()
     covered: bool = False
@@ -185,9 +189,9 @@ class AnswerPair(Struct, frozen=True):
 
 
 class ReviewReport(Struct, frozen=True, kw_only=True):
-    """What changed in meaning from one tree to another.
+    """The differences in meaning between two trees.
 
-    `page_url` is from the settings before the change, so that the change cannot set it.
+    `page_url` comes from the settings before the change, so that the change cannot set it.
     """
 
     before: str
@@ -211,7 +215,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no entry changed; a file that only one side can read is a change."""
+        """Return whether no entry changed. A file that only one side can read counts as a change."""
         counts = self.counts
         before, after = (
             {(one.path, one.code) for one in self.unread if one.which == which} for which in ("before", "after")

@@ -1,4 +1,4 @@
-"""Find the parts of a review: what changed in meaning between two trees, kind by kind."""
+"""Find the parts of a review: each kind of change in meaning between two trees."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
 
-# A rationale may be a page; its beginning is enough.
+# A rationale may be a page long, so only its beginning is shown.
 _LONGEST_REASON = 300
 _ILLEGAL = ("illegal-transition", "deleted-in-force")
 _STATUS_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
@@ -43,12 +43,12 @@ _FILES_NAMED = 5
 _REFERRING_FIELDS = ("amends", "overrides", "conflicts_with", "see", "produced")
 
 
-# difflib takes time that grows with the product of both lengths.
+# The time of difflib grows with the product of both lengths.
 _LONG = 2_000
 _TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
 _PARAGRAPH = "\n\n"
 _BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
-# Other parts of a review show these fields.
+# Other parts of a review already show these fields.
 _SHOWN_ELSEWHERE = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *_BINDING})
 _NAMES = Entry.__struct_fields__
 _OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
@@ -58,7 +58,7 @@ _FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
 
 
 def find_unread(comparison: Comparison) -> Iterator[Unread]:
-    """Yield the files that cannot be read, of both sides."""
+    """Yield the files of both trees that cannot be read."""
     sides: tuple[tuple[Literal["before", "after"], TreeSide, TreeSide], ...] = (
         ("before", comparison.before, comparison.after),
         ("after", comparison.after, comparison.before),
@@ -74,7 +74,7 @@ def find_unread(comparison: Comparison) -> Iterator[Unread]:
 
 
 def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
-    """Return the entries that ended with what replaced them, then the new ones, each by authority."""
+    """Return the entries that are no longer current, with their successors, then the new entries. Sort by authority."""
     ended, replacing = [], set[str]()
     for old in sorted(map(comparison.before.ref, comparison.ended), key=lambda ref: ref.rank):
         heads = comparison.successors(old.address)
@@ -88,12 +88,15 @@ def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
 
 
 def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
-    """Return the reasons of the direct successors and of the entry itself, else the rationale of what replaced it."""
+    """Return why an entry ended.
+
+    Use the reasons of its direct successors and its own reason, or else the rationale of its successors.
+    """
     catalog = comparison.after.catalog
     direct = catalog.lineage.successors.get(comparison.moved(old), heads)
     stated = [reason for one in direct if (reason := catalog.entries[one].reason)]
     entry = catalog.entries.get(comparison.moved(old))
-    # If the entry has a successor, its own `reason` explains why it replaced its predecessor.
+    # The `reason` of an entry with a successor may explain why the entry replaced its own predecessor.
     if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
         stated.append(why)
     if stated:
@@ -102,7 +105,7 @@ def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> s
 
 
 def _reason(comparison: Comparison, address: str) -> str | None:
-    """Return the stated reason of an entry, else the rationale in its body if its file changed."""
+    """Return the stated reason of an entry. If there is none and the file changed, return the rationale in the body."""
     stated = comparison.after.catalog.entries[address].reason
     if stated:
         return _shortened(stated)
@@ -110,7 +113,7 @@ def _reason(comparison: Comparison, address: str) -> str | None:
     if document is None:
         return None
     start, end = rationale_span(without_code(document.body))
-    # Without a marker of the rationale, the span is the whole body.
+    # If nothing marks the rationale, the span is the whole body.
     return _shortened(document.body[start:end]) or None if start else None
 
 
@@ -120,7 +123,7 @@ def _shortened(text: str) -> str:
 
 
 def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Transition, ...]:
-    """Return the changes of status: illegal ones first, then others with findings, then by authority."""
+    """Return the changes of status: first the illegal changes, then those with findings, then the rest by authority."""
     changes = comparison.changes
     steps: list[tuple[Ref, Status | None, Status | None]] = [
         *((comparison.after.ref_of(entry), None, entry.status) for entry in changes.added),
@@ -141,7 +144,10 @@ def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Findi
 
 
 def find_relation_changes(comparison: Comparison) -> tuple[RelationChange, ...]:
-    """Return the new claims and amendments, then those that ended although both entries are still current."""
+    """Return the new claims and amendments, then those that the change removed between entries that are still current.
+
+    A claim is a one-sided supersession.
+    """
     moved, current, ref = comparison.moved, comparison.after.current, comparison.after.ref
     before = {(moved(new), says, moved(old)) for new, says, old in _relations(comparison.before.catalog)}
     after = set(_relations(comparison.after.catalog))
@@ -163,7 +169,7 @@ def find_covered(
 ) -> tuple[Covered, ...]:
     """Return the current entries that began, ended or changed, by authority, with the files that they apply to.
 
-    `files` gives the tracked paths from the top of the repository; it is called only if an entry has globs.
+    `files` returns the tracked paths from the top of the repository. It is called only if an entry has globs.
     """
     before, after = comparison.before, comparison.after
     changed = {*comparison.begun, *(one.entry.address for one in reworded if one.entry.address in after.current)}
@@ -179,7 +185,7 @@ def find_covered(
 
 
 def find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
-    """Return the new contradictions between entries, then those that the change ended, by authority."""
+    """Return the new contradictions between entries, then those that the change ended. Sort by authority."""
     moved, before, after = comparison.moved, comparison.before, comparison.after
     old = {tuple(sorted((moved(a), moved(b)))): (before, a, b, why) for a, b, why in _contradictions(before)}
     new = {tuple(sorted((a, b))): (after, a, b, why) for a, b, why in _contradictions(after)}
@@ -199,7 +205,10 @@ def _contradiction(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) ->
 
 
 def find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
-    """Return the live entries that refer to an entry that is no longer current, by that entry, then by authority."""
+    """Return the current entries and drafts that link to an entry that is no longer current.
+
+    Sort by the entry that ended, then by authority.
+    """
     lost = {comparison.moved(old): comparison.successors(old) for old in comparison.ended}
     if not lost:
         return ()
@@ -225,7 +234,7 @@ def _links_in_fields(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
 
 
 def _links_in_text(comparison: Comparison, lost: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    # Every form of a reference ends with the entry-id.
+    # Each way to write a link contains the entry-id, so a text without any entry-id has no such link.
     entry_id = re.compile("|".join(sorted(re.escape(address.rsplit("/", 1)[-1]) for address in lost)))
     known = {*comparison.after.catalog.addresses, *lost}
     for address, body in comparison.live_bodies.items():
@@ -236,9 +245,9 @@ def _links_in_text(comparison: Comparison, lost: Collection[str]) -> Iterator[tu
 
 
 def word_changes(before: str, after: str) -> tuple[Span, ...]:
-    """Return a text as runs of unchanged, removed and added words; empty if the words are the same.
+    """Return a text as runs of unchanged, removed and added words, or nothing if the words are the same.
 
-    A blank line separates paragraphs and counts as a word; other line breaks do not count.
+    A blank line separates paragraphs and counts as a word. Other line breaks do not count.
     """
     old, new = _words(before), _words(after)
     return tuple(_spans(old, new)) if old != new else ()
@@ -260,9 +269,10 @@ def _spans(old: list[str], new: list[str]) -> Iterator[Span]:
 def find_edits(
     comparison: Comparison, faults: Mapping[str, Sequence[Finding]]
 ) -> tuple[tuple[Rewording, ...], tuple[FieldEdit, ...]]:
-    """Return the entries with another text, title or binding field, and those with changes in other fields.
+    """Return the entries with a new text, title or binding field, then the entries with changes in other fields.
 
-    Each by authority; the rewordings of frozen entries come first. Other parts of the review show the rest.
+    A binding field changes what the rule requires. Both lists are sorted by authority, and frozen entries come first in
+    the list of rewordings. Other parts of the review show the remaining fields.
     """
     rewordings, edits = [], []
     for one in comparison.changes.changed:

@@ -1,4 +1,4 @@
-"""Report the state of the memory: its wings, its index, its findings, and problems of the installation."""
+"""Report the state of the memory: wings, index, findings, and problems of the installation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mdmem.write.save import blocked_saves
 
 
 class WingCount(Struct, frozen=True, kw_only=True):
-    """The number of entries in a wing, by type and by status."""
+    """The number of entries in one wing, by type and by status."""
 
     name: str
     kind: str
@@ -43,10 +43,10 @@ class WingCount(Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """The state of the memory; a baseline records `known` more findings.
+    """The state of the memory. `known` counts the findings that are only in the baseline file.
 
-    `shown` counts the entries shown to agents lately, `never_shown` are the other current rules, and `merged` the
-    decisions of agents that were merged without approval.
+    `shown` counts the entries that were shown to agents lately, and `never_shown` counts the other current rules.
+    `merged` counts the decisions of agents that were merged without approval.
     """
 
     root: Path
@@ -66,7 +66,7 @@ class StatusReport(Struct, frozen=True, kw_only=True):
 
 
 def report_status(workspace: Workspace) -> StatusReport:
-    """Return the report; nothing is written for it."""
+    """Return the report. Nothing is written."""
     catalog = workspace.catalog
     report = check(workspace, CheckRequest(with_uncommitted=True))
     try:
@@ -76,7 +76,7 @@ def report_status(workspace: Workspace) -> StatusReport:
     shown, live = tally_of(workspace), catalog.digests
     index = workspace.index.state(live=live)
     if workspace.access.is_narrow:
-        # The other entries in the index are hidden from this caller.
+        # The index also has entries that are hidden from this caller.
         index = replace(index, documents=len(live) - index.stale, gone=0, bytes=0)
     return StatusReport(
         shown=shown,
@@ -113,7 +113,7 @@ def _count(workspace: Workspace, name: str) -> WingCount:
 
 
 def _remarks(workspace: Workspace) -> Iterator[str]:
-    """Yield problems of the clone and of the installation, and what waits for somebody."""
+    """Yield the problems of the clone and the installation, and the writes that wait for somebody."""
     if workspace.location.git_fault:
         yield workspace.location.git_fault
     elif workspace.location.repository is None:
@@ -137,7 +137,7 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
 
 
 def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
-    """Yield which of the hook and the merge driver a clone lacks, with the commands that set them up."""
+    """Yield a remark if the clone lacks the commit hook or the merge driver, with the command that sets it up."""
     try:
         (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
     except MdmemError:
@@ -149,7 +149,7 @@ def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
         yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
 
 
-# All of them install the package `whoosh`. A search in all distributions would read every list of files.
+# These distributions all install a package `whoosh`. Searching the file lists of all distributions would be slow.
 _WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
 
 
@@ -162,8 +162,11 @@ def _is_installed(name: str) -> bool:
 
 
 def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:
-    """Update the index; raises EnvironmentFaultError if another process writes it, or it cannot be written."""
-    # All callers share the index, so it must have the entries that this one may not see.
+    """Update the search index.
+
+    Raises EnvironmentFaultError if another process is writing the index, or if it cannot be written.
+    """
+    # All callers share the index, so it also contains the entries that this caller may not see.
     whole = workspace.unlimited()
     live, read = whole.catalog.digests, whole.texts
     try:

@@ -27,27 +27,27 @@ from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
-# In each attempt that fails, somebody else pushed.
+# An attempt fails only if somebody else pushes in the meantime.
 ATTEMPTS = 40
 # In seconds. A sync takes about half a second.
 _FIRST, _LONGEST = 0.25, 4.0
-# In seconds: another sync in the same work tree may wait for a slow remote.
+# In seconds. Another sync in the same work tree may be waiting for a slow remote.
 _WAIT = 120.0
 _SHOWN = 10
 _UNTOUCHED = "nothing was pushed, and nothing changed here"
 
 
 def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[float]:
-    """Yield a random pause after each attempt, in seconds, from a range that doubles up to a limit."""
+    """Yield a random pause in seconds after each attempt. The range doubles each time, up to a limit."""
     for attempt in range(attempts):
         yield draw() * min(_LONGEST, _FIRST * 2**attempt)
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
-    """The result of a sync; the counts are of commits.
+    """The result of a sync. The counts are numbers of commits.
 
-    Both branches are at `commit` now. `faults` counts the findings of the result that fail a check, `uncommitted` are
-    the files of the memory that are not committed.
+    Both branches are at `commit` now. `faults` counts the findings that fail a check. `uncommitted` are the files of
+    the memory that are not committed.
     """
 
     branch: str
@@ -72,13 +72,14 @@ def sync(
     draw: Callable[[], float] = random.random,
     sleep: Callable[[float], None] = time.sleep,
 ) -> SyncResult:
-    """Pull what others pushed, rebase our commits on it, check the result and push it.
+    """Pull the commits of others, rebase our commits on them, check the result and push it.
 
-    The rebase and the check run outside of the work tree, so nothing here changes before both succeed, and files that
-    are not committed stay as they are. If others push first, the sync is tried again after a pause.
+    The rebase and the check run outside the work tree. Nothing in the work tree changes before both succeed, and
+    uncommitted files stay as they are. If others push first, the sync tries again after a pause.
 
-    Raises SyncStoppedError with what to type if git cannot merge, or the result has new errors; UsageError for a state
-    in which nothing can be synced; LostRaceError if others always push first; GitError if git or the remote refuses.
+    Raises SyncStoppedError with the commands to type if git cannot merge, or if the result has new errors. Raises
+    UsageError if the repository is in a state that cannot be synced, LostRaceError if others pushed first at every
+    attempt, and GitError if git or the remote refuses.
     """
     location = workspace.location
     repository = location.repository
@@ -92,7 +93,7 @@ def sync(
     with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT):
         for attempt, pause in enumerate(pauses(draw), 1):
             ours, theirs, base = fetch_upstream(repository, upstream)
-            # The common commit at the first attempt.
+            # The merge base at the first attempt.
             start = start or base
             synced = _bring_together(workspace, repository, upstream, ours, theirs, base)
             if synced is not None:
@@ -114,23 +115,23 @@ def sync(
 def _bring_together(
     workspace: Workspace, repository: Repository, upstream: Upstream, ours: str, theirs: str, base: str
 ) -> tuple[str, list[Finding]] | None:
-    """Bring both branches to one commit and return it with its faults; None if somebody else was faster."""
+    """Bring both branches to one commit. Return the commit and its findings, or None if somebody else pushed first."""
     if ours == theirs:
         return theirs, []
     if base in (ours, theirs):
         commit = theirs if base == ours else ours
     else:
         commit = _rebased(repository, upstream, ours, theirs)
-    # If the ref moves on meanwhile, the check still compares with the commit that was fetched.
+    # The ref may move in the meantime, so the check compares with the fetched commit.
     report = check(workspace.at(Snapshot(revision=commit)), CheckRequest(base=upstream.name))
     level = report.fail_on.rank
-    # A problem of this machine, such as a wing that is not fetched, is not a fault of the commits.
+    # Ignore problems of this machine, for example a wing that is not fetched. The commits did not cause them.
     faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
     if base != ours:
         _refuse_new(upstream, [one for one in faults if one.new])
     if commit != ours and not move_branch(repository, upstream.own_ref, ours, commit):
         return None
-    # A rebase may drop all our commits, if others pushed the same changes.
+    # If others pushed the same changes, the rebase drops all our commits.
     if commit != theirs and not push(repository, upstream, commit):
         return None
     return commit, faults
@@ -155,7 +156,7 @@ def _refuse_new(upstream: Upstream, found: list[Finding]) -> None:
     error = SyncStoppedError(f"on top of {upstream.name} the memory has {many}; {_UNTOUCHED}")
     for one in found[:_SHOWN]:
         error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
-    # Only with the base the check finds what the change removed.
+    # The check needs the base to find what the change removed.
     checking = f"`mdmem check --base {upstream.name}`"
     error.add_note(f"type `git pull --rebase` and {checking}, fix and commit, then `mdmem sync` again")
     raise error
