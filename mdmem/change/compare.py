@@ -128,7 +128,7 @@ class Comparison(Struct, frozen=True, dict=True):
 
 
 def faults_of_change(comparison: Comparison, today: date) -> dict[str, list[Finding]]:
-    """Return the findings of all checks that compare two trees, by address, even of checks that the settings disable."""
+    """Return the findings of all checks that compare two trees, by address, whatever checks the settings disable."""
     before, after = comparison.before, comparison.after
     base = Base(before.name, before.catalog, before.settings)
     case = Case(after.catalog, after.settings, today, base=base, known_changes=comparison.changes)

@@ -28,7 +28,7 @@ _TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
 Groups = tuple[tuple[str, ...], ...]
 Changes = Callable[[Sequence[str], date], Mapping[str, date]]
-"""Return the files below the given paths that changed since a day, with the day of the last change.
+"""A function that returns the files below some paths that changed since a day, with the day of the last change.
 
 Paths are relative to the top of the repository.
 """

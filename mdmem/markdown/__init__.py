@@ -1,1 +1,1 @@
-"""Parses, patches and shortens Markdown entries."""
+"""Parse, patch, merge and shorten entries written in Markdown."""

@@ -1,4 +1,4 @@
-"""Find the front matter of a file, and represent its fields with their places; PyYAML is not imported here."""
+"""Find the front matter of a file, and represent its fields with their places. This module does not import PyYAML."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ FENCE = re.compile(r"^---\r?$", re.MULTILINE)
 FENCE_LINE = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
 _VARIANT = re.compile(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
-# Blanks that no editor shows: of zero width, no-break, and a second byte order mark.
+# Invisible blanks: zero-width spaces, no-break spaces, and a second byte order mark.
 _UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
 class Trouble(Struct, frozen=True):
-    """A fault inside the front matter; line and column count from 1 within it, and `cause` is for its fix."""
+    """A fault inside the front matter. Line and column count from 1, from the start of the front matter.
+
+    `cause` tells the fix which kind of fault it is.
+    """
 
     code: str
     message: str
@@ -35,40 +38,40 @@ class Trouble(Struct, frozen=True):
 
 
 class FrontMatterError(ValueError):
-    """A front matter whose values are not certain; `troubles` are its faults."""
+    """The values of a front matter are not certain. `troubles` are the faults that were found."""
 
     def __init__(self, troubles: tuple[Trouble, ...]) -> None:
-        """Keep the faults; the first is the message."""
+        """Store the faults, and use the first fault as the message."""
         super().__init__(troubles[0].message)
         self.troubles = troubles
 
 
 class FenceError(ValueError):
-    """The fence is missing, not closed, or no exact `---`; the error has the parts of a finding."""
+    """A fence is missing, not closed, or not exactly `---`. The attributes are the parts of a finding."""
 
     def __init__(self, code: str, message: str, help_: str, line: int = 1) -> None:
-        """Keep the parts of the finding."""
+        """Store the parts of the finding."""
         super().__init__(message)
         self.code, self.help, self.line = code, help_, line
 
 
 class Fields(dict[str, Any]):
-    """Keys to text, list of text, nested values, or None for an empty value, with the place of each.
+    """The parsed front matter: a mapping from key to text, list of text, nested values, or None for an empty value.
 
-    `troubles` are faults that leave every value readable.
+    The object also knows the place of each key and value. `troubles` are faults that did not prevent parsing.
     """
 
     def __init__(self, values: Mapping[str, Any], nodes: Mapping[str, Nodes], troubles: Sequence[Trouble] = ()) -> None:
-        """Take the values, the nodes of each key and its value, and the faults."""
+        """Store the values, the YAML nodes of each key and its value, and the faults."""
         super().__init__(values)
         self._nodes, self.troubles = nodes, tuple(troubles)
 
     def nodes(self, name: str) -> Nodes:
-        """Return the nodes of a key and of its value; their marks count characters of the front matter."""
+        """Return the YAML nodes of a key and its value. Their marks count characters of the front matter."""
         return self._nodes[name]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> tuple[int, int, int]:
-        """Return line, column and width of a key, its value, or one item; (1, 1, 0) for a key that is absent."""
+        """Return line, column and width of a key, a value, or one item. Return (1, 1, 0) for a missing key."""
         if name not in self:
             return (1, 1, 0)
         key, value = self._nodes[name]
@@ -79,39 +82,40 @@ class Fields(dict[str, Any]):
 
 
 def is_empty(node: Any) -> bool:
-    """Return whether a node is an empty value or a word for one."""
+    """Return whether a node is empty or a word for an empty value, such as `null`."""
     return is_scalar(node) and not node.style and node.value in _NULLS
 
 
 def is_scalar(node: Any) -> TypeGuard[yaml.ScalarNode]:
-    """Return whether a node is a text."""
+    """Return whether a YAML node is a text."""
     return getattr(node, "id", None) == "scalar"
 
 
 def is_sequence(node: Any) -> TypeGuard[yaml.SequenceNode]:
-    """Return whether a node is a list."""
+    """Return whether a YAML node is a list."""
     return getattr(node, "id", None) == "sequence"
 
 
 def span_of(node: yaml.Node) -> tuple[int, int, int]:
-    """Return line, column and width of a node; the width of a node that does not end in its line is 0."""
+    """Return line, column and width of a node. The width is 0 if the node ends on a later line."""
     start, end = node.start_mark, node.end_mark
     width = end.column - start.column if end.line == start.line else 0
     return start.line + 1, start.column + 1, max(width, 0)
 
 
 def has_front_matter(text: str) -> bool:
-    """Return whether a text begins with an exact fence."""
+    """Return whether a text begins with a line that is exactly `---`."""
     return FENCE_LINE.match(text) is not None
 
 
 def refuse_bad_fences(text: str) -> None:
-    """Raise FenceError unless a text begins with front matter between two exact fences."""
+    """Raise FenceError unless a text begins with a front matter between two lines that are exactly `---`."""
     start = FENCE_LINE.match(text)
     if start is None:
         raise _no_start(text)
     end = FENCE.search(text, start.end())
-    # A variant before the exact fence closes the front matter; the exact one is then a rule in the body.
+    # A variant of the fence before the first `---` was meant to close the front matter. The `---` is then a
+    # horizontal rule in the body.
     variant = _VARIANT.search(text, start.end(), end.start() if end else len(text))
     if variant is not None:
         line = text.count("\n", 0, variant.start()) + 1
@@ -123,7 +127,7 @@ def refuse_bad_fences(text: str) -> None:
 
 
 def body_of(content: bytes) -> str:
-    """Return the body of an entry's file, or the whole text of a file that is not an entry any more."""
+    """Return the body of an entry's file. If the file is no longer an entry, return its whole text."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         refuse_bad_fences(text)

@@ -1,4 +1,4 @@
-"""Split a body into sections at its Markdown and underlined headings, and find those that state the decision."""
+"""Split a body into sections at Markdown and underlined headings, and find the sections that state the decision."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from msgspec import Struct
 
 from mdmem.markdown.sentences import without_comments
 
-# Each begins with a line break, since a search for the start of a line at each letter takes ten times as long.
+# The pattern begins with a line break. Testing for the start of a line at each letter is ten times slower.
 _LINE = re.compile(
     r"\n(?:#{1,6}(?=[ \t\r\n]|\Z)| {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
     r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?(?=\n|\Z)))"
 )
 _ANY_ATX = re.compile(r"\n#{1,6}[ \t]")
-# At the margin alone: a comment in code that reStructuredText indents is none.
+# Only at the margin, because reStructuredText indents code, and code may contain comments like this.
 _ATX = re.compile(r"(#{1,6})(?![^ \t\r\n])")
 _FIELD = re.compile(r":[\w-]+:")
 _LONGEST_TITLE = 199
 _MARKS = "=-~^\"'*+#.:_`/"
-# Markdown takes any row of these, reStructuredText one that is as long as the title.
+# In Markdown, a row of `=` or `-` of any length underlines a title. In reStructuredText it is as long as the title.
 _SHORT_UNDERLINE = 2
 _UNDERLINE = 4
-# If so many sections of this kind are empty, the others are, too.
+# After this number of empty sections of a kind, the remaining sections are taken to be empty, too.
 _TRIED = 8
-# Some write `**Decision**` on a line by itself; only known names count as headings, since a rule may be bold, too.
+# Some people write `**Decision**` on its own line. Only known names count as headings, because a rule may be bold, too.
 _BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
 _BOLD_LEVEL = 7
 
-# No name is longer, and the pattern may start at each of its letters.
+# No known name is longer. The limit keeps the search fast.
 _LONGEST_NAME = 200
 _NOT_NAME = re.compile(
     r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?i:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$"
 )
 
 
-# Headings of a decision, the plainest first: a decision, a rule, a summary, a proposal.
+# Headings that announce a decision, the clearest first: a decision, a rule, a summary, a proposal.
 _DECIDING = (
     re.compile(
         r"(?:what )?we decided|(?:the |final )?decisions?(?: outcomes?| made| taken| summary| statement)?"
@@ -53,7 +53,7 @@ _DECIDING = (
         r"|specification"
     ),
 )
-# Headings of asides, which are not part of a decision: context, alternatives, reasons, matters of form.
+# Headings of asides, which do not state the decision: context, alternatives, reasons, document metadata.
 _ASIDE_WHOLE = re.compile(
     r"(?:implementation |change |version |revision |document |post )?(?:history|log)|status(?: quo)?"
     r"|(?:notes and )?references?|(?:references and )?footnotes?|links?|relations|toc|metadata|see also|further reading"
@@ -75,9 +75,9 @@ _ASIDE_WITHIN = re.compile(
 
 
 class Section(Struct, frozen=True):
-    """A heading with the text below it up to the next; the text before the first has no heading and level 0.
+    """A heading with the text up to the next heading. The text before the first heading is a section of level 0.
 
-    `span` is its place in the body, the heading included; `start` is the offset of its text.
+    `span` is the place of the section in the body, including the heading. `start` is the offset of the text.
     """
 
     heading: str
@@ -88,26 +88,26 @@ class Section(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the heading without number, marks and remarks, in small letters."""
+        """Return the heading in lower case, without number, marks and remarks."""
         return _name_of(self.heading)
 
     @property
     def decided(self) -> int:
-        """Return how plainly the heading announces a decision: 0 if it does not, the plainest highest."""
+        """Return how clearly the heading announces a decision. 0 means that it does not, and more means clearer."""
         return _meaning(self.heading)[0]
 
     @property
     def is_aside(self) -> bool:
-        """Return whether a section has alternatives, context, reasons or matters of form.
+        """Return whether the section has alternatives, context, reasons or document metadata.
 
-        The heading announces them, or the section begins with a pro or a con of an option, as MADR words them.
+        The heading announces this, or the section begins with a pro or con of an option in the words of MADR.
         """
         return _meaning(self.heading)[1] or _PRO.match(self.text) is not None
 
 
 def _name_of(heading: str) -> str:
     words = heading[:_LONGEST_NAME].split()
-    # Most headings are plain words, and the pattern is slow.
+    # The pattern is slow, and most headings are plain words that do not need it.
     name = " ".join(words) if "".join(words).isalpha() else _NOT_NAME.sub("", heading[:_LONGEST_NAME])
     return " ".join(name.casefold().split())
 
@@ -115,7 +115,7 @@ def _name_of(heading: str) -> str:
 _PRO = re.compile(r"\s*[*+-]\s+(?:good|neutral|bad),? because\b", re.IGNORECASE)
 
 
-# Records of one kind repeat their headings.
+# Records from the same template repeat their headings.
 @lru_cache(maxsize=4096)
 def _meaning(heading: str) -> tuple[int, bool]:
     """Return how clearly a heading announces a decision (0: not at all), and whether it announces an aside."""
@@ -125,10 +125,10 @@ def _meaning(heading: str) -> tuple[int, bool]:
     return plainness, is_aside
 
 
-# One answer needs the sections of its few bodies several times.
+# One answer asks several times for the sections of the same few bodies.
 @lru_cache(maxsize=32)
 def sections_of(body: str) -> tuple[Section, ...]:
-    """Return the sections of a body in their order; headings in code and comments are none."""
+    """Return the sections of a body in order. A heading inside code or a comment does not count."""
     marks = list(_headings(body))
     edges = [start for start, *_ in marks] + [len(body)]
     first = Section("", 0, (0, edges[0]), 0, body[: edges[0]])
@@ -140,7 +140,7 @@ def sections_of(body: str) -> tuple[Section, ...]:
 
 
 def without_asides(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections without alternatives, context and the like, and without the sections below those."""
+    """Return the sections that are not asides (alternatives, context and so on) and not below an aside."""
     found, aside = [], _BOLD_LEVEL + 1
     for one in sections:
         if one.level <= aside:
@@ -151,7 +151,7 @@ def without_asides(sections: Sequence[Section]) -> list[Section]:
 
 
 def decision_sections(sections: Sequence[Section]) -> list[Section]:
-    """Return the section that states the decision, with those below it that are no asides."""
+    """Return the section that states the decision, and the sections below it that are not asides."""
     candidates = without_asides(sections)
     ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
     for _, level, at in ranked[:_TRIED]:
@@ -164,7 +164,7 @@ def decision_sections(sections: Sequence[Section]) -> list[Section]:
 
 
 def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield the offset of each heading and of its text, its level and its words."""
+    """Yield each heading as the offset of the heading, the offset of its text, its level and its words."""
     lines = f"\n{body}"
     marks = "=-" if _ANY_ATX.search(lines) else ""
     fence, past = "", 0
@@ -186,7 +186,7 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
                 marks += line[0]
             above = body.rfind("\n", 0, at - 1) + 1
             over = body.rfind("\n", 0, above - 1) + 1 if above else 0
-            # The title may have a row of marks above it, too.
+            # The title may also have a row of marks above it.
             start = over if above and body[over:above].strip() == line else above
             yield start, end, marks.index(line[0]) + 1, title
         elif line[:3] in ("```", "~~~"):
@@ -199,15 +199,15 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _without_closing(words: str) -> str:
-    """Return the text of a heading line without the marks before and after it."""
-    # One pattern for it all took hours for a line of a million blanks.
+    """Return the text of a heading line without the marks before and after the text."""
+    # A single pattern took hours for a line of a million blanks.
     words = words.removesuffix("\n").removesuffix("\r").strip(" \t")
     bare = words.rstrip("#")
     return bare.rstrip(" \t") if bare != words and bare.endswith((" ", "\t")) else words
 
 
 def _title_above(body: str, at: int, line: str) -> str:
-    """Return the title that a row of marks underlines; an empty text if it underlines none."""
+    """Return the title that a row of marks underlines, or an empty text if the row underlines nothing."""
     if line.strip(line[0]) or at == 0:
         return ""
     above = body.rfind("\n", 0, at - 1) + 1
@@ -226,7 +226,7 @@ def _title_above(body: str, at: int, line: str) -> str:
 
 
 def _is_no_title(line: str) -> bool:
-    """Return whether a line is a quote, a row of a table, an item, a directive, a field, or too long."""
+    """Return whether a line cannot be a title: a quote, table row, list item, directive, field or very long line."""
     return (
         line[0] in ">|"
         or (line[0] in "-*+" and line[1:2] in (" ", "\t"))

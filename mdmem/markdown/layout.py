@@ -1,4 +1,4 @@
-"""Find places in a front matter, and make edits of a file's bytes from them."""
+"""Find places in a front matter, and create edits of the file's bytes from these places."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class UnpatchableError(MdmemError, ValueError):
-    """A patch would change more than was asked for; the message says what to do by hand."""
+    """A patch would change more than was asked for. The message says what to do by hand."""
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with every edit made; inserts at one offset keep their order.
+    """Return the bytes with all edits applied. Several inserts at the same offset keep their order.
 
-    Raises ValueError if two edits overlap, or one lies outside the bytes.
+    Raises ValueError if two edits overlap, or if one of them is outside the bytes.
     """
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
@@ -39,7 +39,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def replace_span(document: Document, start: int, end: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces characters of the document's text."""
+    """Return the edit that replaces a range of characters in the document's text."""
     if not 0 <= start <= end <= len(document.text):
         raise ValueError(f"{document.path} has no characters {start} to {end}")
     if document.text[start:end] == text:
@@ -50,13 +50,13 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
         content = text.encode()
     except UnicodeEncodeError as error:
         raise UnpatchableError(
-            f"{document.path}: the new text ends in half a character; write the whole one"
+            f"{document.path}: the new text contains half of a surrogate pair; write the whole character"
         ) from error
     return (Edit(document.path, first, first + len(document.text[start:end].encode()), content),)
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces characters of the body, with the line breaks of the line before."""
+    """Return the edit that replaces characters of the body. The new text gets the line breaks of the line above."""
     if offset < 0:
         raise ValueError(f"{document.path} has no character {offset} in its body")
     start = len(document.text) - len(document.body) + offset
@@ -74,7 +74,7 @@ _COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
 class Layout(Struct, frozen=True):
-    """The front matter of one document, its fields, and the line break of the fence above it."""
+    """The front matter of one document, with its fields and the kind of line break after the opening fence."""
 
     path: str
     front: str
@@ -87,35 +87,38 @@ class Layout(Struct, frozen=True):
         return len("---") + len(self.opening)
 
     def line_start(self, index: int) -> int:
-        """Return the offset of the line of a character."""
+        """Return the offset of the start of the line that contains a character."""
         return self.front.rfind("\n", 0, index) + 1
 
     def next_line(self, index: int) -> int:
-        """Return the offset of the line after a character; every line of a front matter has a break."""
+        """Return the offset of the line after a character. Every line of a front matter ends with a line break."""
         return self.front.index("\n", index) + 1
 
     def line_break(self, index: int) -> str:
-        """Return the line break of the line before the one of a character."""
+        """Return the line break (LF or CRLF) at the end of the previous line."""
         start = self.line_start(index)
         if not start:
             return self.opening
         return "\r\n" if self.front.endswith("\r\n", 0, start) else "\n"
 
     def colon(self, name: str) -> int:
-        """Return the offset behind the colon of a key."""
+        """Return the offset just after the colon of a key."""
         found = _COLON.match(self.front, self.fields.nodes(name)[0].end_mark.index)
         if found is None:
             raise self.refusal("has a key that is not followed by a colon", "write one `key: value` a line")
         return found.end()
 
     def lines(self, name: str) -> tuple[int, int]:
-        """Return the first character of a key's lines and the one behind them, without the comments around them."""
+        """Return the start and end offset of the lines of a key, without the comments above and below."""
         key, value = self.fields.nodes(name)
         end = max(content_end(self.front, value), self.colon(name))
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
-        """Return the offset for a new key: behind its predecessor in the order, else before its successor."""
+        """Return the offset at which to insert a new key.
+
+        The order of the fields decides: after the nearest earlier field that exists, or else before the next field.
+        """
         names = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
         above = names
@@ -127,18 +130,18 @@ class Layout(Struct, frozen=True):
         return 0 if names else len(self.front)
 
     def indent(self) -> str:
-        """Return the blanks before every key."""
+        """Return the indentation of the keys."""
         first = next(iter(self.fields), None)
         return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
 
     def comments(self, name: str) -> list[str]:
-        """Return the comments in the lines of a key; a `#` inside a value does not count."""
+        """Return the comments on the lines of a key. A `#` inside a value does not count."""
         at, end = self.lines(name)
         found = []
         for node in sorted(_scalars(*self.fields.nodes(name)), key=lambda node: node.start_mark.index):
             start, behind = node.start_mark.index, content_end(self.front, node)
             if node.style in ("|", ">"):
-                # PyYAML's marks of a block scalar include the comment on its first line.
+                # PyYAML's span of a block scalar includes the comment on its first line.
                 start = min(self.next_line(start), behind)
             found += _COMMENT.findall(self.front[at:start])
             at = max(at, behind)
@@ -149,16 +152,16 @@ class Layout(Struct, frozen=True):
         return UnpatchableError(f"{self.path} {fact}, so it was not changed; {help_}")
 
     def comment_lost(self, name: str) -> UnpatchableError:
-        """Return the error for a patch that would drop a comment of a key."""
+        """Return the error for a patch that would delete a comment of a key."""
         return self.refusal(f"has a comment in `{name}` that would be lost", "change it by hand")
 
     def too_wide(self) -> UnpatchableError:
-        """Return the error for a patch with another result than was asked for."""
+        """Return the error for a patch whose result differs from what was asked for."""
         return self.refusal("would change in more places than asked", "write the change by hand")
 
 
 def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
-    """Yield the texts in some nodes."""
+    """Yield the texts in some nodes, including nested texts."""
     for node in nodes:
         if is_scalar(node):
             yield node
@@ -167,17 +170,17 @@ def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
 
 
 def is_typed(name: str) -> bool:
-    """Return whether a field has dates or numbers, which are written without quotes."""
+    """Return whether a field contains dates or numbers, which are written without quotes."""
     return name.endswith("_at") or name in _NUMBERS
 
 
 def rank_of(name: str) -> int:
-    """Return the place of a key in the order of new keys."""
+    """Return the position of a key in the order of the fields."""
     return _RANKS.get(name, len(_RANKS))
 
 
 def layout_of(document: Document) -> Layout:
-    """Return the layout of a document whose front matter has one `key: value` a line; raises UnpatchableError."""
+    """Return the layout of a document. Raises UnpatchableError unless each key starts its own line."""
     if document.fields is None:
         help_ = "fix what `mdmem check` reports"
         raise UnpatchableError(f"{document.path} has front matter that cannot be parsed; {help_}")
@@ -193,7 +196,7 @@ def layout_of(document: Document) -> Layout:
 
 
 def content_end(front: str, node: Any) -> int:
-    """Return the end of a value's source; PyYAML's mark of a block reaches to the next key, comments included."""
+    """Return the end of a value's source. PyYAML's own mark for a block extends to the next key, including comments."""
     start, end = int(node.start_mark.index), int(node.end_mark.index)
     if is_scalar(node) and node.style not in ("|", ">"):
         return end
@@ -201,6 +204,6 @@ def content_end(front: str, node: Any) -> int:
         last = node.value[-1] if node.value and not node.flow_style else None
         return end if last is None else content_end(front, last[1] if isinstance(last, tuple) else last)
     source = front[start:end]
-    # Blank lines below belong to a block scalar only if its header keeps them.
+    # Blank lines at the end belong to a block scalar only if its header has the `+` indicator.
     keeps = "+" in source[:3]
     return start + len(source.removesuffix("\n").removesuffix("\r") if keeps else source.rstrip(" \t\r\n"))

@@ -1,4 +1,4 @@
-"""Find the cross-references in a body: `[see: a/b/c]`, `[[a/b/c]]` and Markdown links to files."""
+"""Find the links in a body: `[see: a/b/c]`, `[[a/b/c]]` and Markdown links to files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-# Every pattern begins with a literal bracket, and no part reads past the next bracket: a hostile line of 20,000
-# brackets took minutes.
+# Every pattern begins with a literal bracket, and no part matches beyond the next bracket. Without this rule, a
+# malicious line of 20,000 brackets took minutes.
 _TITLE = r"(?:[ \t\n]+(?:\"[^\"]*\"|'[^'\n]*'|\([^()\n]*\)))?"
-# A path is in angle brackets, where blanks are allowed, or bare with round brackets in pairs; both may have escapes.
+# A path in angle brackets may contain blanks. A path without them may contain parentheses in pairs.
+# Both forms may have backslash escapes.
 _PATH = r"(?:<(?P<angled>[^<>\n]{1,500}+)>|(?P<file>(?:\\[!-/:-@\[-`{-~]|[^()\s<>\\]|\([^()\s]{0,200}\)){1,500}+))"
 _REFERENCE = re.compile(
     r"\[(?:[sS][eE][eE]:\s*(?P<see>[^\[\]\s][^\[\]\n]*)(?:\n\s*)?\](?!\()"
@@ -27,7 +28,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
 class BodyLink(Struct, frozen=True):
-    """One reference in a body; `offset` counts characters, and `is_path` says that it is a path from the entry."""
+    """One link in a body. `offset` counts characters. With `is_path`, the target is a path relative to the entry."""
 
     target: str
     offset: int
@@ -36,13 +37,13 @@ class BodyLink(Struct, frozen=True):
 
 
 def may_have_links(body: str) -> bool:
-    """Return whether a body may have references, before its code is blanked out; False is certain."""
+    """Return False if a body certainly has no links. This test is cheap, because code need not be blanked out first."""
     return _MARKS.search(body) is not None
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:
-    """Yield the references of a body whose code is blanked out, except links to the web and to headings."""
-    # To search every line for a definition takes as long as all the rest.
+    """Yield the links of a body whose code is blanked out, except links to the web and to headings."""
+    # Searching every line for a definition takes as long as everything else together.
     patterns = (_REFERENCE, _DEFINITION) if "]:" in prose else (_REFERENCE,)
     found = [link for pattern in patterns for one in pattern.finditer(prose) for link in _links_of(one)]
     yield from sorted(found, key=lambda link: link.offset)
@@ -67,14 +68,14 @@ def _links_of(found: re.Match[str]) -> Iterator[BodyLink]:
 
 
 def path_of(written: str) -> str:
-    """Return the path of a Markdown link without its anchor and escapes."""
+    """Return the path of a Markdown link without its anchor and without backslash escapes."""
     return unquote(_ESCAPED.sub(r"\1", written.split("#")[0]))
 
 
 def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> str:
-    """Return a body without some of its references; the words of a link stay.
+    """Return a body without the links that `is_cut` selects. The words of a removed link stay.
 
-    `prose` is the body with its code blanked out, every character at its offset.
+    `prose` is the body with its code replaced by blanks, so that every character has the same offset in both.
     """
     found = [one for pattern in (_REFERENCE, _IMAGE, _DEFINITION) for one in pattern.finditer(prose)]
     for one in sorted(found, key=lambda match: -match.start()):
@@ -86,11 +87,11 @@ def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> 
 
 
 def _rest_of(found: re.Match[str], body: str, kept: list[str]) -> str:
-    """Return the rest of a reference after some of its links are cut."""
+    """Return the text that is left of a link after some of its targets are removed."""
     written = body[found.start() : found.end()]
     if found.lastgroup == "see":
         return f"[see: {', '.join(kept)}]" if kept else ""
     if found.lastgroup == "wiki":
         return written[2:-2].partition("|")[2]
-    # A definition has no words.
+    # A link definition has no visible words.
     return written.removeprefix("!").removeprefix("[").rpartition("](")[0]

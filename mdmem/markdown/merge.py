@@ -1,6 +1,6 @@
 """Merge three versions of an entry, key by key.
 
-A merge decides nothing that a person has to decide: two statuses, or two successors, stay between git's marks.
+A merge leaves decisions to people. For example, two different statuses stay as a conflict between git's markers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ConflictSide(StrEnum):
 
 
 class Marks(Struct, frozen=True, kw_only=True):
-    """How a conflict is marked: the names of the sides, the marks' width, and whether the ancestor is shown."""
+    """How to mark a conflict: the names of the sides, the width of the markers, and whether to show the ancestor."""
 
     ours: str = "ours"
     base: str = "base"
@@ -50,7 +50,7 @@ class Marks(Struct, frozen=True, kw_only=True):
     shows_base: bool = False
 
     def hunk(self, ancestor: str, ours: str, theirs: str, *, line_break: str) -> str:
-        """Return whole lines of both sides with git's marks around them."""
+        """Return the lines of both sides with git's conflict markers around them."""
         base = f"{'|' * self.width} {self.base}{line_break}{ancestor}" if self.shows_base else ""
         return (
             f"{'<' * self.width} {self.ours}{line_break}{ours}{base}"
@@ -59,12 +59,12 @@ class Marks(Struct, frozen=True, kw_only=True):
 
 
 def has_hunks(content: bytes) -> bool:
-    """Return whether a file has a conflict with all its marks."""
+    """Return whether a file contains at least one complete set of conflict markers."""
     return b"<<<<<<<" in content and _HUNK.search(content) is not None
 
 
 def take_side(content: bytes, side: ConflictSide) -> bytes:
-    """Return a file with one side of every conflict in it; everything else stays as it is."""
+    """Return a file in which each conflict is replaced by one side. Everything else stays the same."""
     return _HUNK.sub(lambda found: found[side.value], content)
 
 
@@ -73,27 +73,27 @@ Made = TypeVar("Made")
 
 
 class Sides(Struct, Generic[Thing], frozen=True):
-    """The ancestor, ours and theirs."""
+    """The three versions in a merge: the ancestor (merge base), ours and theirs."""
 
     ancestor: Thing
     ours: Thing
     theirs: Thing
 
     def map(self, make: Callable[[Thing], Made]) -> Sides[Made]:
-        """Apply a function to each."""
+        """Apply a function to each of the three versions."""
         return Sides(make(self.ancestor), make(self.ours), make(self.theirs))
 
     def agreed(self) -> tuple[Thing] | None:
-        """Return the merged version in a tuple if at most one side changed it; None if both did."""
+        """Return a tuple with the merged version if at most one side changed it, or None if both sides did."""
         if self.ours == self.theirs or self.ancestor == self.theirs:
             return (self.ours,)
         return (self.theirs,) if self.ancestor == self.ours else None
 
 
 class _Part(Struct, frozen=True):
-    """One key as it is written: the comments above it, its own lines, its value, and the comments in its lines.
+    """The source text of one key: the comments above it, its own lines, its value, and the comments in these lines.
 
-    `items` are the lines of a block list: the key's own line, then those of each item with the comments above it.
+    `items` are the pieces of a block list: the line of the key, then the lines of each item with the comments above it.
     """
 
     name: str
@@ -110,7 +110,7 @@ class _Part(Struct, frozen=True):
 
 
 class _Parts(Struct, frozen=True):
-    """The parts of a document in their order; `tail` is between the last key and the closing fence."""
+    """The parts of a document in order. `tail` is the text between the last key and the closing fence."""
 
     keys: Mapping[str, _Part]
     tail: str
@@ -119,7 +119,7 @@ class _Parts(Struct, frozen=True):
 
 
 def _parts_of(document: Document) -> _Parts:
-    """Return the parts of a document; raises UnpatchableError if its keys have no lines of their own."""
+    """Return the parts of a document. Raises UnpatchableError if the keys do not have lines of their own."""
     layout = layout_of(document)
     front, body = handler().split(document.text)
     keys, end = {}, 0
@@ -147,23 +147,23 @@ def _items(layout: Layout, name: str, end: int) -> tuple[str, ...] | None:
     return tuple(layout.front[a:b] for a, b in pairwise(places)) if is_sound else None
 
 
-# Two successors are a decision for a person: they are never joined.
+# Only a person may decide that an entry has two successors, so these lists are never joined.
 _DECIDED = frozenset({"superseded_by"})
-# The order of these lists has a meaning, so only additions are joined.
+# The order of these lists has a meaning, so they are joined only if both sides just added items.
 _ORDERED = frozenset({"repeatable_steps", "shared_wings"})
-# Each is the date on which something was last done, so the later one is right.
+# Each of these fields has the date of the last time that something was done, so the later date is right.
 _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
-class _Torn(Struct, frozen=True):
-    """A key that both sides changed in ways that no rule can join."""
+class _KeyConflict(Struct, frozen=True):
+    """A key that both sides changed so that no rule can merge it."""
 
     name: str
     sides: Sides[_Part | None]
 
 
-def _merge_key(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _Torn | None:
-    """Return the merged key, None if it is removed, or both versions if they contradict each other."""
+def _merge_key(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _KeyConflict | None:
+    """Return the merged key, None if the key is removed, or both versions if they conflict."""
     one = sides.agreed()
     if one is not None:
         return one[0]
@@ -171,22 +171,22 @@ def _merge_key(name: str, sides: Sides[_Part | None], documents: Sides[Document]
 
 
 def _is_set(name: str, sides: Sides[_Part | None]) -> bool:
-    """Return whether the values are lists that can be joined."""
+    """Return whether the values are lists whose items can be merged one by one."""
     values = [one.value for one in (sides.ancestor, sides.ours, sides.theirs) if one is not None]
     if name in LISTS:
         return name not in _DECIDED and not any(isinstance(value, dict) for value in values)
     return all(isinstance(value, list) for value in values)
 
 
-def _choose(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _Torn:
-    """Return the one value that both sides allow; torn if each side has its own."""
+def _choose(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _KeyConflict:
+    """Return the one value that is right for both sides, or a conflict if the sides have different values."""
     ours, theirs = sides.ours, sides.theirs
     if ours is None or theirs is None:
-        return _Torn(name, sides)
+        return _KeyConflict(name, sides)
     meant = sides.map(lambda part: _meaning(name, part))
     one = meant.agreed() or (_later(ours, theirs) if name in _LATEST else None)
     if one is None:
-        return _Torn(name, sides)
+        return _KeyConflict(name, sides)
     candidates = [part for part in (ours, theirs) if _meaning(name, part) == one[0]]
     if isinstance(one[0], str):
         candidates += _patched(name, sides, documents, one[0])
@@ -203,31 +203,31 @@ def _meaning(name: str, part: _Part | None) -> Any:
 
 def _later(ours: _Part, theirs: _Part) -> tuple[Any] | None:
     try:
-        # Of a day and a time at its start, the time says more.
+        # If a date and a date-time mean the same instant, keep the date-time, which is more precise.
         return (max((instant_of(parse_moment(one.value)), len(one.value), one.value) for one in (ours, theirs))[2],)
     except (TypeError, ValueError):
         return None
 
 
-def _join(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _Torn | None:
-    """Return a list with the items that each side added and without those that either removed."""
+def _join(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _KeyConflict | None:
+    """Return a list with the items that either side added, and without the items that either side removed."""
     old, ours, theirs = (_listed(part) for part in (sides.ancestor, sides.ours, sides.theirs))
     if name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
-        return _Torn(name, sides)
+        return _KeyConflict(name, sides)
     kept = [item for item in ours if item in theirs or item not in old]
     added = [item for item in theirs if item not in old and item not in ours]
     meant = [*kept, *added]
     if not meant:
         there = [part for part in (sides.ours, sides.theirs) if part is not None]
         above = {part.above for part in there} - {sides.ancestor.above if sides.ancestor else ""}
-        # The key goes, unless a comment would go with it that a side wrote.
-        return _Torn(name, sides) if above or _new_comments(sides) else None
+        # The key is removed, unless that would delete a comment that one side added.
+        return _KeyConflict(name, sides) if above or _new_comments(sides) else None
     found = [*_from_items(name, sides, kept, added), *_patched(name, sides, documents, meant)]
     return _with_comments(name, sides, [one for one in found if _listed(one) == meant])
 
 
 def _from_items(name: str, sides: Sides[_Part | None], kept: list[Any], added: list[Any]) -> Iterator[_Part]:
-    """Yield our block list and below it the lines of their new items, with the comments of both."""
+    """Yield our block list, followed by the source lines of the items that they added, with all comments."""
     ours, theirs = sides.ours, sides.theirs
     if ours is None or theirs is None or ours.items is None or theirs.items is None:
         return
@@ -241,25 +241,25 @@ def _from_items(name: str, sides: Sides[_Part | None], kept: list[Any], added: l
 def _patched(
     name: str, sides: Sides[_Part | None], documents: Sides[Document], value: str | list[Any]
 ) -> Iterator[_Part]:
-    """Yield the key as it is in our file and in theirs with another value."""
+    """Yield the key as it is in our file, then as it is in theirs, each patched to have the merged value."""
     for document, part in ((documents.ours, sides.ours), (documents.theirs, sides.theirs)):
         if part is None:
             continue
         try:
             patched = apply_edits(document.data, set_fields(document, {name: value}))
         except (UnpatchableError, TypeError):
-            # A patch writes no nested values.
+            # A patch cannot write nested values.
             continue
         yield _part(layout_of(parse_document(document.path, patched)), name)
 
 
-def _with_comments(name: str, sides: Sides[_Part | None], candidates: Sequence[_Part]) -> _Part | _Torn:
-    """Return the first candidate with every comment that a side wrote, under the lines above the key."""
+def _with_comments(name: str, sides: Sides[_Part | None], candidates: Sequence[_Part]) -> _Part | _KeyConflict:
+    """Return the first candidate that has every comment that a side added, below the comments above the key."""
     there = [part for part in (sides.ours, sides.theirs) if part is not None]
     above = Sides(sides.ancestor.above if sides.ancestor else "", there[0].above, there[-1].above).agreed()
     wanted = _new_comments(sides)
     fit = next((one for one in candidates if wanted <= one.comments), None)
-    return replace(fit, above=above[0]) if fit is not None and above is not None else _Torn(name, sides)
+    return replace(fit, above=above[0]) if fit is not None and above is not None else _KeyConflict(name, sides)
 
 
 def _new_comments(sides: Sides[_Part | None]) -> frozenset[str]:
@@ -274,20 +274,20 @@ def _listed(part: _Part | None) -> list[Any]:
 
 
 def _only_adds(old: Sequence[Any], new: Sequence[Any]) -> bool:
-    """Return whether every old item is still there, in its order."""
+    """Return whether every old item is still in the new list, in the same order."""
     rest = iter(new)
     return all(item in rest for item in old)
 
 
-# Merges three texts: returns the result, and whether it has a conflict.
+# A function that merges three texts and returns the result, and whether the result has a conflict.
 MergeText = Callable[[Sides[bytes]], tuple[bytes, bool]]
 BODY = "body"
 
 
 class EntryMerge(Struct, frozen=True):
-    """The merged bytes, and the names of the keys in conflict; `body` is the text below.
+    """The merged bytes, and the names of the keys in conflict (`body` means the text below the front matter).
 
-    `is_plain` says that git merged the whole file as text, since a side could not be read as an entry.
+    `is_plain` is set if git merged the whole file as text, because one side could not be parsed as an entry.
     """
 
     content: bytes
@@ -296,10 +296,10 @@ class EntryMerge(Struct, frozen=True):
 
 
 def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, marks: Marks | None = None) -> EntryMerge:
-    """Return the merge of three versions of an entry; an empty ancestor says that both sides added it.
+    """Return the merge of three versions of an entry. An empty ancestor means that both sides added the file.
 
-    Raises the errors of `merge_text`. Without a conflict the result parses to the fields that both sides meant; where
-    that is not possible, git merges the file as text.
+    If there is no conflict, the result parses to the fields that both sides meant. Where that is not possible, git
+    merges the file as text. Raises the errors of `merge_text`.
     """
     one = sides.agreed()
     if one is not None:
@@ -315,7 +315,7 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
 
 
 def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: Marks) -> EntryMerge | None:
-    """Merge key by key; None if a side is not an entry, or the parts together do not parse to the merged values."""
+    """Merge key by key. Return None if a side is not an entry, or if the result does not parse to the merged values."""
     line_break = _line_break(sides)
     unified = sides if line_break is None else sides.map(lambda content: content.replace(b"\r\n", b"\n"))
     ours, theirs = parse_document(path, unified.ours), parse_document(path, unified.theirs)
@@ -326,7 +326,7 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     documents = Sides(ancestor, ours, theirs)
     parts = documents.map(_parts_of)
     tail = parts.map(lambda one: one.tail).agreed()
-    # Comments below the last key belong to no key that could be marked.
+    # Both sides changed the comments below the last key. There is no key to mark as the conflict.
     if tail is None:
         return None
     keys = [
@@ -340,7 +340,7 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     same = bodies.agreed()
     body, is_torn = (same[0], False) if same is not None else merge_text(bodies)
     closing = (parts.map(lambda one: one.closing).agreed() or (parts.ours.closing,))[0]
-    # A body needs its fence to end the line, and the side that has one brought such a fence.
+    # If there is a body, the closing fence needs a line break.
     closing = closing if closing.endswith("\n") or not body else f"---{opening}"
     front = "".join(_shown(one, marks, opening) for one in keys)
     text = f"---{opening}{front}{tail[0]}{closing}".encode() + body
@@ -349,7 +349,7 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     has_mark = documents.map(lambda one: one.data.startswith(codecs.BOM_UTF8))
     if has_mark.ours if not sides.ancestor else has_mark.agreed() == (True,):
         text = codecs.BOM_UTF8 + text
-    torn = tuple(one.name for one in keys if isinstance(one, _Torn))
+    torn = tuple(one.name for one in keys if isinstance(one, _KeyConflict))
     return EntryMerge(text, (*torn, *([BODY] if is_torn else [])))
 
 
@@ -360,7 +360,7 @@ def _is_entry(document: Document) -> bool:
 
 
 def _line_break(sides: Sides[bytes]) -> bytes | None:
-    """Return the line break of the result if a side converted all of them; None if they stay as they are."""
+    """Return the line break for the result if a side converted all its line breaks, or None to leave them unchanged."""
     ends = sides.map(_ending)
     if None in (ends.ours, ends.theirs) or (sides.ancestor and ends.ancestor is None):
         return None
@@ -371,26 +371,26 @@ def _line_break(sides: Sides[bytes]) -> bytes | None:
 
 
 def _ending(content: bytes) -> bytes | None:
-    """Return the line break of every line of a file, None for a file that mixes both."""
+    """Return the line break that every line of a file has, or None if the file mixes LF and CRLF."""
     both, lines = content.count(b"\r\n"), content.count(b"\n")
     if both == lines > 0:
         return b"\r\n"
     return None if both or not lines else b"\n"
 
 
-def _shown(one: _Part | _Torn, marks: Marks, line_break: str) -> str:
-    """Return the text of a key, with git's marks around both sides of a conflict."""
+def _shown(one: _Part | _KeyConflict, marks: Marks, line_break: str) -> str:
+    """Return the source text of a key. A conflict has git's markers around both sides."""
     if isinstance(one, _Part):
         return one.text
     there = [part for part in (one.sides.ours, one.sides.theirs) if part is not None]
-    # Lines that both have above the key are not part of their conflict.
+    # Comment lines above the key that are the same on both sides are not part of the conflict.
     shared = there[0].above if len({part.above for part in there}) == 1 and len(there) == 2 else ""
     texts = one.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
     return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
 
 
-def _is_meant(keys: Sequence[_Part | _Torn], opening: str, tail: str, side: ConflictSide) -> bool:
-    """Return whether the front matter parses to the merged values, with one side of each conflict."""
+def _is_meant(keys: Sequence[_Part | _KeyConflict], opening: str, tail: str, side: ConflictSide) -> bool:
+    """Return whether the front matter parses to the merged values. `side` is used for each conflict."""
     chosen = [one if isinstance(one, _Part) else getattr(one.sides, side.value) for one in keys]
     there = [part for part in chosen if part is not None]
     text = "".join((opening, *(part.text for part in there), tail, "---\n"))
@@ -401,8 +401,9 @@ def _is_meant(keys: Sequence[_Part | _Torn], opening: str, tail: str, side: Conf
 def _merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
     """Return the keys of both sides in one order.
 
-    The order is ours, unless only theirs differs from the ancestor's. A key that the other side added comes after the
-    key that it comes after there; of two additions at one place the order of the fields decides, then the name.
+    The order is ours, unless only theirs differs from the ancestor's order. A key that only the other side has comes
+    after the key that precedes it on that side. If both sides added a key at one place, the order of the fields
+    decides, then the name.
     """
     base, other = names.ours, names.theirs
     common = set(names.ancestor) & set(base) & set(other)

@@ -1,4 +1,4 @@
-"""Parse a file into front matter, body and findings, and find the parts of a body that are not code."""
+"""Parse a file into front matter, body and findings. Find the parts of a body that are not code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mdmem.markdown.yaml_loader import StrictHandler
 
 SIZE_LIMIT = 1024 * 1024
-# All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
+# A conflict has all three marker lines in this order. A row of `=` alone underlines a heading.
 _CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _RULE = re.compile(r"\s*---")
 _SECOND = re.compile(
@@ -27,7 +27,7 @@ _TYPICAL = frozenset({"type", "status", "created_at", "title", "tags", "applies_
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^ \t\r\n].*)", re.MULTILINE)
 _CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _BACKTICKS = re.compile("`+")
-# No blanks after the colon: they may be code that was blanked out.
+# The pattern does not consume blanks after the colon, because they may be code that was blanked out.
 _RATIONALE_LINE = re.compile(r"^Rationale:", re.MULTILINE)
 _RATIONALE_HEADING = re.compile(r"^#{1,6}[ \t]+Rationale[ \t]*#*[ \t]*$", re.MULTILINE)
 _ANY_HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
@@ -35,16 +35,16 @@ _ANY_HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 
 @cache
 def handler() -> StrictHandler:
-    """Return the reader of front matter, imported late: most questions parse no file, and need no PyYAML."""
+    """Return the parser for front matter, imported late because most questions parse no file and need no PyYAML."""
     from mdmem.markdown.yaml_loader import StrictHandler
 
     return StrictHandler()
 
 
 class Document(Struct, frozen=True):
-    """One file with its front matter and body apart; the values are still text.
+    """One file, split into front matter and body. The values of the fields are not yet converted from text.
 
-    `fields` is None if the front matter cannot be read; `text` is without a byte order mark.
+    `fields` is None if the front matter cannot be parsed. `text` does not include a byte order mark.
     """
 
     path: str
@@ -56,31 +56,31 @@ class Document(Struct, frozen=True):
     findings: tuple[Finding, ...]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
-        """Return the place of a field, or of one item of its list; the opening fence for a field that is absent."""
+        """Return the place of a field, or of one item of a list. For a missing field, return the opening fence."""
         if self.fields is None or name not in self.fields:
             return Place(self.path)
         line, column, width = self.fields.place(name, item, of_key=of_key)
         return Place(self.path, line + 1, column, width)
 
     def body_place(self, offset: int, width: int = 0) -> Place:
-        """Return the place in the file of a character of the body."""
+        """Return the place in the file of a character in the body."""
         return self.text_place(len(self.text) - len(self.body) + offset, width)
 
     def text_place(self, offset: int, width: int = 0) -> Place:
-        """Return the place of a character of the file's text."""
+        """Return the place in the file of a character in the text."""
         starts = _line_starts(self.text)
         line = bisect_right(starts, offset)
         return Place(self.path, line, offset - starts[line - 1] + 1, width)
 
 
-# One file may have thousands of findings, and each would count the lines before it.
+# Cached, because a file may have thousands of findings and each needs its line number.
 @lru_cache(maxsize=4)
 def _line_starts(text: str) -> tuple[int, ...]:
     return 0, *(found.end() for found in re.finditer("\n", text))
 
 
 def parse_document(path: str, data: bytes) -> Document:
-    """Return the document in some bytes; never raises: every fault is a finding."""
+    """Return the document parsed from some bytes. Never raises an error: every fault becomes a finding."""
     if len(data) > SIZE_LIMIT:
         message = f"the file is {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB"
         return _unread(data, Finding("file-too-large", message, Place(path), "split it; one entry is one rule"))
@@ -93,7 +93,7 @@ def parse_document(path: str, data: bytes) -> Document:
         front, body = handler().split(text)
     except FenceError as error:
         fault = Finding(error.code, str(error), Place(path, error.line), error.help)
-        # A conflict explains the fault.
+        # A merge conflict explains why the front matter is unreadable.
         return Document(path, data, text, None, text, 1, conflict or (fault,))
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
     if conflict and conflict[0].place.line < body_line:
@@ -114,7 +114,7 @@ def parse_document(path: str, data: bytes) -> Document:
 
 
 def unreadable_document(path: str, reason: str) -> Document:
-    """Return the document of a file that exists and cannot be read."""
+    """Return a document for a file that exists but cannot be read."""
     help_ = "make it readable, then run this again"
     return _unread(b"", Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_))
 
@@ -149,7 +149,7 @@ def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
 
 def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding, ...]:
     found = _SECOND.match(body) if _RULE.match(body) else None
-    # Two rules with `Note: …` between them are Markdown; a front matter has at least one of these keys.
+    # Two horizontal rules with `Note: …` between them are Markdown. A front matter has at least one of these keys.
     if found is None or not any(line.split(":")[0] in _TYPICAL for line in found[1].splitlines()):
         return ()
     place = Place(path, body_line + body.count("\n", 0, body.index("---")), 1, 3)
@@ -165,13 +165,13 @@ def first_heading(body: str) -> str | None:
     if found is None:
         return None
     heading = body[found.start(1) : found.end(1)].rstrip()
-    # `Title ##` is closed by its marks, `About C#` is not.
+    # `Title ##` has closing marks. In `About C#` the mark belongs to the title.
     bare = heading.rstrip("#")
     return bare.rstrip() if bare[-1:] in (" ", "\t") else heading
 
 
 def without_code(body: str) -> str:
-    """Return the body with fenced code and code spans blanked out, every character at its old offset."""
+    """Return the body with fenced code and code spans replaced by blanks. All other characters keep their offset."""
     if "`" not in body and "~~~" not in body:
         return body
     lines = without_fenced(body).split("\n")
@@ -179,7 +179,7 @@ def without_code(body: str) -> str:
 
 
 def without_fenced(body: str) -> str:
-    """Return the body with fenced code blanked out; one that nothing closes reaches to the end, as in CommonMark."""
+    """Return the body with fenced code replaced by blanks. As in CommonMark, an unclosed fence extends to the end."""
     if "```" not in body and "~~~" not in body:
         return body
     parts, end, opening = [], 0, None
@@ -195,15 +195,15 @@ def without_fenced(body: str) -> str:
 
 
 def blank(text: str) -> str:
-    """Return a text with a blank in place of every character but the line breaks."""
-    # Line by line: to replace letter by letter takes ten times as long.
+    """Return a text with a blank in place of every character except line breaks."""
+    # Line by line, because replacing each letter is ten times slower.
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def _without_spans(line: str) -> str:
-    """Blank out spans of code: from a run of backticks to the next run of the same length in the line."""
+    """Replace code spans by blanks: from a run of backticks to the next run of the same length in the line."""
     runs = [found.span() for found in _BACKTICKS.finditer(line)]
-    # The next run of the same length, from the right: each run is read once, however many nothing closes.
+    # Find the next run of the same length for every run in one pass from the right. Unclosed runs stay cheap this way.
     following: dict[int, int] = {}
     closing = [0] * len(runs)
     for number, (start, stop) in reversed([*enumerate(runs)]):
@@ -222,16 +222,16 @@ def _without_spans(line: str) -> str:
 
 
 def rationale_of(prose: str) -> str:
-    """Return the text after a line `Rationale:` or a heading of that name, up to the next heading; else everything.
+    """Return the text after `Rationale:` or a heading of that name, up to the next heading, or else the whole text.
 
-    `prose` is a body with its code blanked out, so that an example of an entry is not a rationale.
+    `prose` is a body whose code is replaced by blanks, so that an example inside code does not count as a rationale.
     """
     start, end = rationale_span(prose)
     return prose[start:end].strip()
 
 
 def rationale_span(prose: str) -> tuple[int, int]:
-    """Return the start and end of the rationale, for callers that want it with its code."""
+    """Return the start and end offset of the rationale, for callers that need its code too."""
     starts = [found.end() for mark in (_RATIONALE_LINE, _RATIONALE_HEADING) if (found := mark.search(prose))]
     if not starts:
         return 0, len(prose)
@@ -241,6 +241,6 @@ def rationale_span(prose: str) -> tuple[int, int]:
 
 
 def with_rationale(text: str, rationale: str) -> str:
-    """Return a body with a text and its rationale, as `rationale_of` finds it."""
+    """Return a body made of a text and a rationale, in the form that `rationale_of` finds."""
     parts = (text.strip(), f"Rationale: {rationale.strip()}" if rationale.strip() else "")
     return "\n\n".join(part for part in parts if part) + "\n"

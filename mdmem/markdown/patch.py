@@ -1,7 +1,7 @@
 """Change single keys of a front matter without touching any other byte.
 
-Each patch is proved before it is returned: the patched bytes are parsed, the changed fields have the values that were
-asked for, and the other fields and the body are as before. Anything else raises UnpatchableError.
+Each patch is proved before it is returned. The patched bytes are parsed, the changed fields must have the requested
+values, and the other fields and the body must be the same as before. Otherwise UnpatchableError is raised.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RELATIONS, _TO = "relations", "to"
 
 
 class _Change(NamedTuple):
-    """Characters of the front matter to replace; all comments in the lines of the key `keeps` must stay."""
+    """A range of characters in the front matter to replace. `keeps` is a key whose comments must all stay."""
 
     start: int
     end: int
@@ -46,10 +46,10 @@ class _Change(NamedTuple):
 
 
 def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, ...]:
-    """Return the edits that give fields their values: a text, a list, or None to remove the key.
+    """Return the edits that set fields to new values: a text, a list, or None to remove the key.
 
-    A field that has its value already is not touched; an empty list removes the key. A new key goes where the order of
-    the fields puts it among the keys that are there. Edits are sorted by their place.
+    A field that has its value already is not touched, and an empty list removes the key. A new key is inserted among
+    the existing keys by the order of the fields. Edits are sorted by their place.
     """
     layout = layout_of(document)
     changes = []
@@ -62,7 +62,7 @@ def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, .
 
 
 def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit, ...]:
-    """Return the edits that put items at the end of a list; an item that is there already is not added again."""
+    """Return the edits that append items to a list. Items that the list has already are not added again."""
     layout = layout_of(document)
     old = _listed(layout.fields.get(name))
     new = [item for item in dict.fromkeys(items) if item not in old]
@@ -72,9 +72,9 @@ def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
-    """Return the edits that remove one item of a list; the last item takes the key with it.
+    """Return the edits that remove one item of a list. Removing the last remaining item removes the key.
 
-    Raises KeyError and IndexError for a field or item that is not there.
+    Raises KeyError for a missing field and IndexError for a missing item.
     """
     layout = layout_of(document)
     places = range(len(_listed(layout.fields[name])))
@@ -84,9 +84,9 @@ def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
 
 
 def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that give items of a list other texts, by their places; a wiki link becomes plain text.
+    """Return the edits that give items of a list new texts, by index. A wiki link becomes plain text.
 
-    Raises KeyError and IndexError for a field or item that is not there.
+    Raises KeyError for a missing field and IndexError for a missing item.
     """
     layout = layout_of(document)
     items, node = _listed(layout.fields[name]), layout.fields.nodes(name)[1]
@@ -100,12 +100,12 @@ def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tu
 
 
 def replace_item(document: Document, name: str, item: int, text: str) -> tuple[Edit, ...]:
-    """Return the edits that give one item of a list another text, as `replace_items` does."""
+    """Return the edits that give one item of a list a new text, as `replace_items` does."""
     return replace_items(document, name, {item: text})
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edit that gives a key another name; none if it is absent, or has that name."""
+    """Return the edit that renames a key. There is no edit if the key is missing or already has that name."""
     layout = layout_of(document)
     if old == new or old not in layout.fields:
         return ()
@@ -118,9 +118,9 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
 
 
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that make relations lead to other addresses, by their places.
+    """Return the edits that change the targets of relations to other addresses, by index.
 
-    Raises KeyError and IndexError for a relation that is not there.
+    Raises KeyError for a missing field and IndexError for a missing relation.
     """
     layout = layout_of(document)
     node, meant = layout.fields.nodes(_RELATIONS)[1], _listed(layout.fields[_RELATIONS]).copy()
@@ -136,7 +136,7 @@ def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[E
 
 
 def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:
-    """Return the edits that put relations behind those that are there."""
+    """Return the edits that append relations to the existing relations."""
     layout = layout_of(document)
     node = layout.fields.nodes(_RELATIONS)[1] if _RELATIONS in layout.fields else None
     old, sources = _listed(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
@@ -153,17 +153,17 @@ def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Ed
 
 
 def relation_item(relation: Relation) -> str:
-    """Return a relation as an item of a list."""
+    """Return the source text of a relation as a list item."""
     return f"{{type: {scalar(relation.type)}, {_TO}: {scalar(relation.to)}}}"
 
 
 def fresh(name: str, text: str) -> str:
-    """Return the source of a value in a new place: dates and numbers are bare in the fields that have them."""
+    """Return the source text of a new value. Dates and numbers have no quotes in fields of these kinds."""
     return text if is_typed(name) and is_bare(text) else scalar(text)
 
 
 def verify(before: Document, after: Document, values: Mapping[str, Any]) -> bool:
-    """Return whether a document parses, has the values, and differs in nothing else from an earlier version."""
+    """Return whether `after` parses, has the given values, and is otherwise the same as `before`."""
     if before.fields is None or after.fields is None or before.body != after.body:
         return False
     if {**before.fields, **values} != {**after.fields, **values}:
@@ -174,7 +174,7 @@ def verify(before: Document, after: Document, values: Mapping[str, Any]) -> bool
 def _proved(
     document: Document, layout: Layout, changes: Sequence[_Change], is_meant: Callable[[Document], bool]
 ) -> tuple[Edit, ...]:
-    """Return the edits of changes that lead to the meant document; raises UnpatchableError for any other."""
+    """Return the edits for some changes. Raises UnpatchableError unless the patched document satisfies `is_meant`."""
     at = layout.offset
     edits = [edit for one in changes for edit in replace_span(document, at + one.start, at + one.end, one.text)]
     if not edits:
@@ -199,7 +199,10 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _has_value(fields: Fields, name: str, value: Any) -> bool:
-    """Return whether a field has a value; a list of one may be a text, and a block scalar may end with a line break."""
+    """Return whether a field has a value.
+
+    A text counts as a list of one, and a block scalar may end with a line break.
+    """
     current = fields.get(name)
     if value is None or name not in fields:
         return name not in fields and not value and value != ""
@@ -217,7 +220,7 @@ def _new_key(layout: Layout, name: str, value: str | Sequence[str]) -> _Change:
 
 
 def _changed(layout: Layout, name: str, value: Value) -> _Change:
-    """Return the change that gives a key another value, in the style of the old one."""
+    """Return the change that gives a key a new value in the style (quotes, list form) of the old value."""
     node, old = layout.fields.nodes(name)[1], _listed(layout.fields[name])
     if not value and value != "":
         return _Change(*layout.lines(name), "")
@@ -227,14 +230,14 @@ def _changed(layout: Layout, name: str, value: Value) -> _Change:
         raise layout.refusal(f"has nested values in `{name}`", "change it by hand")
     if not isinstance(value, str) or name in LISTS:
         return _changed_list(layout, name, _slots(old, [value] if isinstance(value, str) else list(value or ())))
-    # One value in place of a whole list.
+    # A single value replaces a whole list.
     if is_sequence(node) and node.flow_style:
         return _Change(node.start_mark.index, node.end_mark.index, fresh(name, value), keeps=name)
     return _Change(layout.colon(name), content_end(layout.front, node), f" {fresh(name, value)}", keeps=name)
 
 
 class _Slot(NamedTuple):
-    """One item of a wanted list: an old item by its place, another text in its place, or a new text."""
+    """One item of the wanted list: an old item by its index, an old item with a new text, or a new item."""
 
     old: int | None
     text: str | None = None
@@ -242,7 +245,10 @@ class _Slot(NamedTuple):
 
 
 def _slots(old: Sequence[Any], wanted: Sequence[str]) -> list[_Slot]:
-    """Return the slots that turn one list into another: equal items stay, the others are replaced in order."""
+    """Return the slots that turn the old list into the wanted list.
+
+    Equal items stay, and others are replaced in order.
+    """
     slots = []
     for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
         for place, text in enumerate(wanted[first:behind], start):
@@ -258,7 +264,7 @@ def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_
 
 
 def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
-    """Return the change that makes the items of a list those wanted; no items remove the key."""
+    """Return the change that replaces the items of a list by the wanted items, or removes the key if there are none."""
     node: Any = layout.fields.nodes(name)[1]
     if not slots:
         return _Change(*layout.lines(name), "")
@@ -281,13 +287,13 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
         items.append(replace(item, above=above + item.above))
     foot = "".join(one.above for one in parts.items[at:])
     is_moved = any(slot.old is None and slot.text in removed for slot in slots)
-    # A removed line takes its comment along, unless its item comes back elsewhere.
+    # A removed line may lose its comment, unless the same item is added again at another place.
     keeps = None if removed and parts.by_line and not is_moved else name
     return _smallest(layout, parts.start, parts.end, parts.joined(items, foot), keeps)
 
 
 def _smallest(layout: Layout, start: int, end: int, new: str, keeps: str | None) -> _Change:
-    """Return the change without the characters at both ends that stay."""
+    """Return a change without the characters at both ends that are the same before and after."""
     old = layout.front[start:end]
     limit = min(len(old), len(new))
     above = next((at for at in range(limit) if old[at] != new[at]), limit)
@@ -296,7 +302,7 @@ def _smallest(layout: Layout, start: int, end: int, new: str, keeps: str | None)
 
 
 def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> _Item:
-    """Return an item with another text, in its style."""
+    """Return a list item with a new text, in the style of the old item."""
     if not isinstance(layout.fields[name][place], str | None):
         raise layout.refusal(f"has a nested value as an item of `{name}`", "change the item by hand")
     value: Any = layout.fields.nodes(name)[1]
@@ -312,7 +318,7 @@ def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> 
 
 
 def _changed_single(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
-    """Change a text that is a list of one, or an empty value; several items make it a flow list."""
+    """Change a field whose value is a single text or empty. Several new items turn the value into a flow list."""
     node = layout.fields.nodes(name)[1]
     if not is_scalar(node):
         raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
@@ -332,10 +338,10 @@ def _scalar_change(layout: Layout, node: yaml.ScalarNode, text: str, *, name: st
 
 
 def _value_span(layout: Layout, node: yaml.ScalarNode, source: str) -> tuple[int, int, str]:
-    """Return the span of a value and its new source; an empty value gets its place behind the colon."""
+    """Return the range of a value and its new source. The range of an empty value is just after the colon."""
     start, end = node.start_mark.index, content_end(layout.front, node)
     if node.style in ("|", ">") and (header := _BLOCK_HEADER.match(layout.front, start)):
-        # The comment on the header's line stays where the block scalar goes.
+        # Keep the comment on the header line of a block scalar that is replaced.
         return start, end, source + header[1]
     if start < end:
         return start, end, source
@@ -346,7 +352,7 @@ def _value_span(layout: Layout, node: yaml.ScalarNode, source: str) -> tuple[int
 
 
 def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str, in_flow: bool = False) -> str:
-    """Return the source of a text in the place of a scalar, in the same style; a block becomes one line in quotes."""
+    """Return the source for a text in the style of an old scalar. A block scalar becomes one line in quotes."""
     if node.start_mark.index == content_end(layout.front, node):
         return fresh(name, text)
     if node.style in ("|", ">"):
@@ -356,7 +362,10 @@ def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: st
 
 
 def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str:
-    """Return the source of an item: a known text keeps its quotes, a new text takes those of the last item."""
+    """Return the source of a list item.
+
+    A text of the old list keeps its quotes. A new text gets the quotes of the last item.
+    """
     known = next((node for node in nodes if is_scalar(node) and node.value == text), None)
     model = known or (nodes[-1] if nodes else None)
     style = model.style if is_scalar(model) and model.style in _QUOTES else None
@@ -366,10 +375,10 @@ def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str
 
 
 class _Item(Struct):
-    """The source of one item of a list and of its line.
+    """The source of one list item and of the rest of its lines.
 
-    `above` are the comment lines above it, `lead` is the indentation, with the dash in a block list, and `rest` the
-    end of its line. An item of a flow list that shares its line has a source alone.
+    `above` has the comment lines above the item. `lead` is the indentation, with the dash in a block list. `rest` is
+    the end of the line. If several items of a flow list share a line, each item only has `source`.
     """
 
     source: str
@@ -379,7 +388,10 @@ class _Item(Struct):
 
 
 class _ListSource(Struct):
-    """A list taken apart; `new` is the form of a new item, and `by_line` says that each item has lines of its own."""
+    """A list split into its parts.
+
+    `new` is a template for new items. `by_line` means that each item has its own lines.
+    """
 
     start: int
     end: int
@@ -392,7 +404,7 @@ class _ListSource(Struct):
     foot: str = ""
 
     def joined(self, items: Sequence[_Item], below: str) -> str:
-        """Return the source of the list with other items, and comment lines below them."""
+        """Return the source of the list with other items, and with `below` as the comment lines after them."""
         commas = [*[self.comma] * (len(items) - 1), self.last_comma]
         pairs = zip(items, commas, strict=True)
         lines = (f"{one.above}{one.lead}{one.source}{comma}{one.rest}" for one, comma in pairs)
@@ -409,7 +421,7 @@ def _parse_list(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
 
 
 def _parse_lines(layout: Layout, node: yaml.SequenceNode, at: int) -> _ListSource | None:
-    """Take a flow list apart that has one item a line."""
+    """Split a flow list that has one item on each line. Return None for any other list."""
     front, start, end = layout.front, node.start_mark.index, node.end_mark.index
     parts = _ListSource(start, end, [], _Item("", lead="  ", rest=layout.line_break(at)), comma=",")
     parts.head = front[start:at]
@@ -427,7 +439,7 @@ def _parse_lines(layout: Layout, node: yaml.SequenceNode, at: int) -> _ListSourc
 
 
 def _parse_wrapped(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
-    """Take another flow list apart: on one line its blanks stay, else it is joined to one line."""
+    """Split any other flow list. A list on one line keeps its blanks. A list on several lines becomes one line."""
     front, start, end = layout.front, node.start_mark.index, node.end_mark.index
     spans = [(item.start_mark.index, content_end(front, item)) for item in node.value]
     items = [_Item(front[first:behind]) for first, behind in spans]
@@ -446,7 +458,7 @@ def _parse_block(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
     for item in node.value:
         first, behind = item.start_mark.index, content_end(front, item)
         line = layout.line_start(first)
-        # The dash may be on a line of its own above the item.
+        # The dash may be alone on a line above the item.
         while front[line + column : line + column + 1] != "-" or line + column >= first:
             line = layout.line_start(line - 1)
         above = front[at:line] if items else ""

@@ -1,4 +1,7 @@
-"""Split a body into sentences of prose: without code, tables, quotes, status lines, banners and lists of links."""
+"""Split a body into sentences of prose.
+
+Code, tables, quotes, status lines, banners and lists of links are left out.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,18 @@ from itertools import pairwise
 from mdmem.markdown.parse import blank, without_fenced
 from mdmem.record import StoredRecord
 
-# An open comment reaches to the end: a search from each of thousands would take hours.
+# An unclosed comment extends to the end. Otherwise a text with thousands of unclosed comments takes hours.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
-# No sentence ends at an abbreviation, at an initial, or before a small letter.
+# A sentence does not end at an abbreviation, at an initial, or before a lower-case letter.
 _STOPPED = (
     r"(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"
     r"[.!?]*+(?:[\"')\]*_`]|[\u2019\u201d])*+(?=\s+[^\sa-z])"
 )
 _WIDE = "。！？"
 _END = re.compile(rf"[.!?{_WIDE}](?:(?<=[.!?]){_STOPPED}|(?<=[{_WIDE}])[{_WIDE}]*+[」』”]*+)")
-# Fields and targets of reStructuredText, pictures, tags, rows of marks, tables and quotes.
+# Not prose: fields and targets of reStructuredText, images, tags, rows of marks, tables and quotes.
 _NO_PROSE = re.compile(
     r":[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z|[|>]|\.\.(?:\s|\Z)"
 )
@@ -32,17 +35,20 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
-# Of Markdown and of reStructuredText.
+# Links of Markdown and of reStructuredText.
 _TARGET = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _WORD = re.compile(r"[^\W_]+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
-# A line with a link and so few words only says where to look.
+# A line with a link and at most this number of words is only a pointer to another page.
 _FEW = 3
 _CODE_INDENT = 4
 
 
 class Sentence(StoredRecord, frozen=True):
-    """A sentence and its place in the body; `block` identifies its paragraph, `is_item` a list item that it begins."""
+    """A sentence and its place in the body.
+
+    `block` is the number of the paragraph. `is_item` is set at the start of a list item.
+    """
 
     start: int
     end: int
@@ -52,18 +58,18 @@ class Sentence(StoredRecord, frozen=True):
 
     @property
     def bare(self) -> Sentence:
-        """Return it with links reduced to their texts."""
+        """Return the sentence with links reduced to their texts."""
         text = without_targets(self.text)
         return self if text == self.text else self.with_changes(text=text)
 
     @property
     def size(self) -> int:
-        """Return its bytes, and one for the space after it."""
+        """Return the number of bytes of the sentence, plus one for the space after it."""
         return size_of(self.text) + 1
 
 
 def size_of(text: str) -> int:
-    """Return the bytes of a text, which may contain file names that are not UTF-8."""
+    """Return the number of bytes of a text. The text may contain file names that are not UTF-8."""
     return len(text.encode("utf-8", "surrogateescape"))
 
 
@@ -78,7 +84,7 @@ def without_targets(text: str) -> str:
 
 
 def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the sentences of a part of a body that are prose."""
+    """Yield the sentences of prose between two offsets of a body."""
     text = _COMMENT.sub(lambda found: blank(found[0]), without_fenced(body[start:end]))
     is_held = False
     for number, (first, last) in enumerate(_blocks(text)):
@@ -95,7 +101,7 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
 
 
 def said(sentences: Iterable[Sentence]) -> str:
-    """Return sentences as text, with a blank line between paragraphs and a line for each item."""
+    """Join sentences to a text, with a blank line between paragraphs and a new line for each list item."""
     text, block = "", -1
     for one in sentences:
         if text:
@@ -105,7 +111,7 @@ def said(sentences: Iterable[Sentence]) -> str:
 
 
 def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
-    """Return the first sentences that together have at most so many bytes."""
+    """Return the first sentences that together have at most `limit` bytes."""
     left, fit = limit, []
     for one in sentences:
         left -= one.size
@@ -116,7 +122,7 @@ def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """Return a text of at most so many bytes, cut between words."""
+    """Return a text of at most `limit` bytes, cut between two words."""
     if size_of(text) <= limit:
         return text
     cut = text.encode("utf-8", "surrogateescape")[: max(0, limit - 4)].decode("utf-8", "ignore")
@@ -124,7 +130,7 @@ def cut_at_word(text: str, limit: int) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each block between blank lines."""
+    """Yield the start and end offset of each block of text between blank lines."""
     start = 0
     for gap in (*_BLANK_LINES.finditer(text), None):
         end = gap.start() if gap is not None else len(text)
@@ -145,7 +151,7 @@ def _is_prose(block: str) -> bool:
 
 
 def _is_links(text: str) -> bool:
-    """Return whether a text does little more than to say where to look."""
+    """Return whether a text is little more than links to other pages."""
     if "](" not in text and "[[" not in text and "://" not in text:
         return False
     links = len(_LINK.findall(text))
@@ -153,8 +159,8 @@ def _is_links(text: str) -> bool:
 
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield the place and the text of each sentence of a paragraph, and whether it begins a list item."""
-    # The start of each item's text: the full stop of its number does not end a sentence.
+    """Yield each sentence of a paragraph as start, end, text, and whether it is the start of a list item."""
+    # Start after the item's number, because the full stop of the number does not end a sentence.
     begin = {found.start(): found.end() - 1 for found in _ITEM.finditer(f"\n{block}")}
     edges = sorted({0, *begin, len(block)})
     for left, right in pairwise(edges):

@@ -1,4 +1,4 @@
-"""Measure how similar texts are, without comparing each with each: a signal for people, never a verdict."""
+"""Measure how similar texts are, without comparing every pair. The result is a hint for people, not a decision."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from mdmem.model.entry import Entry, Wing
 
 _WORD = re.compile(r"[^\W_]+")
-# Guards against a share that no float represents exactly.
+# Tolerance for rounding errors of floats.
 _NEARLY = 1e-9
-# In a memory of copies all texts are similar: each is compared with so many, and so many pairs are kept for it.
+# Limits for a memory full of copies, where all texts are similar: comparisons and stored pairs for each text.
 _COMPARED, _ENOUGH = 500, 50
 
 
@@ -27,14 +27,14 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Return the share of words that two sets have in common, 0 to 1; 0 for two empty ones (Jaccard 1901)."""
+    """Return the share of words that two sets have in common, from 0 to 1 (Jaccard 1901). Two empty sets share 0."""
     common = len(first & second)
     union = len(first) + len(second) - common
     return common / union if union else 0.0
 
 
 class NearPair(Struct, frozen=True):
-    """Two texts, by name, and the share of their words that they have in common."""
+    """Two texts, by name, and the share of words that they have in common."""
 
     a: str
     b: str
@@ -44,24 +44,25 @@ class NearPair(Struct, frozen=True):
 def near_pairs(
     texts: Iterable[tuple[str, frozenset[str]]], *, share: float, among: Collection[str] | None = None
 ) -> list[NearPair]:
-    """Return the pairs of texts with at least that share of common words, the nearest first, then by name.
+    """Return the pairs of texts that share at least `share` of their words. Sort by similarity, then by name.
 
-    With `among`, exactly one of the two has one of these names. Of very many texts like one, only some are returned.
+    With `among`, exactly one text of each pair has one of these names. If very many texts are similar, only some of the
+    pairs are returned.
 
-    Two texts that share so much have one of their rarest words in common (prefix filtering, Chaudhuri et al.,
-    ICDE 2006), so only texts with a common rare word are compared.
+    Two texts that share so many words also share one of their rarest words (prefix filtering, Chaudhuri et al., ICDE
+    2006). Therefore only texts with a common rare word are compared.
     """
     words_of = {name: words for name, words in texts if words}
     frequency = Counter(word for words in words_of.values() for word in words)
     indexed: defaultdict[str, list[str]] = defaultdict(list)
     found: list[NearPair] = []
-    # Each text is compared with the indexed texts before it, so those to be indexed come first.
+    # Each text is compared with the texts that are indexed so far, so the texts to index come first.
     for name in sorted(words_of, key=lambda one: among is not None and one not in among):
         words = words_of[name]
         rarest = sorted(words, key=lambda word: (frequency[word], word))
         rare = rarest[: len(words) - ceil(share * len(words) - _NEARLY) + 1]
         if among is None or name not in among:
-            # Of two texts of very different sizes, the larger has too many other words.
+            # If one text is much larger, it has too many other words to be similar.
             fit = range(ceil(share * len(words) - _NEARLY), int(len(words) / share + _NEARLY) + 1)
             others = islice((one for one in _with_any(rare, indexed) if len(words_of[one]) in fit), _COMPARED)
             pairs = (NearPair(min(name, one), max(name, one), jaccard(words, words_of[one])) for one in others)
@@ -73,7 +74,7 @@ def near_pairs(
 
 
 def _with_any(words: Iterable[str], indexed: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield each indexed text that has one of some words, once."""
+    """Yield each indexed text that contains at least one of the words. Yield no text twice."""
     seen: set[str] = set()
     for word in words:
         for name in indexed.get(word, ()):
@@ -83,7 +84,7 @@ def _with_any(words: Iterable[str], indexed: Mapping[str, Sequence[str]]) -> Ite
 
 
 def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) -> list[tuple[str, ...]]:
-    """Return the groups of texts that chains of pairs connect, each pair with more than that share of common words."""
+    """Return the groups of texts that are connected by pairs with a share of common words over `above`."""
     groups: dict[str, set[str]] = {}
     for pair in near_pairs(texts, share=above):
         if pair.share > above + _NEARLY:
@@ -95,9 +96,9 @@ def near_groups(texts: Iterable[tuple[str, frozenset[str]]], *, above: float) ->
     return sorted(tuple(sorted(group)) for group in distinct)
 
 
-# The contract of the entry model: from .55 two entries of one type may overlap.
+# The contract of the entry model says that two entries of one type may overlap from .55 on.
 MAY_OVERLAP = 0.55
-# Hundreds of entries about one subject are a series; the first of them are enough to see it.
+# Hundreds of entries about one subject are a series. Reporting the first few is enough.
 _REPORTED = 20
 
 
@@ -110,11 +111,11 @@ class Overlap(Struct, frozen=True):
 
 
 def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[Overlap]:
-    """Yield the pairs of one type, project and shared, about one subject without `overrides`, by address.
+    """Yield pairs of a project's entry and a shared entry of the same type and subject that do not link to each other.
 
-    Two entries are about one subject when they have the same entry-id, or their titles share at least .55 of their
-    words. Only shared wings that the project reads count. At most 20 pairs are yielded for an entry; the last then
-    says that there may be more.
+    Two entries have the same subject if they have the same entry-id, or if their titles share at least .55 of their
+    words. Only shared wings that the project reads count. The pairs are sorted by address. At most 20 pairs are yielded
+    for an entry, and the reason of the last pair then says that there may be more.
     """
     by_address = {one.address: one for one in entries}
     shared = {address for address, one in by_address.items() if wings[one.wing].is_shared}

@@ -1,4 +1,4 @@
-"""Give the content of an entry as text: its body with the fields that belong to it, and its size."""
+"""Return the content of an entry as text: the body, and the fields that are part of the content."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ BYTES_A_TOKEN = 4
 
 
 def tokens_of(size: int) -> int:
-    """Return the tokens that so many bytes of UTF-8 count for."""
+    """Return an estimate of the number of tokens in `size` bytes of UTF-8."""
     return -(-size // BYTES_A_TOKEN)
 
 
 def quoted(text: str) -> str:
-    """Return a text as a quote of Markdown, so that it stays material."""
+    """Return a text as a Markdown quote, which marks the text as quoted material."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def content_of(entry: Entry, body: str) -> str:
-    """Return an entry's body with the fields that are part of what it says."""
+    """Return an entry's body, followed by the fields that are part of its content."""
     return "\n\n".join(part for part in (body.strip(), *stated_fields(entry)) if part)
 
 
 def is_title_alone(content: str) -> bool:
-    """Return whether a content is nothing but headings, so that there is no more to ask for."""
+    """Return whether a content has only headings, so that there is nothing more to read."""
     return all(line.startswith("#") for line in content.splitlines() if line.strip())
 
 
 def stated_fields(entry: Entry) -> list[str]:
-    """Return the texts of the fields that belong to the content of an entry; some may be empty."""
+    """Return the texts of the fields that are part of an entry's content. Some of them may be empty."""
     if entry.type is EntryType.PATTERN:
         return [
             f"When: {entry.trigger}" if entry.trigger else "",

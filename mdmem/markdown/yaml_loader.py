@@ -1,4 +1,4 @@
-"""Load front matter as strict YAML: every scalar is read as text, and errors are in plain words."""
+"""Load front matter as strict YAML. Every scalar is read as text, and errors are explained in plain words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _NO_BLANK = re.compile(r"([\w-]+):(\S.*)")
 
 
 class _Refusal(Struct, frozen=True):
-    """YAML that the reader refused: its words, the start of the construct (`since`), and where it stopped (`at`)."""
+    """An error of the YAML parser.
+
+    `words` is its message, `since` is the start of the construct, and `at` is the place of the error.
+    """
 
     text: str
     words: str
@@ -35,7 +38,7 @@ class _Refusal(Struct, frozen=True):
     at: Any
 
     def line(self, mark: Any) -> str:
-        """Return the line of a mark."""
+        """Return the line that contains a mark."""
         lines = self.text.split("\n")
         return lines[mark.line].rstrip("\r") if mark.line < len(lines) else ""
 
@@ -44,12 +47,12 @@ class _Refusal(Struct, frozen=True):
         return self.line(mark)[mark.column : mark.column + 1]
 
     def fault(self, mark: Any, message: str, help_: str, cause: str = "") -> Trouble:
-        """Return the fault at a mark."""
+        """Return a fault at a mark."""
         return Trouble("yaml-syntax", message, help_, mark.line + 1, mark.column + 1, cause=cause)
 
 
 def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
-    """Explain why YAML was refused; the reader's own words for a rare cause."""
+    """Explain a YAML syntax error. For a rare cause, use the parser's own message."""
     at = error.problem_mark or error.context_mark
     words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
     if at is None:
@@ -91,7 +94,7 @@ def _open_quote(refusal: _Refusal) -> Trouble:
 
 
 def _escape(refusal: _Refusal) -> Trouble:
-    # One loader stops at the backslash, the other behind it.
+    # The two YAML loaders report different columns: at the backslash, or just after it.
     column = refusal.line(refusal.at).rfind("\\", 0, refusal.at.column + 1)
     message, help_ = "a backslash in double quotes starts an escape", "use single quotes, or write two backslashes"
     return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1)
@@ -117,7 +120,7 @@ def _second_colon(refusal: _Refusal) -> Trouble:
     line = refusal.line(refusal.at)
     key, _, value = line.partition(":")
     if len(key) == refusal.at.column and not line.startswith(" "):
-        # A key at the margin is refused only if the lines above it are one plain value without a key.
+        # YAML refuses a key at the margin only if the lines above are one plain value without a key.
         lines = enumerate(refusal.text.split("\n"))
         number = next((at for at, one in lines if one.strip() and not one.startswith("#")), 0)
         return _no_key(refusal, yaml.Mark("", 0, number, 0, None, 0))
@@ -139,7 +142,7 @@ def _text_after(refusal: _Refusal) -> Trouble | None:
     return None
 
 
-# The words of libyaml, and of the loader in Python where libyaml is missing.
+# The error messages of libyaml, and of PyYAML's own loader where libyaml is missing.
 _CAUSES: tuple[tuple[re.Pattern[str], Callable[[_Refusal], Trouble | None]], ...] = (
     (re.compile("cannot start any token|a tab character"), _tab),
     (re.compile("cannot start any token|scanning an (?:alias|anchor)|scanning a block scalar"), _first_character),
@@ -154,25 +157,25 @@ _CAUSES: tuple[tuple[re.Pattern[str], Callable[[_Refusal], Trouble | None]], ...
 
 
 class StrictHandler(BaseHandler):
-    """python-frontmatter's handler, made strict: fences are exact, every scalar is text, equal keys are refused.
+    """A strict handler for python-frontmatter: fences are exact, every scalar is text, and duplicate keys are refused.
 
-    `frontmatter.loads` itself strips texts and swallows errors, so `split` and `load` are called on the raw text.
+    `frontmatter.loads` strips texts and hides errors. Therefore `split` and `load` are called directly on the text.
     """
 
     FM_BOUNDARY = FENCE_LINE
     START_DELIMITER = END_DELIMITER = "---"
 
     def detect(self, text: str) -> bool:
-        """Return whether the text begins with an exact fence."""
+        """Return whether the text begins with a line that is exactly `---`."""
         return has_front_matter(text)
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return front matter and body, byte for byte; raises FenceError."""
+        """Return the front matter and the body, byte for byte. Raises FenceError."""
         refuse_bad_fences(text)
         return super().split(text)
 
     def load(self, fm: str, **_: object) -> Fields:
-        """Return the fields with their places and faults; raises FrontMatterError if their values are uncertain."""
+        """Return the fields with their places and faults. Raises FrontMatterError if the values are uncertain."""
         _refuse_unsafe(fm)
         try:
             root = yaml.compose(fm, Loader=_Loader)
@@ -186,12 +189,12 @@ class StrictHandler(BaseHandler):
         return _mapping(root, fm)
 
 
-# Every scalar is a string to the base loader. libyaml's loader is seven times faster than the pure one.
+# The base loader reads every scalar as a string. The version with libyaml is seven times faster.
 _Base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
-    """A loader that does not look for the tag of each node: it would find the same one every time."""
+    """A loader that skips the search for the tag of each node, because every node here is text."""
 
     def descend_resolver(self, *_: object) -> None:
         """Do nothing."""
@@ -205,19 +208,20 @@ class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
 
 
 FRONT_MATTER_LIMIT = 16 * 1024
-# libyaml's composer recurses in C; 16 KiB of brackets would overflow its stack.
+# libyaml's composer is recursive, and 16 KiB of brackets would overflow the C stack.
 _DEPTH_LIMIT = 20
-# YAML refuses these, or starts a line that no editor shows: at U+0085, U+2028, U+2029 and a lone CR.
+# YAML refuses these control characters, or treats them as line breaks that editors do not show
+# (U+0085, U+2028, U+2029 and a lone CR).
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff](?<!\r(?=\n))")
-# No block nests deeper than twice its column, and only these characters come before it on its line.
+# A block at column n is at most 2n levels deep, and only these characters may be before it on the line.
 _DEEP_BLOCK = re.compile(rf"^[ \t?:-]{{{_DEPTH_LIMIT}}}", re.MULTILINE)
-# The sign comes first in the pattern, since a search for single characters is fast.
+# The pattern begins with the single character, because searching for one is fast.
 _INDICATOR = re.compile(r"[&*!](?:(?<=[\s,\[{:].)|(?<=^.))", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
 def _refuse_unsafe(text: str) -> None:
-    """Raise FrontMatterError for text that YAML reads differently than a person would, or that is too large or deep."""
+    """Raise FrontMatterError for text that is too large or too deep, or that YAML reads differently than a person."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
         message, help_ = "the front matter is over 16 KiB", "move the text into the body"
         raise FrontMatterError((Trouble("front-matter-too-large", message, help_, 1, 1),))
@@ -245,7 +249,7 @@ def _mapping(root: yaml.MappingNode, text: str) -> Fields:
             if not isinstance(value, yaml.ScalarNode):
                 troubles += (*_wiki_links(key.value, value), *_repeated_inside(value))
     troubles += _truncated(text, root)
-    # It is not certain which of two equal keys was meant, so neither is read.
+    # If a key appears twice, it is not certain which value was meant, so neither value is used.
     if any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles):
         raise FrontMatterError(tuple(troubles))
     return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, troubles)
@@ -255,7 +259,7 @@ def _plain(node: yaml.Node) -> Any:
     if isinstance(node, yaml.ScalarNode):
         return None if is_empty(node) else node.value
     if isinstance(node, yaml.SequenceNode):
-        # A wiki link is a finding, but it is read as the address in it.
+        # A wiki link is reported as a finding, and read as the address inside it.
         return [_plain(_wiki_link(item) or item) for item in node.value]
     return {str(_plain(key)): _plain(value) for key, value in node.value}
 
@@ -270,7 +274,7 @@ def _wiki_links(name: str, value: yaml.Node) -> Iterator[Trouble]:
 
 
 def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
-    """Report equal keys of a mapping inside a value."""
+    """Report duplicate keys of a mapping inside a value."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             if not isinstance(item, yaml.ScalarNode):
@@ -291,7 +295,7 @@ def _repeated(key: yaml.Node, first: int) -> Trouble:
 
 
 def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
-    """Return the text of `[[x]]` inside a list: one flow list as an item, or two as an item of a block list."""
+    """Return the text of a wiki link `[[x]]` inside a list. YAML reads it as one or two nested lists."""
     for _ in range(2):
         if isinstance(item, yaml.SequenceNode) and item.flow_style and len(item.value) == 1:
             item = item.value[0]
@@ -301,7 +305,7 @@ def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
 
 
 def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Trouble]:
-    """Report plain values cut at a `#` with no blank after it: `title: Update #2 done` means only `Update`."""
+    """Report plain values that YAML cuts at a `#`. For example, `title: Update #2 done` means only `Update`."""
     lines = text.splitlines() if " #" in text else []
     values = (one for _, value in root.value for one in (value.value if value.id == "sequence" else (value,)))
     for value in values if lines else ():
@@ -315,7 +319,7 @@ def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Trouble]:
 
 
 def _refused(text: str) -> Iterator[Trouble]:
-    """Report aliases, tags and deep nesting event by event, so that nothing is expanded."""
+    """Report aliases, tags and deep nesting. The YAML events are read one by one, so that no alias is expanded."""
     depth = 0
     try:
         events: Iterator[Any] = yaml.parse(text, Loader=_Loader)

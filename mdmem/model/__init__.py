@@ -1,1 +1,1 @@
-"""Defines what an entry is, its fields and its lineage."""
+"""Define entries, the fields of their front matter, and their lineage (which entry supersedes which)."""

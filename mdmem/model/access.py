@@ -1,4 +1,4 @@
-"""The wings that a caller may read and write: all of them, or those of a token or an option."""
+"""Which wings a caller may read and write: all wings, or only those that a token or an option allows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mdmem.errors import UsageError
 
 
 class AccessDeniedError(UsageError):
-    """The caller may not read or write a wing; the message does not say whether it exists."""
+    """The caller may not read or write a wing. The message does not reveal whether the wing exists."""
 
     def __init__(self, named: str) -> None:
-        """Use the contract's words, with the name that the caller gave."""
+        """Build the message that the MCP contract fixes, with the name of the wing as the caller wrote it."""
         super().__init__(f"Project access denied: {named}")
 
 
 class Access(Struct, frozen=True):
-    """A caller, and the names of the wings that the caller may read and write; None means all."""
+    """A caller's name, and the wings that the caller may read and write. None means all wings."""
 
     name: str | None = None
     readable: frozenset[str] | None = None
@@ -28,29 +28,32 @@ class Access(Struct, frozen=True):
 
     @classmethod
     def to_wings(cls, wings: Iterable[str], *, name: str | None = None, may_write: bool = True) -> Self:
-        """Return access to some wings only, to read them or also to write them."""
+        """Return access to the given wings only, to read them or also to write to them."""
         known = frozenset(wings)
         return cls(name, known, known if may_write else frozenset())
 
     @property
     def is_narrow(self) -> bool:
-        """Return whether some wings are hidden."""
+        """Return whether some wings are hidden from the caller."""
         return self.readable is not None
 
     def reads(self, wing: str) -> bool:
-        """Return whether a wing may be read."""
+        """Return whether the caller may read a wing."""
         return self.readable is None or wing in self.readable
 
     def writes(self, wing: str) -> bool:
-        """Return whether a wing may be written; a hidden wing may not."""
+        """Return whether the caller may write to a wing. Nobody may write to a wing that is hidden from them."""
         return self.reads(wing) and (self.writable is None or wing in self.writable)
 
     def sees(self, path: str) -> bool:
-        """Return whether a path below the root may be read: the settings, the root, and files of readable wings."""
+        """Return whether the caller may read a path below the root.
+
+        The settings and the root itself are always readable. Other files are readable if their wing is.
+        """
         return self.readable is None or path in (SETTINGS_NAME, ".") or path.split("/", 1)[0] in self.readable
 
     def require_write(self, wing: str, *, named: str | None = None) -> None:
-        """Raise AccessDeniedError for a wing that may not be written; `named` is the caller's name for it."""
+        """Raise AccessDeniedError if the caller may not write to a wing. `named` is the caller's name for the wing."""
         if not self.writes(wing):
             raise AccessDeniedError(named or wing)
 

@@ -1,7 +1,7 @@
-"""The types of entries and wings: the one definition of each field, and small questions about one entry.
+"""The types of entries and wings, with the one definition of each field.
 
-A new field is one attribute of `Entry` or `Wing`. The order of the attributes is the order in which new keys are
-written; parsing, JSON Schema, search, completion and the guide's tables derive from the annotations.
+A new field is one attribute of `Entry` or `Wing`. New keys are written in the order of the attributes. Parsing, JSON
+Schema, search, completion and the guide's tables are derived from the annotations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mdmem.record import StoredRecord
 
 
 class Kind(StrEnum):
-    """The kind of a value: it decides how the value is parsed, written, stored and described."""
+    """The kind of a field's value. It decides how the value is parsed, written, stored and described."""
 
     TYPE = auto()
     STATUS = auto()
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 
 class Holder(StrEnum):
-    """Which files have a field: every entry, entries of one type, notes with one label, or a wing's manifest."""
+    """Which files have a field: every entry, entries of one type, notes with one label, or the manifest of a wing."""
 
     ENTRY = auto()
     INVARIANT = auto()
@@ -49,19 +49,22 @@ class Holder(StrEnum):
 
     @property
     def type(self) -> str:
-        """Return the type of these entries, or the holder itself if there is no single type."""
+        """Return the type of the entries that have the field; for `ENTRY` and `WING` return the holder itself."""
         return "note" if self in (Holder.SESSION, Holder.ENTITY) else self.value
 
     @property
     def words(self) -> str:
-        """Return the files in words."""
+        """Return a description of the files for the guide, such as "every entry"."""
         if self in (Holder.SESSION, Holder.ENTITY):
             return f"notes labelled `{self}`"
         return {Holder.ENTRY: "every entry", Holder.WING: "a wing's manifest"}.get(self, f"{self}s")
 
 
 class Searched(StrEnum):
-    """How full-text search reads a field: as words with the weight of a title or tag, as one value, or as a date."""
+    """How full-text search reads a field.
+
+    The field is text with the weight of a title, text with the weight of a tag, a single value, or a date.
+    """
 
     TITLE = auto()
     TAG = auto()
@@ -70,10 +73,10 @@ class Searched(StrEnum):
 
 
 class Field(Struct, frozen=True):
-    """One key of a front matter, as the annotation of an attribute of `Entry` or `Wing` describes it.
+    """One key of a front matter, taken from the annotation of an attribute of `Entry` or `Wing`.
 
-    `mdmem.model.fields` adds the name, the kind and `in_manifest` (a wing's manifest has the key, too), and puts the
-    name in front of the example.
+    `mdmem.model.fields` fills in the name, the kind and `in_manifest` (whether the manifest of a wing also has the
+    key), and puts the name in front of the example.
     """
 
     meaning: str
@@ -93,7 +96,7 @@ class Field(Struct, frozen=True):
 
     @property
     def is_list(self) -> bool:
-        """Return whether the value is a list; a list of one may be written as the value itself."""
+        """Return whether the value is a list. A list of one item may be written without brackets."""
         return self.kind in _LISTS
 
 
@@ -108,13 +111,13 @@ Version: TypeAlias = Annotated[int | None, Kind.VERSION]
 Share: TypeAlias = Annotated[float | None, Kind.SHARE]
 Pairs: TypeAlias = Annotated[tuple[tuple[str, str], ...], Kind.PAIRS]
 
-# A date-time may carry an offset; a check decides whether it must, so both parse.
+# A date-time parses with and without a UTC offset. A check reports a missing offset.
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z", re.ASCII)
 
 
 class EntryType(StrEnum):
-    """The four types, in order of authority, the highest first."""
+    """The four types of entries, the highest authority first."""
 
     INVARIANT = "invariant"
     DECISION = "decision"
@@ -123,12 +126,12 @@ class EntryType(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return 0 for the highest authority."""
+        """Return 0 for the highest authority, then 1, 2 and 3."""
         return _TYPE_RANK[self]
 
     @property
     def is_rule(self) -> bool:
-        """Return whether current entries of this type are rules to follow; patterns and notes are advice."""
+        """Return whether this type is a rule to follow. Patterns and notes are only advice."""
         return self.rank <= EntryType.DECISION.rank
 
 
@@ -145,22 +148,22 @@ class Status(StrEnum):
 
 
 IN_FORCE = frozenset({Status.ACTIVE, Status.UNDER_REVIEW})
-# The `agent` of an entry whose writer is an agent without a name.
+# The value of `agent` if the agent that wrote the entry has no name.
 UNNAMED_AGENT = "agent"
 
 
 class NotIsoError(ValueError):
-    """The text does not have the form of an ISO 8601 date or date-time."""
+    """The text does not look like an ISO 8601 date or date-time."""
 
 
 class NoSuchDayError(ValueError):
-    """The text has the form of a date, but the calendar has no such day or time."""
+    """The text looks like a date, but the day or time does not exist."""
 
 
 def parse_moment(text: str) -> date:
     """Parse an ISO 8601 date or date-time.
 
-    Raises NotIsoError for another form and NoSuchDayError for a day or time that does not exist.
+    Raises NotIsoError if the text has another form, and NoSuchDayError if the day or time does not exist.
     """
     day = _ISO_DAY.match(text)
     if not day and not _ISO_TIME.match(text):
@@ -168,7 +171,7 @@ def parse_moment(text: str) -> date:
     try:
         # Python reads `Z` but not `z`.
         moment = date.fromisoformat(text) if day else datetime.fromisoformat(text.upper())
-        # Callers convert it to UTC, whose calendar has the same end.
+        # Callers convert the time to UTC. That fails if the result is outside the years 1 to 9999.
         instant_of(moment).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise NoSuchDayError(text) from error
@@ -181,14 +184,14 @@ def day_of(moment: date) -> date:
 
 
 def instant_of(moment: date) -> datetime:
-    """Return a point in time to order by: a day counts as its midnight, a time without offset as UTC."""
+    """Return a date-time for sorting. A date counts as its midnight, and a time without offset counts as UTC."""
     if not isinstance(moment, datetime):
         return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def moment_on(today: date, now: datetime) -> date:
-    """Return the current time for an entry that is written now, or `today` where that is set to another day."""
+    """Return the time to write into an entry: `now`, or `today` if `today` is set to another day."""
     near = (one for one in (now, now.astimezone()) if one.tzinfo is not None and one.date() == today)
     return next((one.replace(microsecond=0) for one in near), today)
 
@@ -196,19 +199,19 @@ def moment_on(today: date, now: datetime) -> date:
 if TYPE_CHECKING:
     Moment: TypeAlias = Annotated[date | None, Kind.MOMENT]
 else:
-    # msgspec decodes no union of date and date-time: they are stored as text, which `read_dates` parses.
+    # msgspec cannot decode a union of date and date-time. Both are stored as text, and `read_dates` parses the text.
     Moment = Annotated[Any, Kind.MOMENT]
 
 
 class Relation(StoredRecord, frozen=True):
-    """A typed link of an entity to another entry."""
+    """A typed link from an entity (a note that describes a thing) to another entry."""
 
     type: str
     to: str
 
     @property
     def is_contradiction(self) -> bool:
-        """Return whether the relation has the type `CONFLICTS_WITH`, in any spelling."""
+        """Return whether the type of the relation is `CONFLICTS_WITH`, in any spelling."""
         return self.type.casefold().replace("-", "_") == "conflicts_with"
 
 
@@ -216,9 +219,9 @@ Relations: TypeAlias = Annotated[tuple[Relation, ...], Kind.RELATIONS]
 
 
 class Entry(StoredRecord, frozen=True, kw_only=True):
-    """One durable rule or fact at its address, with the fields of its front matter.
+    """One rule or fact at its address, with the fields of its front matter.
 
-    `unread` lists the fields whose value could not be parsed; here they have their default.
+    `unread` lists the fields whose value could not be parsed. These fields have their default value here.
     """
 
     address: str
@@ -412,7 +415,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
 
     @property
     def is_in_force(self) -> bool:
-        """Return whether the status is active or under review; `Lineage` decides about supersession."""
+        """Return whether the status is active or under review. `Lineage` tells whether the entry is also current."""
         return self.status in IN_FORCE
 
     @property
@@ -425,43 +428,44 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
 
     @property
     def why_ended(self) -> str | None:
-        """Return the reason for the end of a deprecated entry."""
+        """Return the stated reason why a deprecated entry was deprecated, or None."""
         return self.deprecated_reason or self.reason
 
     def declares_split(self, successors: Iterable[str]) -> bool:
-        """Return whether the entry lists all of several successors and gives a reason for the split."""
+        """Return whether the entry lists all given successors in `superseded_by`, and gives a reason for the split."""
         return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
-        """Return why another entry replaced this one.
+        """Return why the entry `by` replaced this entry.
 
-        The `reason` of this entry says so only where it does not supersede an entry itself.
+        The `reason` of this entry counts only if this entry supersedes nothing. Otherwise it explains that
+        supersession.
         """
         return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
 
     def links(self, name: str) -> tuple[str, ...]:
-        """Return the addresses in one link field."""
+        """Return the addresses in one of the link fields."""
         found: tuple[str, ...] = getattr(self, name)
         return found
 
     def status_on(self, today: date) -> Status:
-        """Return the status as of a day: an active entry past `expires_at` counts as under review."""
+        """Return the status on a day. An active entry after its `expires_at` counts as under review."""
         if self.status is Status.ACTIVE and self.expires_at and day_of(self.expires_at) < today:
             return Status.UNDER_REVIEW
         return self.status
 
 
 class WingKind(StrEnum):
-    """Whether a wing is one project's or shared knowledge."""
+    """Whether a wing belongs to one project or contains shared knowledge."""
 
     PROJECT = "project"
     SHARED = "shared"
 
 
 class Wing(StoredRecord, frozen=True, kw_only=True):
-    """The scope boundary: a project or shared knowledge, with the fields of its manifest.
+    """A wing (a project or shared knowledge), with the fields of its manifest, the `README.md` in its folder.
 
-    Where the manifest has no `shared_wings`, the value is None, and the project reads every shared wing.
+    `shared_wings` is None if the manifest does not list them. The project then reads every shared wing.
     """
 
     name: str
@@ -504,13 +508,13 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
 
 
 def title_of(address: str) -> str:
-    """Return the entry-id in words, as the title of an entry without one."""
+    """Return the entry-id as words. This is the title of an entry that has none."""
     words = address.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
 
 class Flaw(Struct, frozen=True):
-    """One fault of the front matter against the schema; `item` counts within a list from 0."""
+    """One fault in the values of a front matter. `item` is the index in a list, counted from 0."""
 
     code: str
     name: str
@@ -521,18 +525,18 @@ class Flaw(Struct, frozen=True):
 
 
 def having(entries: Mapping[str, Entry], name: str) -> Sequence[Entry]:
-    """Return the entries that have a value in a field, in their order."""
+    """Return the entries that have a value in a field, in their given order."""
     return [entry for entry in entries.values() if getattr(entry, name) not in (None, ())]
 
 
 def of_kind(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterator[str]:
-    """Yield the addresses of the entries of a type or a status, in their order."""
+    """Yield the addresses of the entries with a type or a status, in their given order."""
     name = "type" if isinstance(kind, EntryType) else "status"
     return (address for address, entry in entries.items() if getattr(entry, name) is kind)
 
 
 class NodeLabel(StrEnum):
-    """The contracts' names for kinds of entries: our four types and three kinds of notes."""
+    """The names that the MCP contract uses for kinds of entries: the four types, and three kinds of notes."""
 
     DECISION = "Decision"
     PATTERN = "Pattern"
@@ -558,5 +562,5 @@ _NOTES = {"context": NodeLabel.CONTEXT, "session": NodeLabel.SESSION, "entity": 
 
 
 def label_of(entry: Entry) -> NodeLabel:
-    """Return the contracts' label of an entry; any other note is a `Note`."""
+    """Return the contract's name for the kind of an entry. A note without a known label is a `Note`."""
     return _BY_TYPE.get(entry.type) or _NOTES.get(entry.label or "", NodeLabel.NOTE)

@@ -1,4 +1,4 @@
-"""The table of fields, derived from the annotations of `Entry` and `Wing`, and the JSON Schema made from it."""
+"""The table of fields, derived from the annotations of `Entry` and `Wing`, and the JSON Schema for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, S
 
 
 def _fields() -> Iterator[Field]:
-    """Yield the fields of entries, then those that only a manifest has, each in the order of its class."""
+    """Yield the fields of entries in order, then the fields that only a wing's manifest has."""
     shared = get_type_hints(Entry).keys() & get_type_hints(Wing).keys()
     for owner in (Entry, Wing):
         for name, hint in get_type_hints(owner, include_extras=True).items():
@@ -28,12 +28,12 @@ FIELDS = tuple(_fields())
 
 
 def names_of(*kinds: Kind) -> tuple[str, ...]:
-    """Return the names of the fields of some kinds, in order."""
+    """Return the names of the fields that have one of the given kinds, in order."""
     return tuple(field.name for field in FIELDS if field.kind in kinds)
 
 
 def searched_as(*ways: Searched) -> tuple[str, ...]:
-    """Return the names of the fields that full-text search reads in some ways, in order."""
+    """Return the names of the fields that full-text search reads in one of the given ways, in order."""
     return tuple(field.name for field in FIELDS if field.searched in ways)
 
 
@@ -43,9 +43,9 @@ REQUIRED = tuple(field.name for field in FIELDS if field.required)
 LISTS = frozenset(field.name for field in FIELDS if field.is_list)
 LINK_FIELDS = names_of(Kind.LINKS)
 DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
-# A successor takes these over from the entry that it supersedes, where it has none itself.
+# A successor without one of these fields gets the value of the entry that it supersedes.
 INHERITED = ("label", "owner", "topic", "focus", "tags", "applies_to")
-# The fields of the entries of each type, and of a manifest under None.
+# The fields of each type of entry. The key None has the fields of a wing's manifest.
 FIELDS_OF: Mapping[EntryType | None, Mapping[str, Kind]] = {
     **{kind: {one.name: one.kind for one in FIELDS if one.holder.type in ("entry", kind)} for kind in EntryType},
     None: {one.name: one.kind for one in FIELDS if one.is_of_wings},
@@ -53,12 +53,12 @@ FIELDS_OF: Mapping[EntryType | None, Mapping[str, Kind]] = {
 
 
 def version_of(fields: Iterable[Field]) -> str:
-    """Return a checksum of how fields are parsed and searched, without the prose about them."""
+    """Return a checksum of how fields are parsed and searched. Descriptions of fields do not change it."""
     rows = [(one.name, one.kind, one.holder, one.searched, one.required, one.in_manifest) for one in fields]
     return f"{crc32(repr(rows).encode()):08x}"
 
 
-# Caches of parsed entries carry it: another table makes them stale.
+# Caches of parsed entries store this version. If the table changes, they are read again.
 VERSION = version_of(FIELDS)
 
 _DAY = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?([Zz]|[+-]\d{2}:?\d{2})?)?$"
@@ -87,7 +87,7 @@ _FORMS: Mapping[Kind, Mapping[str, Any]] = {
 
 
 def front_matter_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an entry's front matter; `wing` in its `$defs` is that of a wing's manifest."""
+    """Return the JSON Schema of an entry's front matter. Its `$defs` has the schema of a wing's manifest as `wing`."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "front matter of an entry",
@@ -113,6 +113,6 @@ def _own_fields(kind: EntryType) -> list[str]:
 
 
 def _only_for(kind: EntryType, own: list[str]) -> dict[str, Any]:
-    """Return the rule that refuses the fields of one type in entries of the others."""
+    """Return the part of the schema that forbids the fields of one type in entries of another type."""
     other = {"properties": {"type": {"not": {"const": kind.value}}}}
     return {"if": other, "then": {"properties": dict.fromkeys(own, False)}}

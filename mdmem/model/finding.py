@@ -1,4 +1,4 @@
-"""Findings: one fault at one place in a file, with help and, where it is certain, a fix."""
+"""A finding: one fault at one place in a file, with help, and a fix if the right change is certain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.model.text import one_line
 
 
 class Severity(StrEnum):
-    """The severity of a finding: an error blocks, a warning is reported, an info is shown on request."""
+    """The severity of a finding: an error fails the check, a warning is reported, an info is shown on request."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -25,7 +25,7 @@ class Severity(StrEnum):
 
 
 class Place(Struct, frozen=True):
-    """A stretch of one line of one file; line and column count from 1, column in characters."""
+    """A part of one line in a file. Line and column count from 1, and the column counts characters."""
 
     path: str
     line: int = 1
@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """Bytes that replace others in one file; offsets count bytes from its start, and `start == end` inserts."""
+    """A replacement of bytes in one file. Offsets count from the start of the file, and `start == end` inserts."""
 
     path: str
     start: int
@@ -43,10 +43,10 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """A change that resolves a finding: one plan over one file or several, applied as a whole or not at all.
+    """A change that resolves a finding, in one file or several. It is applied completely or not at all.
 
-    `title` starts with a verb. A safe fix keeps the meaning; another one makes a decision that is a person's.
-    `renames` are pairs of old and new path, applied after the edits.
+    `title` starts with a verb. A safe fix keeps the meaning of the entry. Any other fix makes a decision that a person
+    should make. `renames` are pairs of old and new path, applied after the edits.
     """
 
     title: str
@@ -64,13 +64,14 @@ class Fix(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """One fault: its message, its place, and how to correct it.
 
-    `message` is lower case without a full stop; `help` starts with a verb.
-    `severity` is None until the engine sets that of the check or of the settings; `count` is the number of faults that
-    it sums up. `other` is the other end of a link. A line that is not `quotable` must not be printed: it may contain a
-    secret. `new` says that the compared tree does not have the finding, and `fix` is the change that resolves it.
-    `unsaid` distinguishes it from another finding in the same words, and `cause` says what its fix corrects; neither is
-    shown. `former` is the code that it had
-    before its check replaced several: settings, suppressions and baselines may still use that.
+    `message` is lower case without a full stop, and `help` starts with a verb. `severity` is None until the engine sets
+    it from the check or the settings. `count` is the number of faults that the finding sums up. `other` is the place of
+    the other end of a link. `fix` is the change that resolves the finding. `new` is set if the compared tree does not
+    have the finding. If `quotable` is False, the line may contain a secret and must not be printed.
+
+    `unsaid` distinguishes two findings with the same message. `cause` says what the fix corrects. Neither is shown.
+    `former` is the code that the finding had before several checks became one. Settings, suppressions and baselines may
+    still use that code.
     """
 
     code: str
@@ -90,16 +91,16 @@ class Finding(Struct, frozen=True):
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
-        """Return the key for sorting by file, then from top to bottom."""
+        """Return the key that sorts findings by file, then from top to bottom."""
         return (self.place.path, self.place.line, self.place.column, self.code, self.message)
 
     @property
     def weight(self) -> Severity:
-        """Return the severity; an error where the engine has not set it yet."""
+        """Return the severity, or error if the engine has not set the severity yet."""
         return self.severity or Severity.ERROR
 
     def in_one_line(self) -> Finding:
-        """Return the same finding with each text on one line, whatever it quotes from a file."""
+        """Return the same finding with every text on a single line. Texts may quote line breaks from a file."""
         texts = (self.message, self.help, self.fix.title if self.fix else "")
         if "".join(texts).isprintable():
             return self
@@ -107,12 +108,12 @@ class Finding(Struct, frozen=True):
         return replace(self, message=message, help=help_, fix=self.fix and replace(self.fix, title=title))
 
     def at(self, path: str, address: str | None) -> Finding:
-        """Return the same finding for a file of the same content at another path."""
+        """Return the same finding for another path that has the same content."""
         return replace(self, place=replace(self.place, path=path), address=address)
 
 
 def totals(findings: Iterable[Finding]) -> dict[str, int]:
-    """Return the number of findings of each severity, the most severe first; every output uses this count."""
+    """Return the number of findings of each severity, the most severe first. Every output uses this function."""
     found = dict.fromkeys((level.value for level in Severity), 0)
     for finding in findings:
         found[finding.weight.value] += finding.count

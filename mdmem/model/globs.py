@@ -1,6 +1,6 @@
-"""Match paths against the globs of `applies_to`: git's `:(glob)` rules, byte for byte, from the repository's top.
+"""Match paths against the globs of `applies_to`, with the rules of git's `:(glob)`, relative to the repository's top.
 
-`pathspec` was tried instead: it differs from git on one glob in eight, mostly with sets and `**`.
+`pathspec` was tried instead. It differs from git for one glob in eight, mostly for sets and `**`.
 """
 
 from __future__ import annotations
@@ -15,28 +15,31 @@ from msgspec import Struct
 
 
 def matches(glob: str, path: str) -> bool:
-    """Return whether a glob covers a path.
+    """Return whether a glob matches a path.
 
-    `*` stays in a folder, `**` crosses folders, and a plain path covers everything below it. A path that ends in a
-    slash is a folder, which matches where the glob may cover something below it. A glob that leads out of the
-    repository covers nothing.
+    `*` matches within one folder, `**` also matches across folders, and a plain path matches everything below it. A
+    path that ends in a slash is a folder. A folder matches if the glob may match something below the folder. A glob
+    that leads out of the repository matches nothing.
     """
     return _rule(glob).matches(path)
 
 
 def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
-    """Return the first of the paths that any of the globs covers, or None."""
+    """Return the first of the paths that at least one of the globs matches, or None."""
     return next(all_matches(globs, paths), None)
 
 
 def all_matches(globs: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
-    """Yield the paths that any of the globs covers, in their order."""
+    """Yield the paths that at least one of the globs matches, in their given order."""
     rules = tuple(_rule(glob) for glob in globs)
     return (path for path in paths if any(rule.matches(path) for rule in rules))
 
 
 def fixed_part(glob: str) -> str | None:
-    """Return the folder or path that contains everything a glob covers, empty for the top; None for no path at all."""
+    """Return the deepest folder or path that contains all possible matches of a glob.
+
+    The empty text means the top of the repository. None means that the glob matches no path.
+    """
     rule = _rule(glob)
     if rule is _NOTHING:
         return None
@@ -44,10 +47,10 @@ def fixed_part(glob: str) -> str | None:
 
 
 def script_pattern(glob: str) -> list[str | None] | None:
-    """Return a glob as a browser evaluates it, None if it covers nothing.
+    """Return a glob in a form that the JavaScript of the pages can evaluate, or None if it matches nothing.
 
-    The parts are the plain path, the prefix of the paths below it, the literal start, and the regular expression of the
-    rest or None, all for paths whose bytes of UTF-8 are read as characters.
+    The four parts are: the plain path, the prefix of all paths below it, the literal start, and the regular expression
+    for the rest (None if there is none). The script compares paths as UTF-8 bytes, one character for each byte.
     """
     rule = _rule(glob)
     if rule is _NOTHING:
@@ -57,7 +60,7 @@ def script_pattern(glob: str) -> list[str | None] | None:
 
 
 class _Rule(Struct, frozen=True):
-    """A glob as git reads it: first as a plain path, then as `literal` followed by a match of `pattern`."""
+    """A parsed glob. A path matches as the plain path, below it, or as `literal` followed by a match of `pattern`."""
 
     plain: str
     below: str
@@ -100,13 +103,13 @@ def _rule(glob: str) -> _Rule:
         return _Rule("", "", "", None)
     special = _SPECIAL.search(plain)
     literal = plain[: special.start()] if special else plain
-    # git cuts the literal off before it looks for `**`, which may therefore follow it without a slash.
+    # git removes the literal start before it looks for `**`, so the `**` may follow the literal without a slash.
     pattern = re.compile(_regex(os.fsencode(plain[len(literal) :])), re.DOTALL) if special else None
     return _Rule(plain, plain if plain.endswith("/") else f"{plain}/", literal, pattern)
 
 
 def _normal(glob: str) -> str | None:
-    """Resolve `.`, `..` and doubled slashes; None if that leads out of the repository."""
+    """Resolve `.`, `..` and doubled slashes. Return None if the glob leads out of the repository."""
     parts: list[str] = []
     for part in glob.split("/"):
         if part == ".." and not parts:
@@ -130,10 +133,10 @@ _TOKEN = re.compile(
 
 
 def _regex(glob: bytes) -> bytes:
-    """Return the pattern of a glob, for Python and for a browser.
+    """Return the regular expression of a glob. It works in Python and in a browser.
 
-    Everything before a later star or `**` is matched once, as early as possible: else a glob of many stars takes time
-    that grows exponentially. A lookahead with a group does that in engines without atomic groups, too.
+    The text before a later star or `**` is matched once, as early as possible. Otherwise a glob with many stars takes
+    exponential time. A lookahead with a group does this even in engines without atomic groups.
     """
     blocks: list[list[bytes]] = [[b""]]
     for token in _tokens(glob):
@@ -189,7 +192,7 @@ _CLASSES = {
 
 
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
-    """Return the pattern of a set that starts after its bracket, and its end; a malformed set never matches."""
+    """Return the pattern of a set `[...]`, and the offset after the set. A malformed set never matches."""
     negated = glob[at : at + 1] in (b"!", b"^")
     start = at = at + negated
     members: set[int] = set()

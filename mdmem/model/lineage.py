@@ -13,9 +13,10 @@ from mdmem.model.entry import Entry, Status
 
 
 class Standing(StrEnum):
-    """How an entry relates to the default branch.
+    """How an entry relates to the default branch of the repository.
 
-    A merged entry is an agent's decision there that nobody approved; an outdated one is older than the branch's.
+    MERGED: an agent's decision that is on the default branch without approval. OUTDATED: the file here is older than
+    the file on the default branch.
     """
 
     BINDING = "binding"
@@ -31,12 +32,12 @@ class Standing(StrEnum):
 
     @property
     def is_unapproved(self) -> bool:
-        """Return whether the entry is not approved yet: it is a proposal, or was merged without approval."""
+        """Return whether nobody approved the entry yet: it is a proposal, or it was merged without approval."""
         return self.is_proposal or self is Standing.MERGED
 
 
 class Stance(Struct, frozen=True):
-    """The standing of one entry, with the author and commit of a proposal; `note` says what it would change.
+    """The standing of one entry. A proposal also has an author and a commit, and `note` says what it would change.
 
     `amended_by` are the proposals that would amend the entry.
     """
@@ -49,7 +50,7 @@ class Stance(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Return the standing in a few words, with the author of a proposal; empty for a binding entry."""
+        """Return the standing in a few words, with the author of a proposal. Empty if the entry is binding."""
         match self.standing:
             case Standing.BINDING:
                 return ""
@@ -64,14 +65,14 @@ BINDING = Stance(Standing.BINDING)
 
 
 def standing_marks(stance: Stance | None) -> list[str]:
-    """Return the mark of an entry that is not binding, as a list; empty if the standing is not known."""
+    """Return a list with the mark of an entry that is not binding. Empty for other entries and for None."""
     return [stance.mark] if stance is not None and stance.mark else []
 
 
 def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, Any]:
-    """Return the JSON keys of a standing, with the author and the note of a proposal.
+    """Return the JSON keys for the standing of an entry, with the author and the note of a proposal.
 
-    There are none if the standing is not known, and none for a binding entry that is not current.
+    Empty if the standing is not known, or if the entry is binding but not current.
     """
     if stance is None or (stance.standing is Standing.BINDING and not is_current):
         return {}
@@ -84,18 +85,20 @@ def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, 
 
 
 class _Ends(Struct, frozen=True):
-    """The successors of one entry: `claimants` name it in `supersedes`, and `named` are in its `superseded_by`."""
+    """The successors of one entry: `claimants` list it in `supersedes`, and its own `superseded_by` lists `named`."""
 
     claimants: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
 
 
 class Lineage(Struct, frozen=True, dict=True):
-    """The graph of supersessions «N supersedes O», unless N is a draft; a self-link is not an edge.
+    """The graph of supersessions. An edge means that a new entry N supersedes an old entry O.
 
-    An edge is a fact where O names N, and where only N names an O that is deprecated or a draft. Where only N names a
-    current O, the edge is a claim, which hides nothing, unless `one_end_suffices`, everywhere or in the wing of O, and
-    N has no less authority. Where O has another successor than N, N disputes it.
+    Drafts supersede nothing, and an entry cannot supersede itself. An edge is a fact if O lists N in `superseded_by`,
+    or if only N has the link and O is deprecated or a draft. If only N has the link and O is in force, the edge is a
+    claim (a one-sided supersession), which hides nothing. With `one_end_suffices`, for all wings or for the wing of O,
+    such a claim is a fact if N has at least the authority of O. If O has another successor by a fact, N disputes that
+    successor.
     """
 
     entries: Mapping[str, Entry]
@@ -119,12 +122,12 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_successors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry, its direct successors by either end, facts and claims alike, sorted."""
+        """Return the direct successors of each entry, from facts and claims, sorted."""
         return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each superseded entry, its direct successors that are facts, sorted."""
+        """Return the direct successors of each superseded entry, from facts only, sorted."""
         return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
 
     def _facts(self, old: str, ends: _Ends) -> set[str]:
@@ -136,40 +139,43 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry that supersedes others, those that it surely supersedes directly, sorted."""
+        """Return the entries that each entry supersedes directly, from facts only, sorted."""
         return _turned(self.successors)
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each active entry without a successor, those that claim to supersede it, sorted."""
+        """Return the entries that claim to supersede each entry, if that entry has no successor by a fact. Sorted."""
         return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry with a successor, others that claim to supersede it, sorted."""
+        """Return, for each entry with a successor by a fact, the other entries that claim to supersede it, sorted."""
         facts = self.successors
         return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
 
     def claimants_of(self, address: str) -> tuple[str, ...]:
-        """Return the entries whose supersession of an entry is one-sided."""
+        """Return the entries that supersede an entry only by their own file (one-sided supersessions)."""
         return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that claim to have replaced a current one, themselves or by a predecessor."""
+        """Return the current entries that claim to have replaced a current entry, or whose predecessors claim it."""
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that a current one claims to have replaced, sorted."""
+        """Return the current entries that a current entry claims to have replaced, sorted."""
         return self._claims.get(address, ())
 
     @property
     def claimed(self) -> Set[str]:
-        """Return every current entry that another one claims to have replaced."""
+        """Return every current entry that another entry claims to have replaced."""
         return self._claimed_by.keys()
 
     @cached_property
     def _claimed_by(self) -> dict[str, tuple[str, ...]]:
-        """The heads of the claimants of each current entry; entries on one cycle contradict each other instead."""
+        """Return the current ends of the chains from the claimants of each current entry.
+
+        Two entries on the same cycle are left out, because they contradict each other.
+        """
         found = {
             old: {head for new in claimants for head in self.heads(new) if not self._share_a_cycle(old, head)} - {old}
             for old, claimants in self.claimants.items()
@@ -183,7 +189,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Return each group of entries that supersede one another by either end, sorted."""
+        """Return the groups of entries that supersede one another in a circle, from facts and claims, sorted."""
         return tuple(sorted(tuple(sorted(group)) for group in self._linked_groups if len(group) > 1))
 
     @cached_property
@@ -195,17 +201,17 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def contradictory(self) -> frozenset[str]:
-        """Return the entries on a cycle: each is superseded by what it supersedes."""
+        """Return the entries on a cycle. Each of them is superseded by an entry that it supersedes."""
         return frozenset(self._cycle_of)
 
     def is_unresolved(self, address: str) -> bool:
-        """Return whether an entry is on a cycle of deprecated entries, so that none of them is the current one."""
+        """Return whether an entry is on a cycle of deprecated entries, so that no entry of the chain is current."""
         return address in self.contradictory and not self.heads(address)
 
     def is_current(self, address: str) -> bool:
-        """Return whether an entry is active or under review and no chain leads from it to another that is.
+        """Return whether an entry is active or under review, and no other such entry follows it in its chain.
 
-        An entry on a cycle counts as current unless the chain leaves the cycle for such an entry.
+        An entry on a cycle counts as current, unless its chain leaves the cycle and reaches another such entry.
         """
         return address in self.heads(address)
 
@@ -216,11 +222,14 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def replaced(self) -> frozenset[str]:
-        """Return every entry on a chain that is not current."""
+        """Return every entry that is part of a chain and is not current."""
         return frozenset(self._heads).difference(self.current)
 
     def heads(self, address: str) -> tuple[str, ...]:
-        """Return the current ends of the chains from an entry, sorted: one, several after a split, none if it ended."""
+        """Return the current ends of the chains from an entry, sorted.
+
+        There is one head, several after a split, and none if the chain ended without a current entry.
+        """
         known = self._heads.get(address)
         if known is not None:
             return known
@@ -229,9 +238,9 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def _heads(self) -> dict[str, tuple[str, ...]]:
-        """The heads of every entry on a chain, from the ends backwards.
+        """Return the heads of every entry on a chain, computed from the ends of the chains to their beginnings.
 
-        An active entry is not a head where one beyond it is active, unless that is on the same cycle.
+        An active entry is not a head if another active entry follows it, unless both are on the same cycle.
         """
         found: dict[str, tuple[str, ...]] = {}
         for group in _components(self.successors):
@@ -247,19 +256,19 @@ class Lineage(Struct, frozen=True, dict=True):
         return found
 
     def descendants(self, address: str) -> frozenset[str]:
-        """Return everything that supersedes an entry, directly or through others."""
+        """Return all entries that supersede an entry, directly or through other entries."""
         return _reach([address], self.successors) - {address}
 
     def with_descendants(self, addresses: Iterable[str]) -> frozenset[str]:
-        """Return entries with everything that supersedes one of them."""
+        """Return the given entries, and all entries that supersede one of them."""
         return _reach(addresses, self.successors)
 
     def ancestors(self, address: str) -> frozenset[str]:
-        """Return everything that an entry supersedes, directly or through others."""
+        """Return all entries that an entry supersedes, directly or through other entries."""
         return _reach([address], self.predecessors) - {address}
 
     def linked_ancestors(self, address: str) -> frozenset[str]:
-        """Return everything that an entry supersedes by either end, directly or through others."""
+        """Return all entries that an entry supersedes, directly or through other entries, from facts and claims."""
         return _reach([address], self._linked_predecessors) - {address}
 
     @cached_property
@@ -267,7 +276,10 @@ class Lineage(Struct, frozen=True, dict=True):
         return _turned(self.linked_successors)
 
     def chain(self, address: str) -> tuple[str, ...]:
-        """Return an entry with all before and after it by either end, the oldest first; in a cycle by address."""
+        """Return an entry with all its predecessors and successors, from facts and claims, the oldest first.
+
+        The entries of a cycle are sorted by address.
+        """
         members = _reach([address], self.linked_successors) | self.linked_ancestors(address)
         order = self._linked_order
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))
@@ -282,9 +294,9 @@ class Lineage(Struct, frozen=True, dict=True):
 
 
 def _components(edges: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
-    """Return the strongly connected components, a successor's before those that it supersedes.
+    """Return the strongly connected components. A successor's component comes before those of its predecessors.
 
-    This is Tarjan's algorithm (SIAM J. Comput. 1972) with a stack instead of recursion: chains may be long.
+    This is Tarjan's algorithm (SIAM J. Comput. 1972) with a stack instead of recursion, because chains may be long.
     """
     found: list[set[str]] = []
     number: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The origin of an imported entry: the file, or a part of one, and the start of its digest."""
+"""The origin of an imported entry: the path of the old file, a part of the file, and the start of its hash."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ LINE = re.compile(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
 
 
 class Origin(Struct, frozen=True):
-    """A file, by its path from the project's top, or a part of it; `digest` is the start of git's blob name."""
+    """The file that an entry was imported from, or a part of the file. `digest` is the start of git's blob hash.
+
+    The path is relative to the top of the project.
+    """
 
     path: str
     part: str
     digest: str
 
     def __str__(self) -> str:
-        """Return the origin as a front matter has it; `read_origin` parses it."""
+        """Return the origin as it is written in a front matter. `read_origin` parses this text."""
         path = self.path.replace("%", "%25").replace("#", "%23")
         return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
 
     def is_of(self, content: bytes) -> bool:
-        """Return whether a content is the imported one, with any line ends."""
+        """Return whether some content is the imported content. Different line ends do not count."""
         return self.digest == content_digest(content)
 
 
 def content_digest(content: bytes) -> str:
-    """Return the start of git's name for a content with its line ends as git stores them."""
+    """Return the start of git's blob hash for some content. Line ends are converted to LF, as git stores them."""
     plain = content.replace(b"\r\n", b"\n")
     return sha1(b"blob %d\0" % len(plain) + plain, usedforsecurity=False).hexdigest()[:12]
 
 
 def read_origin(written: object) -> Origin | None:
-    """Parse the value of the key; return None for another form."""
+    """Parse the value of the key. Return None if the value is not an origin."""
     found = _WRITTEN.match(written) if isinstance(written, str) else None
     if found is None:
         return None
@@ -45,6 +48,6 @@ def read_origin(written: object) -> Origin | None:
 
 
 def origin_in(text: str) -> Origin | None:
-    """Return the origin in the text of an entry's file, without parsing its front matter."""
+    """Return the origin in the text of an entry's file, without parsing the front matter."""
     found = LINE.search(text.partition("\n---")[0])
     return read_origin(found["value"].strip("\"'")) if found else None

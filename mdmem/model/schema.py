@@ -1,4 +1,4 @@
-"""Parse the values of a front matter into an entry or a wing, and report every flaw on the way."""
+"""Parse the values of a front matter into an entry or a wing, and report every flaw that is found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLACEHOLDERS = frozenset({"n/a", "na", "none", "null", "nil", "tbd", "todo", "-
 
 
 class _ValueError(ValueError):
-    """A value that cannot be parsed, with the code of its finding."""
+    """A value that cannot be parsed, with the code of the finding to report."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -83,7 +83,7 @@ def _moment(value: object) -> date:
         raise _ValueError("not-iso", f"`{value}` is not an ISO 8601 date") from error
     except NoSuchDayError as error:
         raise _ValueError("invalid-date", f"`{value}` is not a day of the calendar") from error
-    # In UTC, as the cache stores it.
+    # The cache stores times in UTC, so the time must exist there.
     return moment.astimezone(UTC) if isinstance(moment, datetime) and moment.tzinfo else moment
 
 
@@ -120,7 +120,7 @@ def _list_of(validator: Callable[[object], object]) -> Any:
     return Annotated[tuple[Annotated[str, BeforeValidator(validator)], ...], BeforeValidator(_items)]
 
 
-# The type by which pydantic validates the values of each kind.
+# The type that pydantic uses to validate the values of each kind.
 _TYPES: Mapping[Kind, Any] = {
     Kind.TYPE: EntryType,
     Kind.STATUS: Status,
@@ -139,7 +139,7 @@ _TYPES: Mapping[Kind, Any] = {
 
 
 def _adapter(name: str, fields: Iterable[str]) -> TypeAdapter[BaseModel]:
-    # Only the keys of the file are validated: the defaults are those of `Entry` and `Wing`.
+    # pydantic validates only keys that are in the file. The defaults come from `Entry` and `Wing`.
     types: dict[str, Any] = {one.name: (_TYPES[one.kind], None) for one in FIELDS if one.name in fields}
     return TypeAdapter(create_model(name, __config__=ConfigDict(extra="forbid", frozen=True), **types))
 
@@ -148,7 +148,7 @@ _ENTRY, _WING = _adapter("Entry", KNOWN_FIELDS), _adapter("Wing", WING_FIELDS)
 
 
 def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
-    """Return the errors in the values of fields, and the parsed values if there is none."""
+    """Return the errors in the values of fields. If there are none, also return the parsed values."""
     try:
         parsed = adapter.validate_python(stated)
     except ValidationError as error:
@@ -159,12 +159,12 @@ def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tup
 def read_entry(
     address: str, front_matter: Mapping[str, Any], heading: str | None
 ) -> tuple[Entry | None, tuple[Flaw, ...]]:
-    """Return the entry of a front matter and its flaws; no entry where type or status cannot be parsed.
+    """Return the entry of a front matter, and its flaws. The entry is None if its type or status cannot be parsed.
 
-    `front_matter` maps keys to text, lists of text, nested values, or None for an empty value.
-    `heading` is the first heading of the body: the title of an entry that has no title field.
+    `front_matter` maps keys to text, lists of text, nested values, or None for an empty value. `heading` is the first
+    heading of the body, which becomes the title of an entry without a `title` field.
     """
-    # Flaws that keep an entry from being parsed come first: a problem is shown by its first flaw.
+    # Flaws that prevent parsing come first, because only the first flaw is shown for an unreadable entry.
     flaws = [
         *_closed_set(front_matter, "type"),
         *_closed_set(front_matter, "status"),
@@ -186,14 +186,14 @@ def read_entry(
 
 
 def _hidden_field(flaw: Flaw) -> str:
-    """Return the field whose value is lost by a flaw, or an empty text."""
+    """Return the name of the field whose value is lost because of a flaw, or an empty text."""
     if flaw.code == "key-spelling" or (flaw.code == "invisible-characters" and flaw.on_key):
         return known_spelling(flaw.name) or ""
     return "" if flaw.on_key or flaw.code == "link-placeholder" else flaw.name
 
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
-    """Return the wing of a manifest, with defaults for values that cannot be parsed, and the flaws."""
+    """Return the wing of a manifest, and the flaws. Values that cannot be parsed are replaced by defaults."""
     stated = _stated(front_matter)
     known = {key: value for key, value in stated.items() if key in WING_FIELDS}
     errors, values = _validate(_WING, known)
@@ -246,12 +246,12 @@ def _stated(front_matter: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
-    """Return whether a field has a value, even under a misspelt key: that is then the only finding."""
+    """Return whether a field has a value, also under a misspelt key. Then only the misspelling is reported."""
     return front_matter.get(key) is not None or any(known_spelling(name) == key for name in front_matter.keys() - {key})
 
 
 def _parsed(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
-    # Which fields belong there follows from the type: while that is unknown, it alone is reported.
+    # The type decides which fields are allowed. While the type is unknown, only the type is reported.
     allowed = FIELDS_OF[kind] if kind else KNOWN_FIELDS
     known = {key: value for key, value in stated.items() if key in allowed}
     errors, values = _validate(_ENTRY, known)
@@ -262,7 +262,7 @@ def _parsed(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[Fla
 
 
 def _item_of(value: object, error: ErrorDetails) -> int | None:
-    """Return the place of a faulty item in its list; pydantic counts without the empty ones."""
+    """Return the index of a faulty item in its list. pydantic's index does not count the empty items."""
     index = next((part for part in error["loc"][1:] if isinstance(part, int)), None)
     if index is None or not isinstance(value, list):
         return index
@@ -270,7 +270,7 @@ def _item_of(value: object, error: ErrorDetails) -> int | None:
 
 
 def _without(stated: Mapping[str, Any], errors: list[ErrorDetails]) -> dict[str, Any]:
-    """Leave out each value that cannot be parsed: one item of a list where only the item is faulty, else the field."""
+    """Return the values that can be parsed. Drop a whole field, or only the faulty items of a list."""
     readable = dict(stated)
     for error in errors:
         key = str(error["loc"][0])
@@ -328,7 +328,7 @@ def _not_for(owner: str, key: str) -> Flaw:
 
 
 def _misplaced(kind: EntryType | None, stated: Mapping[str, Any]) -> list[Flaw]:
-    """Report the fields of a session or an entity in a note that is neither."""
+    """Report the fields for sessions or entities in a note that is neither."""
     if kind is not EntryType.NOTE:
         return []
     label = stated.get("label")

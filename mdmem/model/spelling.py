@@ -1,4 +1,4 @@
-"""Find the field or value that an unknown word means, for certain or probably."""
+"""Find the field or value that an unknown word probably or certainly means."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
     "tag": "tags",
 }
 
-# The spelling of `inactive` is closest to its opposite, so the words of other formats come first.
+# `inactive` is spelt most like `active`, its opposite. The words of other formats are therefore looked up first.
 _MEANINGS = {
     **dict.fromkeys(("accepted", "approved", "final", "implemented", "in_force"), "active"),
     **dict.fromkeys(("proposed", "proposal", "pending", "wip", "provisional"), "draft"),
@@ -36,10 +36,11 @@ _MEANINGS = {
 }
 
 
-# Every format means the same by these. Deprecated entries need a reason, and sessions and facts their label.
+# These words mean the same in every format. Words for deprecated entries, sessions and facts are left out,
+# because such entries also need a reason or a label.
 _CERTAIN = frozenset({"accepted", "approved", "in_force", "proposed", "proposal", "adr"})
 
-# The keys of MADR, adr-tools, Obsidian, Jekyll and Cursor's rules; None is for a key without a field of ours.
+# The keys of MADR, adr-tools, Obsidian, Jekyll and Cursor's rules. None means that mdmem has no such field.
 _SYNONYMS: dict[str, str | None] = {
     **dict.fromkeys(("author", "authors", "decisionmakers", "deciders", "maintainer", "maintainers"), "owner"),
     **dict.fromkeys(("owners", "contact", "assignee", "team", "responsible"), "owner"),
@@ -58,48 +59,48 @@ _SYNONYMS: dict[str, str | None] = {
     **dict.fromkeys(("informed", "consulted", "reviewers", "participants", "id", "number", "uuid", "slug"), None),
     **dict.fromkeys(("description", "summary", "alwaysapply", "aliases", "permalink", "layout"), None),
 }
-# The advice to write it would silence checks.
+# Never suggest this field, because it disables checks.
 _NEVER_MEANT = frozenset({"ignore"})
 
 
 def meant_field(key: str) -> str | None:
-    """Return the field for a key of another format, else the nearest one, or None."""
+    """Return the field that a key of another format means, or else the field with the nearest spelling, or None."""
     plain = "".join(character for character in key.lower() if character.isalnum())
     return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
 
 
 def synonym(key: str) -> str | None:
-    """Return the field that a key of another format means for certain, or None."""
+    """Return the field that a key of another format certainly means, or None."""
     plain = "".join(character for character in key.lower() if character.isalnum())
     named = key.lower().replace("-", "_")
     return named if named in KNOWN_FIELDS else _SPELLINGS.get(plain) or _SYNONYMS.get(plain)
 
 
 def known_spelling(key: str) -> str | None:
-    """Return the field that a misspelt key means for certain, or None."""
+    """Return the field that a misspelt key certainly means, or None."""
     return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))
 
 
 def meant_value(value: str, allowed: tuple[str, ...]) -> str | None:
-    """Return the allowed value for a word of another format, or the nearest one, or None."""
+    """Return the allowed value that a word of another format means, or else the nearest spelling, or None."""
     return _MEANINGS.get(value.lower()) or nearest(value, allowed)
 
 
 def certain_value(value: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed value that a word of another format means for certain, or None."""
+    """Return the allowed value that a word of another format certainly means, or None."""
     plain = value.strip().lower().replace("-", "_").replace(" ", "_")
     meant = _MEANINGS[plain] if plain in _CERTAIN else None
     return meant if meant in tuple(allowed) else None
 
 
 def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
-    """Return the known word that is closest to an unknown one, or None."""
+    """Return the known word with the most similar spelling, or None."""
     close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
     return close[0] if close else None
 
 
 def get_field(name: str) -> Field:
-    """Return a field by its name; raises UsageError with the field that was probably meant."""
+    """Return a field by its name. Raises UsageError, which suggests the nearest field, if there is no such field."""
     found = next((field for field in FIELDS if field.name == name), None)
     if found is not None:
         return found

@@ -1,4 +1,4 @@
-"""The body of a new entry of each type, and the optional keys that the editor shows as comments."""
+"""The initial body of a new entry of each type, and the optional keys that the editor shows as comments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Rationale: <say why, and what was turned down.>
 <State the fact, and where it was learned.>
 """,
 }
-# The editor shows these, and they are removed again where nobody changed them.
+# The editor shows these comments. Unchanged comments are removed when the entry is saved.
 HINTS = """\
 # applies_to: ["src/**"]
 # owner: a team or a person
@@ -44,12 +44,12 @@ def with_hints(text: str) -> str:
 
 
 def without_hints(text: str) -> str:
-    """Return a text without the unchanged comments of `with_hints`."""
+    """Return a text without the comments of `with_hints` that nobody changed."""
     hints = HINTS.splitlines()
     return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in hints)
 
 
-# The placeholder for a reason that a person has to write.
+# The placeholder that a person has to replace with a reason.
 REASON = "<say why>"
 PLACEHOLDERS: frozenset[str] = frozenset(
     part.split(">")[0] for text in (*BODIES.values(), REASON) for part in text.split("<")[1:]

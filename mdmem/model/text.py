@@ -1,10 +1,10 @@
-"""Make text safe to print: characters that are invisible, or that a terminal would act on, are shown as numbers."""
+"""Make text safe to print: write invisible characters and control characters as their number, such as `<U+200B>`."""
 
 from __future__ import annotations
 
 import re
 
-# Terminal controls, direction marks and characters without width; line ends and tabs are text.
+# Control characters, direction marks and zero-width characters. Line feeds and tabs are not in the set.
 ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
@@ -12,34 +12,34 @@ _JOINERS = "\u200c\u200d"
 
 
 def visible(text: str) -> str:
-    """Return a text with each unprintable character written as its number, line ends included."""
+    """Return a text with every unprintable character replaced by its number, such as `<U+000A>` for a line feed."""
     return text if text.isprintable() else "".join(one if one.isprintable() else _number(one) for one in text)
 
 
 def visible_text(text: str) -> str:
-    """Return a text of several lines with each character that a terminal would act on written as its number.
+    """Return a text of several lines with control characters and invisible characters replaced by their number.
 
-    Lines end at line feeds. Joiners stay where a script or an emoji needs them.
+    Line feeds and tabs stay, and CR LF becomes LF. Zero-width joiners stay where a script or an emoji needs them.
     """
-    # The pattern is slow on megabytes, and plain text needs no search.
+    # The pattern is slow on megabytes of text, and printable text needs no search.
     is_plain = text.replace("\n", "").replace("\t", "").isprintable()
     return text if is_plain else ACTING.sub(_numbered, text)
 
 
 def one_line(text: str) -> str:
-    """Return a text as `visible_text` does, with line ends written as numbers, too."""
+    """Return a text as `visible_text` does, but also replace line feeds by `<U+000A>`."""
     return visible_text(text).replace("\n", "<U+000A>")
 
 
 def needs_joiner(found: re.Match[str]) -> bool:
-    """Return whether a match of `ACTING` is a joiner after a character that can be joined."""
+    """Return whether a match of `ACTING` is a zero-width joiner after a character of a script that uses joiners."""
     before = found.string[found.start() - 1 : found.start()]
-    # Arabic and Indic scripts are misspelt without joiners, and emoji fall apart. Elsewhere joiners only hide.
+    # Arabic and Indic scripts and emoji need joiners. In other scripts a joiner is only an invisible character.
     return found[0] in _JOINERS and ("\u0590" <= before <= "\u1fff" or before >= "\u2190")
 
 
 def kind_of(value: object) -> str:
-    """Return the word for a value in a message: list, mapping or value."""
+    """Return the word that messages use for the type of a value: list, mapping or value."""
     return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
 
 

@@ -68,7 +68,7 @@ def test_patch_is_refused_when_there_is_no_front_matter(data: bytes) -> None:
 
 
 def test_patch_is_refused_when_the_text_is_half_a_character() -> None:
-    with pytest.raises(UnpatchableError, match="half a character"):
+    with pytest.raises(UnpatchableError, match="half of a surrogate pair"):
         patch.set_fields(entry("type: note\n"), {"title": "\ud800"})
 
 
