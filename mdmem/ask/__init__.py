@@ -1,1 +1,1 @@
-"""Answers questions: select, rank, relate, fit."""
+"""Answer questions: select entries, rank them, relate them to others, and fit them into a budget."""

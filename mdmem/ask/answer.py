@@ -1,4 +1,8 @@
-"""Define the answer: its items, and the facts that every answer states about itself."""
+"""Define an answer: its items (entries), and its basis (facts such as coverage, unreadable files and omissions).
+
+The standing of an entry compares it with the default branch: binding there, only proposed, or merged but not approved.
+Its stance is the standing with the author and commit of the proposal.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance
 from mdmem.store.workspace.scope import Scope
 
-# A chain of supersessions may have thousands of entries: an answer names so many and counts the rest.
+# A chain of supersessions may have thousands of entries. An answer lists this many, and only counts the rest.
 VIA_NAMED = 5
 # Reasons for which an entry is omitted.
 ELSEWHERE = "applies elsewhere"
@@ -27,11 +31,11 @@ NO_MATCH = "shares no word or path"
 NOT_CURRENT = "no longer current"
 WEAK = "weak match"
 OVER_BUDGET = "over the budget"
-# Reasons for a contradiction that a person wrote down; all others are only suspected.
+# The reasons of contradictions that a person declared. All other contradictions are only suspected.
 DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
 
-# The relations of an entry to others, by the field of an item, in words.
+# The relation fields of an item, each with the words that an answer prints for it.
 RELATIONS = {
     "claimed_by": "claimed by",
     "claims": "claims to replace",
@@ -42,7 +46,7 @@ RELATIONS = {
 
 
 class Form(StrEnum):
-    """How much of an entry an answer shows: all, an excerpt, its title; or that it was already shown."""
+    """How much of an entry an answer shows: everything, an excerpt, the title, or only a note "already shown"."""
 
     FULL = "full"
     SUMMARY = "summary"
@@ -51,7 +55,7 @@ class Form(StrEnum):
 
     @property
     def is_line(self) -> bool:
-        """Return whether none of the content is shown."""
+        """Return whether the answer shows only one line, without content."""
         return self in (Form.LINE, Form.GIVEN)
 
 
@@ -59,9 +63,10 @@ MENTIONED = "mentioned by"
 
 
 class Mention(Struct, frozen=True):
-    """One line under an entry: another entry, how the two are linked, and the sentence that says so.
+    """One line under an entry: another entry, and how it is related to the first one.
 
-    `does` is the change that the sentence states, such as `extends it`, where it states one.
+    `said` is the sentence that mentions the first entry. `does` is the change that this sentence states, for example
+    `extends it`, or empty.
     """
 
     how: str
@@ -75,11 +80,12 @@ class Mention(Struct, frozen=True):
 class Item(Struct, frozen=True, kw_only=True):
     """One entry of an answer, for every command, tool and page.
 
-    Select and rank fill the first fields: `terms` are the words of the question that the entry holds, `via` the
-    superseded entries that matched in its place, `matches` says that it holds half of the words or applies to a path,
-    `inherited` that it matches only through what it superseded.
-    Relate fills `reasons`, the relations to other entries with their titles, and `mentions`; fit fills `form` and
-    `content`. `stance` is how the entry stands to the default branch; None where that is not known.
+    The selection fills the first fields. `terms` are the words of the question that the entry contains. `via` are the
+    superseded entries that matched and that this entry replaced. `matches` is true if the entry contains half of the
+    words or applies to a given path. `inherited` is true if only the superseded entries matched.
+    `stance` compares the entry with the default branch; None if that is not known.
+    Later steps fill `reasons` and the relations to other entries with their titles, then `mentions`, `form` and
+    `content`.
     """
 
     entry: Entry
@@ -120,13 +126,13 @@ class Item(Struct, frozen=True, kw_only=True):
 
     @property
     def relations(self) -> dict[str, tuple[str, ...]]:
-        """Return the one-sided supersessions and amendments in both directions, by field, those that are not empty."""
+        """Return the one-sided supersessions and amendments in both directions, by field, without empty fields."""
         found = {name: getattr(self, name) for name in RELATIONS}
         return {name: addresses for name, addresses in found.items() if addresses}
 
     @property
     def is_proposal(self) -> bool:
-        """Return whether nobody agreed to it yet: it is not on the default branch, or nobody approved it there."""
+        """Return whether the entry is not approved yet: not on the default branch, or merged without approval."""
         return self.stance is not None and self.stance.standing.is_unapproved
 
 
@@ -139,14 +145,14 @@ class Contradiction(Struct, frozen=True):
 
     @property
     def is_declared(self) -> bool:
-        """Return whether one of the two entries declares it."""
+        """Return whether one of the two entries declares the contradiction."""
         return self.why in (DECLARED, RELATED)
 
 
 class EndedMatch(Struct, frozen=True):
-    """A matching entry that is not current: the reason, and the entries that replaced it.
+    """A matching entry that is not current, with the reason why it ended.
 
-    `unread` are the successors that it names and that cannot be read.
+    `heads` are the current entries that replaced it. `unread` are its successors whose files cannot be read.
     """
 
     address: str
@@ -157,7 +163,7 @@ class EndedMatch(Struct, frozen=True):
 
 
 class Omission(Struct, frozen=True):
-    """An entry that is left out, and the reason."""
+    """An entry that the answer omits, and the reason."""
 
     address: str
     type: str
@@ -165,7 +171,7 @@ class Omission(Struct, frozen=True):
 
 
 class OmittedCount(Struct, frozen=True):
-    """How many entries of one type were left out for one reason."""
+    """The number of entries of one type that were omitted for one reason."""
 
     type: str
     why: str
@@ -173,14 +179,14 @@ class OmittedCount(Struct, frozen=True):
 
 
 class Elsewhere(Struct, frozen=True):
-    """How many invariants and decisions of a wing that was not read apply to a given path."""
+    """The number of invariants and decisions that apply to a given path, in one wing that was not searched."""
 
     wing: str
     count: int
 
 
 class UnreadMatch(Struct, frozen=True):
-    """An entry of a wing that was not read, and that matches better than all entries that were."""
+    """An entry that matches better than all results, but belongs to a wing that was not searched."""
 
     wing: str
     address: str
@@ -188,7 +194,7 @@ class UnreadMatch(Struct, frozen=True):
 
 
 class Passage(Struct, frozen=True):
-    """One line outside the memory that may answer."""
+    """One line of a file outside the memory that may answer the question."""
 
     path: str
     line: int
@@ -196,12 +202,15 @@ class Passage(Struct, frozen=True):
 
 
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
-    """Count omissions by type and reason, in that order."""
+    """Count omissions by type and reason, sorted by both."""
     return sum_counts(OmittedCount(one.type, one.why, 1) for one in omitted)
 
 
 def sum_counts(counts: Iterable[OmittedCount]) -> tuple[OmittedCount, ...]:
-    """Return one count for each type and reason; the entry that a reason names is left out of it."""
+    """Add up counts of the same type and reason.
+
+    Reasons such as `overridden by ADDRESS` are cut before ` by `, so that they are counted together.
+    """
     found: Counter[tuple[str, str]] = Counter()
     for one in counts:
         found[str(one.type), one.why.split(" by ")[0]] += one.count
@@ -209,13 +218,15 @@ def sum_counts(counts: Iterable[OmittedCount]) -> tuple[OmittedCount, ...]:
 
 
 class AnswerBasis(Struct, frozen=True, kw_only=True):
-    """The facts that an answer states about itself.
+    """Facts about an answer: how well it covers the question, and what it could not read or omitted.
 
-    `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` lists some of the entries
-    that were left out, and `omitted_counts` counts the others. `uncovered_terms` are the words that no invariant or
-    decision holds, where the question is covered in part; `unmatched_terms` those that no entry holds. `absent` are the
-    given paths at which there is no file. `ended` is the best match by words, where that is not current. `fallback` are
-    lines outside the memory, where it cannot be read or covers nothing.
+    - `problems`: files of the scope that cannot be read. Each of them may contain an invariant.
+    - `omitted` lists some of the omitted entries; `omitted_counts` counts the others.
+    - `uncovered_terms`: words that no invariant or decision contains, if the question is covered in part.
+    - `unmatched_terms`: words that no entry contains.
+    - `absent`: given paths at which there is no file.
+    - `ended`: the best match by words, if it is not current.
+    - `fallback`: lines outside the memory, if the memory cannot be read or covers nothing.
     """
 
     problems: tuple[Finding, ...] = ()
@@ -240,11 +251,11 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
         return self.coverage is Coverage.FULL
 
     def contradictions_of(self, shown: Container[str]) -> tuple[Contradiction, ...]:
-        """Return the contradictions that involve one of the entries shown."""
+        """Return the contradictions in which at least one of the two entries is shown."""
         return tuple(one for one in self.conflicts if one.a in shown or one.b in shown)
 
     def as_json(self, *names: str) -> dict[str, Any]:
-        """Return some of the fields as JSON values, in the order named."""
+        """Return the named fields as JSON values, in the order of the arguments."""
         return {name: _json(getattr(self, name)) for name in names}
 
 
@@ -257,12 +268,14 @@ def _json(value: object) -> Any:
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """Everything in a scope that answers a question, in the order of authority, or the part of it within a budget.
+    """All entries of a scope that answer a question, in the order of authority, or those that fit into a budget.
 
-    `proposed` are drafts and proposed versions. `searched` are the rooms that were read, `likely_room` holds most of
-    the best matches. `weights` give each word of the question its rarity. `unmatched` are the decisions of a wing
-    that has few, which match nothing. `describe` and `describe_proposed` give an item its relations and reasons.
-    `tokens` is the size of what fits.
+    - `proposed`: drafts and proposed versions.
+    - `searched`: the rooms that were searched; `likely_room` contains most of the best matches.
+    - `weights`: the rarity of each word of the question.
+    - `unmatched`: decisions that match nothing. They are listed only if the wing has few decisions.
+    - `describe` and `describe_proposed` add the relations and reasons to an item.
+    - `tokens`: the size of the items that fit.
     """
 
     scope: Scope
@@ -286,11 +299,11 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class Answers(Struct, frozen=True):
-    """The answers of one call: the one about the work at hand, if it was asked for, then one for each question.
+    """The answers of one call: the main answer, about the current work (or None), then one for each question.
 
-    `unread` are wings of other projects, where no question named a wing. `shown` is what to remember of the call in its
-    session: the version of each entry that was shown, by address. `prefix` is the room, else the wing, of all entries
-    shown, if they can be named without it.
+    `unread` are the wings of other projects, if no question named a wing. `shown` is for the session to store: the
+    version of each shown entry, by address. `prefix` is the room or wing that all shown entries share, if the rest of
+    each address is unique; otherwise it is empty.
     """
 
     main: Answer | None
@@ -301,12 +314,12 @@ class Answers(Struct, frozen=True):
 
     @property
     def all(self) -> tuple[Answer, ...]:
-        """Return the answers in their order."""
+        """Return all answers, the main one first."""
         return (*([self.main] if self.main is not None else []), *self.short)
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """The results of a search, best first; `drafts` counts those that match and are not shown."""
+    """The results of a search, best first; `drafts` counts the matching drafts that are not shown."""
 
     query: str
     hits: Sequence[Item]
@@ -316,7 +329,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
 
 def replaced_notes(via: Sequence[str]) -> list[str]:
-    """Return one note for each superseded entry that matched in the place of another, and one that counts the rest."""
+    """Return a note for each of the first superseded entries that matched, and a last note that counts the rest."""
     notes = [f"replaces {old}, which matched" for old in via[:VIA_NAMED]]
     rest = len(via) - VIA_NAMED
     return [*notes, f"replaces {rest} more, which matched"] if rest > 0 else notes

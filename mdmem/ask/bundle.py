@@ -1,7 +1,7 @@
-"""Answer the calls of the contracts in their shapes: `retrieve_context`, `memory_surface` and `get_scope_state`.
+"""Answer the calls `retrieve_context`, `memory_surface` and `get_scope_state`, whose contracts fix their JSON.
 
-`retrieve_context` has a time limit, and every failure is a status. The contract
-limits the entries of each scope; all entries together are in the order of authority.
+A bundle is the answer of `retrieve_context`: entries for an agent in the order of authority, with a limit for each
+scope. The call has a time limit, and never raises an error: every failure is a status.
 """
 
 from __future__ import annotations
@@ -46,18 +46,21 @@ from mdmem.store.workspace.workspace import Clock, OverdueError, Workspace
 Bundle = dict[str, Any]
 """A bundle as JSON values in the contract's shape."""
 
-# The contract's limits of each scope, and its word for it: the shared wings are the global scope.
+# The most entries of each scope, and the contract's word for the scope: shared wings are the scope `global`.
 CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
 _BEYOND = "of the project, which the scope `global` does not include"
 _DRAFTS = 5
 _NAMED = 50
-# Of `memory_surface`: results, and characters of a passage.
+# The most results of `memory_surface`, and the most characters of a passage.
 _MOST, _WIDTH = 50, 300
 
 
 class BundleScope(StrEnum):
-    """The scope of a bundle: shared wings only, also the project's wing, or everything for one focus."""
+    """The scope of a bundle: only shared wings, also the project's wing, or everything for one focus.
+
+    A focus is a part of a project, as in the field `focus` of an entry.
+    """
 
     GLOBAL = "global"
     PROJECT = "project"
@@ -65,7 +68,7 @@ class BundleScope(StrEnum):
 
 
 class BundleRequest(Struct, frozen=True, kw_only=True):
-    """One call of `retrieve_context` by an agent; `labels` is empty for all."""
+    """The arguments of one call of `retrieve_context`; empty `labels` mean all labels."""
 
     project_id: str | None
     scope: BundleScope = BundleScope.PROJECT
@@ -76,7 +79,7 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def is_global(self) -> bool:
-        """Return whether only shared wings are asked for."""
+        """Return whether the request is for shared wings only."""
         return self.scope is BundleScope.GLOBAL
 
     @property
@@ -87,7 +90,7 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
 
 
 class RetrievalStatus(StrEnum):
-    """How a retrieval went; none of them is an error to its caller."""
+    """The outcome of a call; the caller never gets an error instead."""
 
     SUCCEEDED = "succeeded"
     EMPTY = "empty"
@@ -108,9 +111,9 @@ def retrieve_context(
     paths: Sequence[str] | None = None,
     clock: Clock = monotonic,
 ) -> Bundle:
-    """Return the bundle of a project for an agent; every failure is a status.
+    """Return the bundle of a project for an agent; a failure is reported as its status.
 
-    The settings limit an attempt; one that takes longer, or whose files go away meanwhile, is made once more.
+    The settings limit the time of an attempt. If it takes longer, or files disappear meanwhile, there is a second one.
     """
     request = BundleRequest(
         project_id=tidy(project_id) or None,
@@ -130,7 +133,7 @@ def retrieve_context(
         return read_steadily(workspace, attempt, unsettled=(GoneError, OverdueError))
     except OverdueError:
         late = AnswerBasis(degraded=True, why_degraded="the time limit was reached")
-        # To tell the wings from other folders of a repository's top, the memory would have to be read once more.
+        # If the memory is the top folder itself, its wings cannot be excluded without reading the memory once more.
         basis = with_outside(late, workspace, request.topic) if workspace.location.under else late
         message = "the memory was not read in time, in two attempts; continue without it, or ask again later"
         return _bundle(RetrievalStatus.TIMED_OUT, unknown, message, basis, focus=request.focus)
@@ -146,18 +149,18 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
     if state.wing is None:
         basis = AnswerBasis()
         if request.project_id is not None:
-            # A file that cannot be read may be the manifest of its wing.
+            # An unreadable file may be the README.md that states the project of its wing.
             wanted = Scope(wing=None, wings=(request.project_id,), state=state.state)
             basis = AnswerBasis(problems=problems_in(catalog, wanted))
         return _bundle(RetrievalStatus.EMPTY, state.state, state.message, basis, focus=request.focus)
     is_uncertain = state.state is ScopeState.UNCERTAIN
     focuses = (request.focus,) if request.focus is not None and not is_uncertain else ()
-    # By its id, since a wing's name may be the id of another; one that cannot be listed has only its name.
+    # Select the wing by its project id, since its name may be the id of another wing. An unreadable wing has no id.
     named = ((request.project_id or "") if state.wing in catalog.wings else state.wing,)
     filters = Filters(wings=named, focuses=focuses, types=request.types)
     resolved = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
     scope = narrowed(catalog, resolved, request)
-    # The folder in which a server was started does not tell from where its callers count paths.
+    # A server's working directory has nothing to do with its callers, so their paths start at the top.
     at_top = replace(workspace, cwd=workspace.location.base)
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
     found = reading.retrieve(scope, question)
@@ -169,7 +172,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
         basis = with_fallback(basis, workspace, request.topic, why=why)
     else:
         basis = with_outside(basis, workspace, request.topic)
-    # An entry that the project overrides in some places only is in the global scope itself.
+    # The scope `global` contains entries that the project overrides only for some paths.
     by = _overriders(catalog, state.wing) if request.is_global else {}
     files = reading.view.checkout.catalog
     return _bundle(
@@ -188,7 +191,7 @@ def _read(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> Bun
 
 
 def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
-    """Return the scope to read: the global one without a focus is only the shared wings."""
+    """Reduce the scope of a `global` request without a focus to the shared wings; return other scopes unchanged."""
     if not request.is_global or scope.focus is not None:
         return scope
     shared = tuple(name for name in scope.wings if name in catalog.wings and catalog.wings[name].is_shared)
@@ -197,7 +200,10 @@ def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
 
 
 class Merged(NamedTuple):
-    """The items of a bundle in the order of authority, the drafts, and the facts about both."""
+    """The content of a bundle: the items in the order of authority, the drafts, and the facts about the answer.
+
+    `invariants_left_out` counts the omitted invariants by reason.
+    """
 
     items: list[Item]
     proposed: list[Item]
@@ -206,10 +212,10 @@ class Merged(NamedTuple):
 
 
 def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str, is_uncertain: bool) -> Merged:
-    """Return the part of a retrieval that is in the bundle of a wing.
+    """Choose the items and drafts of an answer that belong to the bundle of a wing, and count the omitted ones.
 
-    A scope is uncertain where no entry has the focus yet: then only the project's own entries and the invariants that
-    apply to it are included.
+    Items are omitted because of their label, their scope or the limit of their scope. `is_uncertain` says that no entry
+    has the requested focus yet. Then only the project's own entries and the invariants for it are included.
     """
     tiers = _tiers(catalog, request, wing, is_uncertain=is_uncertain)
     overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by ")}
@@ -225,7 +231,7 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
         if item.tier in tiers or replaces_shared(item):
             return True
         if request.is_global:
-            # A chain that leads out of the shared wings was followed because its old end matched.
+            # A matching shared entry may be superseded by an entry outside the shared wings, which is included, too.
             return bool(item.via) and found.scope.wing is None
         return found.scope.always_applies(item.entry)
 
@@ -234,14 +240,14 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
     drafts = [item for item in found.proposed if has_label(item) and item.tier in tiers]
     own_drafts: list[Item] = []
     if all(item.entry.type is EntryType.INVARIANT for item in items):
-        # Where there is nothing else, all of the caller's own drafts are shown.
+        # If there is nothing else, all of the caller's own drafts are included.
         own_drafts = [one for one in drafts if (one.entry.agent or "").casefold() == request.agent.casefold()]
     others = [one for one in drafts if one not in own_drafts]
-    room = max(0, _DRAFTS - len(own_drafts))
+    left = max(0, _DRAFTS - len(own_drafts))
     put_off = [item for item in wanted if not is_read(item)] if is_uncertain and not request.is_global else []
     omitted = [
         *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
-        *(_omission(item, f"over the {_DRAFTS} drafts that are shown") for item in others[room:]),
+        *(_omission(item, f"over the {_DRAFTS} drafts that are shown") for item in others[left:]),
         *(_omission(item, "of a shared wing, while the focus is uncertain") for item in put_off),
         # The contract calls the filter of types `categories`.
         *(replace(one, why="not among `categories`") if one.why == TYPE_FILTER else one for one in found.basis.omitted),
@@ -259,11 +265,11 @@ def merge(catalog: Catalog, found: Answer, request: BundleRequest, *, wing: str,
         own = catalog.derived.of_type[EntryType.INVARIANT] & catalog.lineage.current - known
         beyond = [one for one in sorted(own) if one.partition("/")[0] == wing]
         invariants += [Omission(one, EntryType.INVARIANT.value, _BEYOND) for one in beyond]
-    return Merged(items, [*own_drafts, *others[:room]], count_omitted(invariants), basis)
+    return Merged(items, [*own_drafts, *others[:left]], count_omitted(invariants), basis)
 
 
 def _tiers(catalog: Catalog, request: BundleRequest, wing: str, *, is_uncertain: bool) -> Collection[Tier]:
-    """Return the tiers that are read; a wing that is shared itself has no other."""
+    """Return the tiers whose entries are included; if the focus is uncertain, only that of the wing itself."""
     if request.is_global:
         return (Tier.SHARED, Tier.FOCUS)
     if not is_uncertain:
@@ -272,19 +278,19 @@ def _tiers(catalog: Catalog, request: BundleRequest, wing: str, *, is_uncertain:
 
 
 def _within_caps(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    """Return the items within the limits of their scopes, and the others; invariants need no space."""
-    room, chosen = dict(CAPS), set()
+    """Split items into those within the limits of their scopes and the others; invariants do not count."""
+    left, chosen = dict(CAPS), set()
 
     def turn(item: Item) -> tuple[bool, bool, bool]:
-        """Put proposals last, and merged decisions after rules and patterns and before notes."""
+        """Return a sort key: proposals come last; decisions merged without approval come between patterns and notes."""
         standing = item.stance.standing if item.stance is not None else Standing.BINDING
         return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
 
     for item in sorted(items, key=turn):
         is_invariant = item.entry.type is EntryType.INVARIANT
-        if is_invariant or room[item.tier] > 0:
+        if is_invariant or left[item.tier] > 0:
             chosen.add(item.address)
-            room[item.tier] -= not is_invariant
+            left[item.tier] -= not is_invariant
     return [one for one in items if one.address in chosen], [one for one in items if one.address not in chosen]
 
 
@@ -293,7 +299,7 @@ def _omission(item: Item, why: str) -> Omission:
 
 
 def _overriders(catalog: Catalog, wing: str) -> dict[str, list[str]]:
-    """Return, for each entry that a wing overrides somewhere, the current entries that do, sorted."""
+    """Return the current overriding entries of a wing for each overridden entry, sorted."""
     found: dict[str, list[str]] = {}
     current = (one for one in catalog.derived.overriding if catalog.lineage.is_current(one.address))
     for entry in sorted(current, key=lambda one: one.address):
@@ -315,7 +321,7 @@ def _status(found: Answer, merged: Merged, catalog: Catalog) -> RetrievalStatus:
 
 
 def _message(merged: Merged, request: BundleRequest, state: ScopeAnswer, status: RetrievalStatus) -> str | None:
-    """Return the remarks that no other key states, in one line."""
+    """Return remarks about what no other key of the bundle states, as one line; None without any."""
     items, basis = merged.items, merged.basis
     parts = [state.message] if state.message else []
     if state.message and not request.is_global:
@@ -344,9 +350,9 @@ def _bundle(
     focus: str | None,
     **more: Any,
 ) -> Bundle:
-    """Return a bundle, with the unreadable files before the items, since they may contain rules.
+    """Return a bundle as JSON values; unreadable files come before the items, since they may contain rules.
 
-    `omitted` lists 50 entries, `omitted_counts` counts the rest; `suspected` are undeclared contradictions.
+    `omitted` lists 50 entries, and `omitted_counts` counts the rest. `suspected` are undeclared contradictions.
     """
     declared = [asdict(one) for one in basis.conflicts if one.is_declared]
     found = {
@@ -372,9 +378,9 @@ def _bundle(
 
 
 def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an item whose body is divided into `rationale` and `content`, without the further keys that are empty.
+    """Return an item as JSON values, with its body divided into `rationale` and `content`.
 
-    Raises GoneError if the file went away meanwhile.
+    Optional keys are omitted if they are empty. Raises GoneError if the file was removed meanwhile.
     """
     entry = item.entry
     rationale, content = _texts(entry, catalog.body(entry.address))
@@ -404,16 +410,17 @@ def _item(catalog: Catalog, item: Item, overridden_by: Sequence[str] = ()) -> di
 def _texts(entry: Entry, body: str) -> tuple[str, str]:
     """Split an entry into its rationale and its other content; no text is in both."""
     start, end = rationale_span(without_code(body))
-    # The line that marks the reasons is in neither.
+    # The line that introduces the rationale is in neither part.
     before = body[: body.rfind("\n", 0, start) + 1].strip()
     parts = (before, body[end:].strip())
     return body[start:end].strip(), content_of(entry, "\n\n".join(part for part in parts if part))
 
 
 def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return whether a scope exists and may be written; if a name is unknown, with the nearest known names.
+    """Return whether a scope exists and whether the caller may write to it.
 
-    The answer about a project that the caller may not read does not depend on whether it exists.
+    If the project or focus is unknown, `nearest` has similar names. If the caller may not read a project, the answer is
+    the same whether the project exists or not.
     """
     catalog = workspace.catalog
     project_id, focus = tidy(project_id) or None, tidy(focus) or None
@@ -434,7 +441,7 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
 def memory_surface(
     workspace: Workspace, *, query: str, project_id: str | None = None, limit: int = 5
 ) -> dict[str, Any]:
-    """Return the best matches of words in one project's wing, or in every wing; the limit is 1 to 50."""
+    """Search for words in one project's wing, or in all wings, and return the best 1 to 50 matches as JSON values."""
     words, named = tidy(query), tidy(project_id) or None
     state = scope_seen(workspace, named)
     if named is not None and state.wing is None:
@@ -466,7 +473,7 @@ def memory_surface(
 
 
 def _surface(query: str, next_step: str, basis: AnswerBasis | None = None, **more: Any) -> dict[str, Any]:
-    """Return a search result in the contract's shape; `next_step` names the call that shows more."""
+    """Return a search result in the contract's shape; `next_step` tells the agent which call shows more."""
     basis = basis or AnswerBasis(source="index")
     found = {
         "problems": problems_json(basis.problems),
@@ -481,7 +488,7 @@ def _surface(query: str, next_step: str, basis: AnswerBasis | None = None, **mor
 
 
 def _match(workspace: Workspace, hit: Item, found: SearchResult) -> dict[str, Any]:
-    """Return one match in the contract's shape, with the passage that fits best."""
+    """Return one match in the contract's shape, with its best matching passage."""
     entry, wing = hit.entry, workspace.catalog.wings[hit.entry.wing]
     tier = Tier.SHARED if wing.is_shared else Tier.FOCUS if entry.focus else Tier.PROJECT
     try:

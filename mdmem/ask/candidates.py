@@ -1,4 +1,4 @@
-"""Gather the entries of a memory that may be in a context pack, and choose among them facet by facet."""
+"""Gather the entries that may be in a context pack (candidates), and choose among them facet by facet."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from mdmem.store.workspace.scope import Scope
 
 PRIVATE = "private:"
 _MOST, _MOST_RELATED = 50, 20
-# A long text begins with its subject, and each further word makes the search slower.
+# The most words of a goal to search for. A long goal states its subject first, and more words make the search slower.
 _WORDS = 48
-# Each round takes so many items from the first facets, and one from each further one.
+# In each round, this many items are taken from the first facets, and one item from each further facet.
 _WEIGHTS = (3, 3, 3, 2, 2, 2)
 _OLDEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ContextRequest(Struct, frozen=True, kw_only=True):
-    """A goal, and what to include for it; numbers out of bounds count as the nearest bound."""
+    """A request for a context pack: a goal, and options; numbers out of range count as the nearest valid number."""
 
     goal: str
     intent: Intent = Intent.BUILD
@@ -45,17 +45,17 @@ class ContextRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Return the most items to include besides the unconditional invariants."""
+        """Return the most items to include, not counting the unconditional invariants."""
         return min(max(self.limit, 1), _MOST)
 
     @property
     def related_size(self) -> int:
-        """Return the most related entries of one item."""
+        """Return the most related entries to list for one item."""
         return min(max(self.related_limit, 0), _MOST_RELATED) if self.include_related else 0
 
     @property
     def query(self) -> str:
-        """Return the first words of goal and domain that are no stop words, each once."""
+        """Return the words to search for: the first words of goal and domain, without stop words and repetitions."""
         seen: dict[tuple[str, ...], str] = {}
         for word in f"{self.goal} {self.domain or ''}".split():
             if terms := ask(word).terms:
@@ -64,17 +64,17 @@ class ContextRequest(Struct, frozen=True, kw_only=True):
 
 
 def id_of(address: str, *, is_private: bool) -> str:
-    """Return the id of an entry: its address, with a prefix and a colon if it is in the caller's own memory."""
+    """Return the id of an entry: its address, or `private:room/entry-id` in the caller's own memory."""
     return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
 
 
 def created(entry: Entry) -> datetime:
-    """Return when an entry was created; the beginning of time where it has no date."""
+    """Return when an entry was created, or 1970 if it has no date."""
     return instant_of(entry.created_at) if entry.created_at is not None else _OLDEST
 
 
 class Memory(Struct, frozen=True):
-    """One memory that a pack is compiled from, the team's or the caller's own, with its matches for the query."""
+    """One memory to compile a pack from, the team's or the caller's own, with the answer that was found in it."""
 
     reading: Reading
     scope: Scope
@@ -85,7 +85,8 @@ class Memory(Struct, frozen=True):
 class Candidate(Struct, frozen=True, kw_only=True):
     """An entry that may be in a pack.
 
-    `always` is the reason to include it although it does not match; `in_domain` says that it belongs to the domain.
+    `always` is the reason to include the entry even without a match, or empty. `in_domain` says that the entry belongs
+    to the requested domain.
     """
 
     memory: Memory
@@ -102,28 +103,31 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Return the id of the entry among those of all memories."""
+        """Return the id of the entry, which is unique among all memories."""
         return id_of(self.entry.address, is_private=self.memory.is_private)
 
     @property
     def is_far(self) -> bool:
-        """Return whether the search starts at shared knowledge, and this is of a project."""
+        """Return whether shared wings come first in this request and the entry belongs to a project."""
         return self.memory.scope.starts_shared and self.item.tier is not Tier.SHARED
 
     @property
     def authority(self) -> tuple[Any, ...]:
-        """Order by type and currency, the team's before the caller's own, then as retrieval does."""
+        """Return a sort key: type, then current or not, the team's memory first, then the order of `retrieve`."""
         item, is_private = self.item, self.memory.is_private
         return (self.entry.type.rank, not item.current, is_private, self.is_far, *authority_key(item))
 
     @property
     def fitness(self) -> tuple[Any, ...]:
-        """Order by how well the entry fits the goal, the best first."""
+        """Return a sort key: the entries that fit the goal best come first."""
         return (not self.always, not self.in_domain, not self.item.matches, self.is_far, *fit_key(self.item))
 
 
 def iter_candidates(memory: Memory, request: ContextRequest) -> Iterator[Candidate]:
-    """Yield the matches and the invariants, the last sessions, the agent's diary, and the entries of the domain."""
+    """Yield the candidates of one memory.
+
+    They are the matches, the invariants, the last session notes, the agent's diary, and the entries of the domain.
+    """
     catalog, scope, found = memory.reading.view.effective.catalog, memory.scope, memory.found
     # Without words, retrieval returns everything; a goal of stop words alone matches nothing.
     items = {item.address: item for item in found.items if request.query or item.unconditional}
@@ -153,7 +157,7 @@ def iter_candidates(memory: Memory, request: ContextRequest) -> Iterator[Candida
 
 
 def _always(notes: Sequence[Entry], scope: Scope, request: ContextRequest) -> dict[str, str]:
-    """Return the notes that every pack includes, with the reason: the last sessions, and the agent's diary."""
+    """Return the notes that every pack includes, with the reason: the last session notes, and the agent's diary."""
     reach, agent = REACHES[request.layer], request.agent_id
     sessions = [one for one in notes if one.label == SESSION and one.wing == scope.wing]
     found = {one.address: "one of the last sessions" for one in sessions[: reach.latest]}
@@ -187,9 +191,10 @@ Omitted = list[tuple[Candidate, str]]
 def choose(
     candidates: Sequence[Candidate], request: ContextRequest, *, narrows: bool
 ) -> tuple[list[Candidate], Omitted]:
-    """Return the candidates to include, and the others with the reason, the best of those over the limit first.
+    """Choose the candidates to include, and return them with the omitted ones and the reason for each omission.
 
-    `narrows` says that some entry belongs to the domain. Unconditional invariants do not count against the limit.
+    `narrows` says whether to omit entries outside the requested domain. Unconditional invariants are always included,
+    and do not count against the request's limit. Among the omitted, the best ones over the limit come first.
     """
     reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
     floor = reach.floor * max((one.item.score for one in candidates), default=0.0)
@@ -221,7 +226,7 @@ def choose(
 
 
 def _in_turn(queues: list[list[Candidate]], size: int) -> list[Candidate]:
-    """Take from each queue in turn as many as its position allows, until there are enough."""
+    """Take items from the queues in turn until there are `size`; the first queues give more items in each round."""
     taken: list[Candidate] = []
     while len(taken) < size and any(queues):
         for at, queue in enumerate(queues):

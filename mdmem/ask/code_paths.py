@@ -1,4 +1,4 @@
-"""Find the code that a question is about: paths from the repository's top, and the entries that name them."""
+"""Convert given code paths to paths from the repository's top, and find the entries that mention them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace
 
-# A Windows drive; a file may have a colon in its name.
+# A Windows drive such as `C:\`. On other systems a file name may contain a colon.
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
-# A bare word is no path in prose: `src` may mean anything.
+# A text is searched only for paths with a slash or a suffix, since a bare word such as `src` may mean anything.
 _LIKE_A_PATH = re.compile(r"/|\.\w")
-# So many of several paths are named.
+# The most paths that a message lists.
 _NAMED = 2
 
 
 def code_path(workspace: Workspace, path: str) -> str:
-    """Return the path from the top for one that was given from the working folder or from the top.
+    """Convert a path that is relative to the working directory or to the top into one from the top.
 
-    That of a folder ends in a slash. The path of a caller who may not see everything is taken as typed: whether a
-    folder of another wing exists is not for them to know.
+    The path of a folder ends in a slash. If the caller may see only some wings, the disk is not consulted, so that the
+    result does not reveal whether a folder exists.
     """
     top = workspace.location.base.resolve()
     if workspace.access.is_narrow:
         return _as_typed(top, path)
-    # As written: where a folder is a link, the globs of `applies_to` speak of the link.
+    # Symbolic links are not resolved, since the globs of `applies_to` refer to the link, not to its target.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
     if "\\" in path and not is_there(here) and not is_there(top / path):
-        # As Windows writes it.
+        # The path has the backslashes of Windows.
         return code_path(workspace, path.replace("\\", "/"))
     if here.is_relative_to(top) and not _is_meant_from(workspace, top, path, here):
         found = here.relative_to(top).as_posix()
@@ -54,9 +54,10 @@ def _as_typed(top: Path, path: str) -> str:
 
 
 def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bool:
-    """Return whether a path is meant from the top.
+    """Return whether a path is relative to the top, not to the working directory.
 
-    It is if it exists there alone. For a path that does not exist yet, its folder decides, then a rule for it.
+    The place at which the path exists decides; if it exists at both, the working directory. For a path that does not
+    exist yet, the place at which its parent folder exists decides, then the one that a rule's `applies_to` matches.
     """
     if is_there(here) or is_there(top / path):
         return not is_there(here)
@@ -68,11 +69,11 @@ def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bo
 
 
 def is_there(path: Path) -> bool:
-    """Return whether anything is at a path; raises OSError if it may not be looked at."""
+    """Return whether a file or folder exists at a path; raises OSError if permission is denied."""
     try:
         return path.exists()
     except OSError as error:
-        # Nothing can have so long a name.
+        # No file can have a name that the system rejects as too long.
         if error.errno != errno.ENAMETOOLONG:
             raise
         return False
@@ -83,9 +84,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
-    """Return a remark on the first ambiguous path, which says how it was read; None if no path is ambiguous.
+    """Return a remark that says how the first ambiguous path was interpreted; None if no path is ambiguous.
 
-    A path is ambiguous unless it exists either below the working folder or below the top, not below both.
+    A path is ambiguous if it exists below both the working directory and the top, or below neither.
     """
     top = workspace.location.base.resolve()
     for path in paths:
@@ -102,8 +103,8 @@ def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
 def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
     """Return the given paths at which the repository has no file; the user may be about to create one.
 
-    The result is empty for another repository, for a commit, for a caller who may not see all wings, and for a memory
-    whose repository has no other folder, because its code is elsewhere. Paths outside the repository are not checked.
+    Every path outside the repository is in the result. The result is empty if nothing can be checked: without a
+    repository, at a commit, if the caller may not see all wings, or if the repository contains only the memory.
     """
     location = workspace.location
     may_check = workspace.snapshot.is_working_tree and not workspace.access.is_narrow
@@ -129,9 +130,10 @@ def _has_other_folders(location: Location) -> bool:
 
 
 def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return the given paths that each entry mentions as a whole word, by address; entries without one are left out.
+    """Return, by address, which of the given paths an entry mentions; entries that mention none are not included.
 
-    It reads the entry files, since loading the index takes longer than searching a thousand files.
+    A path must be a whole word of the text. The entry files are searched, since loading the index takes longer than
+    searching a thousand files.
     """
     names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
     if not names:
@@ -152,7 +154,7 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
 
 
 def few_of(met: Sequence[str], asked: Sequence[str]) -> str:
-    """Return the matching paths in words: a few by name, `all but` one, or `all N files`."""
+    """Describe which of the `asked` paths match: the first ones by name, `all but PATH`, or `all N files`."""
     if len(met) == len(asked) > 1:
         return f"all {len(asked)} files"
     if len(met) == len(asked) - 1 > _NAMED:
@@ -162,7 +164,7 @@ def few_of(met: Sequence[str], asked: Sequence[str]) -> str:
 
 
 def count_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> dict[str, int]:
-    """Count the rules that apply to one of the paths, by project wing, for the wings that are not read."""
+    """Count the rules that apply to one of the paths, for each project wing that is not searched."""
     found: Counter[str] = Counter()
     for address, entry in catalog.entries.items() if paths else ():
         if entry.wing in scope.wings or catalog.wings[entry.wing].is_shared or not entry.type.is_rule:

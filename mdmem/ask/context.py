@@ -1,4 +1,7 @@
-"""Compile the context pack for a goal: gather entries, choose among them by facet, and shorten them to the budget."""
+"""Compile the context pack for a goal: gather entries, choose among them by facet, and shorten them to the budget.
+
+A facet is a section of the pack, such as constraints or decisions.
+"""
 
 from __future__ import annotations
 
@@ -63,13 +66,13 @@ _PROPOSED, _OMITTED, _SHORTENED = 5, 12, 800
 def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool = True) -> Pack:
     """Return the pack for a goal, and record the call in the audit log.
 
-    `own` says whether to read the caller's own memory, too. A log that cannot be written is only a remark. Raises
-    AccessDeniedError for a project that the caller may not read, and GoneError where files keep going away.
+    `own` says whether to read the caller's own memory, too. If the log cannot be written, the pack has a remark. Raises
+    AccessDeniedError if the caller may not read the project, and GoneError if files disappear in both attempts.
     """
 
     def audit(returned: Sequence[str], more: Mapping[str, Any]) -> str | None:
         if workspace.location.source == "hub":
-            # A copy has no folder of state.
+            # The copy of a repository in a hub has no state folder for the log.
             return None
         asked = {name: value for name, value in asdict(request).items() if value is not None}
         when, caller = datetime.now(UTC), workspace.access.name
@@ -88,7 +91,7 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
 
 
 def context_without_root(cwd: Path, request: ContextRequest, *, why: str) -> Pack:
-    """Return the answer from docs, README or workspace if there is no memory."""
+    """Return a pack with lines from docs, README or workspace if there is no memory."""
     return _pack(request, NO_SCOPE, basis_without_root(cwd, request.query, why=why))
 
 
@@ -98,7 +101,7 @@ def items_of(pack: Pack) -> list[dict[str, Any]]:
 
 
 def stance_marks(item: Mapping[str, Any]) -> list[str]:
-    """Return the mark of an item that is not binding, as a list."""
+    """Return the mark of an item that is not binding, for example `merged, not approved`, as a list of at most one."""
     if "standing" not in item:
         return []
     by = item.get("proposed_by", {})
@@ -107,7 +110,7 @@ def stance_marks(item: Mapping[str, Any]) -> list[str]:
 
 
 def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pack:
-    """Return the pack; the scope and the source that it states are those of the team's memory."""
+    """Return the pack; its keys `scope` and `source` are about the team's memory, not the caller's own."""
     workspace, budget = reading.workspace, reading.settings.budget
     widely = request.intent is Intent.GENERAL
     scope = project_scope(reading.view.effective, reading.settings, request.project, widely=widely)
@@ -116,7 +119,7 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     question, remarks = Question(words=request.query), list[str]()
     memories = [Memory(reading, scope, reading.retrieve(scope, question))]
     if has_own:
-        # The caller's own memory has no history.
+        # The caller's own memory has no history, so it is not read if an earlier commit is asked for.
         try:
             found = find_own_memory(workspace) if workspace.snapshot.is_working_tree else None
             if found is not None:
@@ -139,7 +142,7 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     basis = _basis(memories, omitted, {one.id for one in chosen})
     if basis.problems and not workspace.catalog.entries:
         basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
-    # At the start of a session, lines that hold one word of the goal by chance do not help.
+    # At the start of a session, lines from outside that match a word by chance do not help.
     if request.layer is not Layer.WAKE or not chosen:
         basis = with_outside(basis, workspace, request.query)
     return _pack(
@@ -153,7 +156,7 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
 
 
 def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[dict[str, Any]]:
-    """Return the items of some candidates, whose contents and links together fit the budget if they can."""
+    """Return the items of some candidates; contents are shortened, and links omitted, to fit the budget."""
     reach = REACHES[request.layer]
     left = int(budget * reach.length)
     read = dict(_read(chosen))
@@ -161,13 +164,13 @@ def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) ->
         contents = [(_gist(one.entry, read[one.id][0]), Form.SUMMARY) for one in chosen]
     else:
         bodies = [read[one.id][0] for one in chosen]
-        contents = _contents(chosen, bodies, request.query, room=left, longest=reach.longest)
+        contents = _contents(chosen, bodies, request.query, budget=left, longest=reach.longest)
     pairs = list(zip(chosen, contents, strict=True))
     left -= sum(_cost(text) for one, (text, _) in pairs if one.entry.type is not EntryType.INVARIANT)
     items = []
     for one, (content, form) in pairs:
         body, stated = read[one.id]
-        # Contents come before links, and the links of the first items before those of others.
+        # Links get the part of the budget that contents leave; the first items get their links first.
         related = []
         for link in [] if reach.gists else _related(one, body, request.related_size):
             cost = _cost(json.dumps(link, ensure_ascii=False))
@@ -180,7 +183,10 @@ def _items(chosen: Sequence[Candidate], request: ContextRequest, budget: int) ->
 
 
 def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
-    """Yield the body of each candidate, and the metadata that its author wrote, by id."""
+    """Yield the id of each candidate with its body and the metadata from its front matter.
+
+    Raises GoneError if a file disappears meanwhile.
+    """
     for is_private in (False, True):
         some = {one.entry.address: one for one in chosen if one.memory.is_private is is_private}
         for address, document in next(iter(some.values())).catalog.documents(list(some)) if some else ():
@@ -196,7 +202,7 @@ def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[str, tuple[str, dict[st
 
 
 def _gist(entry: Entry, body: str) -> str:
-    """Return the content at the start of a session: the rule of an invariant, the open work of a session."""
+    """Return the short content for the start of a session: the rule of an invariant, or the open work of a note."""
     if entry.type is EntryType.INVARIANT:
         return rule_of(body)
     left = (("Open", entry.open_items), ("Next", entry.next_actions))
@@ -204,12 +210,12 @@ def _gist(entry: Entry, body: str) -> str:
 
 
 def _contents(
-    chosen: Sequence[Candidate], bodies: Sequence[str], query: str, *, room: int, longest: int
+    chosen: Sequence[Candidate], bodies: Sequence[str], query: str, *, budget: int, longest: int
 ) -> list[tuple[str, Form]]:
-    """Return the content of each candidate, shortened until all fit the room.
+    """Return the content of each candidate, shortened until all fit the budget in tokens.
 
-    Invariants are never shortened, and take no room. Notes are shortened first, then patterns, then decisions; of each
-    the ones that fit the goal worst.
+    Invariants are never shortened, and do not count. Notes are shortened first, then patterns, then decisions. Within a
+    type, the entries that fit the goal worst are shortened first.
     """
     contents = [(content_of(one.entry, body), Form.FULL) for one, body in zip(chosen, bodies, strict=True)]
     order = [at for at, one in enumerate(chosen) if one.entry.type is not EntryType.INVARIANT]
@@ -219,7 +225,7 @@ def _contents(
     total = sum(_cost(contents[at][0]) for at in order)
     for at in order:
         cost = _cost(contents[at][0])
-        if total > room or cost > longest:
+        if total > budget or cost > longest:
             short = excerpt(chosen[at].entry, bodies[at], _SHORTENED, weights)
             if _cost(short) < cost:
                 contents[at] = (short, Form.SUMMARY)
@@ -232,7 +238,7 @@ def _cost(text: str) -> int:
 
 
 def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
-    """Return the entries that an item links to, or that link to it."""
+    """Return up to `size` entries that an item links to, or that link to it, as JSON values."""
     return [
         {
             "id": id_of(link.entry.address, is_private=one.memory.is_private),
@@ -248,10 +254,10 @@ def _related(one: Candidate, body: str, size: int) -> list[dict[str, Any]]:
 
 
 def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list[Neighbour]:
-    """Return the first neighbours of an entry, each once."""
+    """Return the first linked entries of an entry, in both directions, each once."""
     found: dict[str, Neighbour] = {}
     for link in neighbours(catalog, address, body=body) if most else ():
-        # Of two links to one entry, the first has more weight.
+        # If there are two links to an entry, the first one is more important.
         found.setdefault(link.entry.address, link)
     return list(found.values())[:most]
 
@@ -259,9 +265,12 @@ def linked_with(catalog: Catalog, address: str, body: str, *, most: int) -> list
 def _item(
     one: Candidate, content: str, form: Form, *, stated: Mapping[str, Any] | None, related: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return an item in the contract's shape; without `stated`, its metadata are only its state."""
+    """Return an item in the contract's shape.
+
+    `stated` is the metadata that the author wrote; with None, the metadata has only status, scope and form.
+    """
     item, entry, is_private = one.item, one.entry, one.memory.is_private
-    standing = {
+    state = {
         "status": item.status.value,
         "scope": "private" if is_private else item.tier.value,
         "form": form.value,
@@ -269,7 +278,7 @@ def _item(
     reasons = [*filter(None, [one.always]), *(["of the domain"] if one.in_domain else [])]
     if item.reason != "in scope" or not reasons:
         reasons.append(item.reason)
-    bearings = [
+    related_texts = [
         f"{RELATIONS[name]} {address}" + (f": {item.titles[address]}" if item.titles.get(address) else "")
         for name, addresses in item.relations.items()
         for address in addresses
@@ -284,15 +293,15 @@ def _item(
         "reason": "; ".join(reasons),
         "source": entry.path,
         "quality": _quality(one),
-        "metadata": standing if stated is None else {**stated, **standing, **_metadata(item)},
+        "metadata": state if stated is None else {**stated, **state, **_metadata(item)},
         "related": list(related),
-        **({"bearings": bearings} if bearings else {}),
+        **({"bearings": related_texts} if related_texts else {}),
         **stance_json(item.stance, is_current=item.status in IN_FORCE),
     }
 
 
 def _quality(one: Candidate) -> dict[str, str | None]:
-    """Return the provenance and the age of an entry."""
+    """Return the origin, the source and the dates of an entry."""
     entry, wing, is_private = one.entry, one.catalog.wings[one.entry.wing], one.memory.is_private
     dates = [day for day in (entry.created_at, entry.verified_at, entry.editorial_at) if day is not None]
 
@@ -331,7 +340,7 @@ def _metadata(item: Item) -> dict[str, Any]:
 
 
 def _basis(memories: Sequence[Memory], omitted: Omitted, shown: set[str]) -> AnswerBasis:
-    """Return the facts about the answer: those of the team's memory, extended by those of the caller's own memory."""
+    """Combine the facts about the answers from the team's memory and from the caller's own memory."""
     bases = [memory.found.basis for memory in memories]
     problems = [
         replace(one, place=replace(one.place, path=f"{PRIVATE}{one.place.path}")) if memory.is_private else one
@@ -365,7 +374,7 @@ def _pack(
     proposed: Sequence[dict[str, Any]] = (),
     remarks: Sequence[str] = (),
 ) -> Pack:
-    """Return a pack in the contract's shape, with unreadable files first; `remarks` are not part of the memory."""
+    """Return a pack in the contract's shape, with unreadable files first; `remarks` are messages of mdmem itself."""
     sections = [
         {"facet": facet, "title": TITLES[facet], "items": some}
         for facet in facets_for(request.intent, request.layer)
@@ -393,7 +402,7 @@ def _pack(
 
 
 def scope_json(scope: Scope) -> dict[str, Any]:
-    """Return the wings that an answer was read from, and the state of the scope."""
+    """Return the wings that an answer comes from, and whether the scope is known, as JSON values."""
     return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
 
 

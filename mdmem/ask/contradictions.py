@@ -1,4 +1,4 @@
-"""Find contradictions between entries: those that people declared, and those that links show."""
+"""Find contradictions between entries: declared ones, and suspected ones that follow from links and titles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mdmem.store.catalog.model import Catalog
 
 
 def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
-    """Yield the contradictions that involve a chosen entry, each pair once, by address."""
+    """Yield each contradiction that involves a chosen entry, sorted by address; each pair of entries once."""
     found: dict[tuple[str, str], str] = {}
     for a, b, why in (
         *_declared(catalog, chosen),
@@ -24,7 +24,7 @@ def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contrad
 
 
 def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    # Most memories have no shared wing, and to import what compares titles takes as long as the rest of this.
+    # Most memories have no shared wing. Without one, the import of the comparison of titles would double the time.
     if not any(wing.is_shared for wing in catalog.wings.values()):
         return
     current = catalog.lineage.current
@@ -38,7 +38,7 @@ def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
         if catalog.lineage.is_current(entry.address):
             for named in entry.contradicts:
                 why = DECLARED if named in entry.conflicts_with else RELATED
-                # The successor of the other end inherits the contradiction until somebody resolves it.
+                # If the other entry was superseded, its successor inherits the contradiction until it is resolved.
                 for other in catalog.lineage.heads(named):
                     if other != entry.address and (entry.address in chosen or other in chosen):
                         yield entry.address, other, why
@@ -52,7 +52,7 @@ def _splits(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]
 
 
 def _disputes(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the successor that an entry names with an entry that claims to supersede it, too."""
+    """Yield pairs of a superseded entry's stated successor and another entry that also claims to supersede it."""
     lineage = catalog.lineage
     for old, others in lineage.disputes.items():
         heads = lineage.heads(old)

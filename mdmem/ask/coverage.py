@@ -13,17 +13,18 @@ from mdmem.store.index.analysis import ask
 from mdmem.store.index.records import Match
 from mdmem.store.index.snippet import finder
 
-# The bodies of so many of the best matches are read.
+# Only the bodies of this many best matches are read.
 _READ = 3
 
 
-def weights_of(terms: Iterable[str], held: Iterable[frozenset[str]], total: int) -> dict[str, float]:
-    """Return the rarity of each term among `total` entries, some of which hold some; a term that none holds is rarest.
+def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: int) -> dict[str, float]:
+    """Return a weight for each term, which is higher the fewer of the `total` entries contain the term.
 
-    The rarity is log(1 + N / n), with n = 1/2 for a term that no entry holds. General words have none.
+    `matched` are the terms that each matching entry contains. The weight is log(1 + N / n), with n = 1/2 for a term
+    that no entry contains. General words have the weight 0.
     """
     counts: Counter[str] = Counter()
-    for some, times in Counter(held).items():
+    for some, times in Counter(matched).items():
         counts.update(dict.fromkeys(some, times))
     general = ask(GENERAL_WORDS).terms
     return {term: 0.0 if term in general else log(1 + total / (counts[term] or 0.5)) for term in terms}
@@ -32,10 +33,11 @@ def weights_of(terms: Iterable[str], held: Iterable[frozenset[str]], total: int)
 def coverage_of(
     weights: Mapping[str, float], matches: Iterable[tuple[Entry, Match]], body: Callable[[str], str]
 ) -> Coverage:
-    """Return how far the best passage of one matching entry covers a question.
+    """Return how far the best single passage of the best matches covers a question.
 
-    Full is all of the weight, or half of it with the rarest word and a word of the title among it; partial is
-    `PARTIAL_COVERAGE`. The title counts as part of each passage. The best scored of the entries are read.
+    The passage and the title of its entry together must contain terms with enough of the total weight. Coverage is full
+    with all of the weight, or with half of it if the rarest term and a term of the title are included. Coverage is
+    partial from the share `PARTIAL_COVERAGE`.
     """
     whole = sum(weights.values())
     if not whole:
@@ -59,13 +61,13 @@ def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:
 
 
 def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:
-    """Yield the terms that the title and each passage of an entry hold together."""
+    """Yield the terms of the title, then for each passage of the body the terms of title and passage together."""
     yield title
     hits = finder(weights)(body)
     for first, (start, _, _) in enumerate(hits):
         terms = set(title)
-        for at, _, held in hits[first:]:
+        for at, _, contained in hits[first:]:
             if at - start > PASSAGE:
                 break
-            terms |= held
+            terms |= contained
         yield frozenset(terms)

@@ -1,4 +1,4 @@
-"""Shorten entries: the decision first, then the passages that answer a question."""
+"""Shorten the text of entries: the sentences of the decision first, then the passages that answer a question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mdmem.model.entry import Entry
 from mdmem.store.index.snippet import Span, finder
 
 NO_WEIGHTS: Mapping[str, float] = {}
-# Characters of a body: the decision comes before, and a longer one takes seconds.
+# The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.
 _READ = 131_072
 _RULE, _SUMMARY = 240, 480
 _CODE = re.compile(r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
@@ -42,7 +42,7 @@ _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\n)+", re.MULTILINE)
 
 
 class Passage(NamedTuple):
-    """Consecutive sentences of a section, with their weight for the question."""
+    """Consecutive sentences of a section, with the weight of the question's terms that they contain."""
 
     weight: float
     start: int
@@ -51,48 +51,48 @@ class Passage(NamedTuple):
 
 
 def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
-    """Return at most about `limit` bytes: the decision, its last update, the best passages, the fields of the entry.
+    """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and stated fields.
 
-    `weights` are the terms of the question with their rarity. The decision is the section that states it, else the
-    first prose. Passages are from outside of context, alternatives and references, unless only these hold a term; then
-    the heading comes before. No excerpt ends within a sentence that fits.
+    `weights` are the terms of the question with their rarity. The decision is the section that states it, or else the
+    first prose. Passages do not come from sections such as context, alternatives and references, unless only those
+    contain a term. In that case the heading is quoted before the passage.
     """
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
-    room = limit - sum(size_of(part) + 2 for part in stated)
+    left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
-    # Less is not worth the search of a long body, and the decision alone says more.
+    # A smaller excerpt has the decision alone, which is more useful, and avoids the search of a long body.
     passages = _passages(body, tuple(weights.items())) if limit >= WHOLE else []
-    half = _fitting(lead, room // 2)
+    half = _fitting(lead, left // 2)
     beyond = [one for one in passages if not half or not half[0].start <= one.start < half[-1].end]
-    first = _first(body, lead, room // 2 if beyond else room)
+    first = _first(body, lead, left // 2 if beyond else left)
     updates = [one for one in _updates(body) if one not in first]
-    best = [f"… {one.text}" for one in _best(beyond, room - size_of("\n\n".join((first, *updates))))]
+    best = [f"… {one.text}" for one in _best(beyond, left - size_of("\n\n".join((first, *updates))))]
     return "\n\n".join([first, *updates, *best, *stated])
 
 
 def _updates(body: str) -> list[str]:
-    """Return the last paragraph that says how the record was updated after it was decided, cut to a sentence."""
+    """Return the last paragraph with a label such as `Update 2021:`, shortened, as a list of at most one."""
     found = [without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body)]
-    # A heading or a label alone says nothing.
+    # A heading or a label alone is no update.
     return [cut_at_word(text, SENTENCE) for text in found if re.search(r"\w \w+ \w+ \w", text)][-1:]
 
 
 def summary_of(entry: Entry, body: str) -> str:
-    """Return what was decided in a few sentences."""
+    """Return the decision of an entry in a few sentences."""
     return excerpt(entry, body, _SUMMARY)
 
 
 def rule_of(body: str) -> str:
-    """Return in one line the first paragraph of what a body decides, as far as whole sentences fit."""
+    """Return the first sentences of the decision's first paragraph as one line."""
     body = body[:_READ]
     lead = _lead(body)
     return " ".join(_first(body, [one for one in lead if one.block == lead[0].block], _RULE).split())
 
 
-# An excerpt is tried in several sizes.
+# Cached, since an excerpt of the same body is tried in several sizes.
 @lru_cache(maxsize=32)
 def _lead(body: str) -> list[Sentence]:
-    """Return the sentences that state the decision, else the first prose that is no context and no alternative."""
+    """Return the sentences of the section that states the decision, else of the first one that is no background."""
     sections = sections_of(body)
     for group in (decision_sections(sections), without_asides(sections), sections):
         for section in group:
@@ -102,30 +102,33 @@ def _lead(body: str) -> list[Sentence]:
     return []
 
 
-def _first(body: str, lead: Sequence[Sentence], room: int) -> str:
+def _first(body: str, lead: Sequence[Sentence], limit: int) -> str:
     """Return the first sentences of the lead that fit, or the start of the first one."""
-    if fit := _fitting(lead, room):
+    if fit := _fitting(lead, limit):
         return said(fit)
     text = lead[0].text if lead else " ".join(without_comments(body).split())
-    return cut_at_word(text, max(room, _RULE))
+    return cut_at_word(text, max(limit, _RULE))
 
 
-def _fitting(lead: Sequence[Sentence], room: int) -> list[Sentence]:
-    """Return the first sentences that fit; one that announces the next comes with it or not at all."""
-    fit = fitting(lead, room)
+def _fitting(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
+    """Return the first sentences that fit, without a last sentence that only announces the next one."""
+    fit = fitting(lead, limit)
     while len(fit) > 1 and _announces(fit[-1]):
         fit.pop()
     return fit
 
 
 def _announces(sentence: Sentence) -> bool:
-    """Return whether a sentence is the label of what follows: it ends with a colon, or all of it is bold."""
+    """Return whether a sentence only introduces the next one: it ends with a colon, or is bold as a whole."""
     return sentence.text.endswith(":") or (sentence.text.startswith("**") and sentence.text.endswith("**"))
 
 
 @lru_cache(maxsize=32)
 def _passages(body: str, weights: tuple[tuple[str, float], ...]) -> list[Passage]:
-    """Return the passages that hold a term: of what was decided, or of other sections where nothing else holds one."""
+    """Return the passages that contain a term, from the main sections, or else from background sections.
+
+    A passage of a background section, such as context or alternatives, starts with its heading.
+    """
     sections, rarity = sections_of(body), dict(weights)
     hits = finder(rarity)(body) if rarity else []
     main = [passage for one in without_asides(sections) for passage in _passages_in(body, one, hits, rarity)]
@@ -143,23 +146,23 @@ def _passages_in(body: str, section: Section, hits: Sequence[Span], weights: Map
         return
     units = [*sentences_in(body, start, end), *_blocks(body, start, end, within)]
     units.sort(key=lambda one: one.start)
-    held = [frozenset().union(*(terms for at, _, terms in within if one.start <= at < one.end)) for one in units]
-    for first, own in enumerate(held):
+    contained = [frozenset().union(*(terms for at, _, terms in within if one.start <= at < one.end)) for one in units]
+    for first, own in enumerate(contained):
         if not own:
             continue
         last, size, terms = first, units[first].size, set(own)
         while last + 1 < len(units) and size + units[last + 1].size <= PASSAGE:
             last += 1
             size += units[last].size
-            terms |= held[last]
-        while last > first and not held[last] and _announces(units[last].bare):
+            terms |= contained[last]
+        while last > first and not contained[last] and _announces(units[last].bare):
             last -= 1
         text = said(one.bare for one in units[first : last + 1])
         yield Passage(sum(weights.get(term, 0.0) for term in terms), units[first].start, units[last].end, text)
 
 
 def _blocks(body: str, start: int, end: int, hits: Sequence[Span]) -> Iterator[Sentence]:
-    """Yield the code and the tables of a part of a body that hold a term, as many of their lines as fit."""
+    """Yield the code blocks and tables in a part of a body that contain a term, shortened to the size of a passage."""
     for pattern in (_CODE, _TABLE):
         for found in pattern.finditer(body, start, end):
             at = next((at for at, _, _ in hits if found.start() <= at < found.end()), None)
@@ -172,27 +175,27 @@ def _blocks(body: str, start: int, end: int, hits: Sequence[Span]) -> Iterator[S
             yield Sentence(found.start(), found.end(), text, found.start())
 
 
-def _best(passages: Iterable[Passage], room: int) -> list[Passage]:
+def _best(passages: Iterable[Passage], limit: int) -> list[Passage]:
     """Return the best passages that fit and do not overlap, in the order of the body."""
     chosen: list[Passage] = []
     for one in sorted(passages, key=lambda passage: (-passage.weight, passage.start)):
         size = size_of(one.text) + 6
-        if size <= room and all(one.end <= other.start or other.end <= one.start for other in chosen):
+        if size <= limit and all(one.end <= other.start or other.end <= one.start for other in chosen):
             chosen.append(one)
-            room -= size
+            limit -= size
     return sorted(chosen, key=lambda passage: passage.start)
 
 
 def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """Yield the sentences and table rows of a body that contain a pattern, each with its first match.
+    """Yield the sentences and table rows of a body that match a pattern, each with its first match.
 
-    Links are reduced to their texts; the match is None where only the target of a link has the pattern's group `id`.
-    The sentence is empty where a paragraph does little more than to link to the file.
-    A row that names two records maps one to the other, as where records got new numbers: it mentions neither.
+    Links are reduced to their texts. The match is None if only the target of a link matches (the pattern's group `id`).
+    The sentence is empty if a paragraph links to the file but has no matching sentence.
+    A table row with two records is left out, since it usually maps old numbers to new ones.
     """
     done = 0
     for found in pattern.finditer(body):
-        # Each paragraph is read once, however often it contains the pattern.
+        # Each paragraph is searched once, even if it contains several matches.
         if found.start() < done:
             continue
         start = max(body.rfind("\n\n", 0, found.start()), 0)

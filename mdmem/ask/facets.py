@@ -1,4 +1,8 @@
-"""Define the facets of a context pack, and which facets each intent and layer includes."""
+"""Define the facets of a context pack, and which facets each intent and layer includes.
+
+A context pack is a list of entries for a goal. A facet is one of its sections, such as decisions or gotchas. The intent
+is the kind of goal, and the layer says how much to include.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ SESSION = "session"
 
 
 class Intent(StrEnum):
-    """What the goal is about: it decides which facets are included, and in which order."""
+    """The kind of goal, which decides which facets are included and in which order."""
 
     BUILD = "build"
     PLAN = "plan"
@@ -35,7 +39,7 @@ class Layer(StrEnum):
 
 
 class Facet(StrEnum):
-    """The use of an entry for somebody who starts to work, in the words of the contract."""
+    """The section of a context pack that an entry belongs to, with the names of the contract."""
 
     CONSTRAINTS = "constraints"
     DECISIONS = "decisions"
@@ -51,9 +55,10 @@ class Facet(StrEnum):
 
 
 class FacetRow(Struct, frozen=True, kw_only=True):
-    """A facet, and the rule for its entries: some types by label, else by room, else all entries of the type `whole`.
+    """A facet, and the rules that decide which entries belong to it.
 
-    `remark` is an additional sentence for the guide.
+    An entry of one of the `types` belongs to the facet if it has one of the `labels`, or else is in one of the `rooms`.
+    `whole` is the type whose entries belong to this facet if no label and no room decides. `remark` is for the guide.
     """
 
     facet: Facet
@@ -125,7 +130,7 @@ _ROOMS = {(kind, room): row.facet for row in ROWS for kind in row.types for room
 
 
 def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
-    """Return the facet of an entry; `newest` are the addresses of the newest sessions."""
+    """Return the facet of an entry; `newest` are the addresses of the newest session notes."""
     has_work = bool(entry.open_items or entry.next_actions)
     if entry.type is EntryType.NOTE and entry.address in newest and has_work:
         return Facet.ACTIVE_WORK
@@ -137,10 +142,11 @@ def facet_of(entry: Entry, *, newest: Collection[str] = ()) -> Facet:
 class Reach(Struct, frozen=True, kw_only=True):
     """How much a layer includes.
 
-    `share` is the part of the limit that is used; entries that score below `floor` of the best are omitted. `length`
-    is the part of the budget that contents and links may take, and `longest` the most tokens of one content. With
-    `gists`, the contents are the rules of invariants and the open work of sessions, without links. The `latest`
-    sessions and `diary` notes of the agent are included without matching.
+    - `share`: the part of the request's limit of entries that is used.
+    - `floor`: entries that score below this share of the best score are omitted.
+    - `length`: the part of the budget for contents and links; `longest`: the most tokens of one content.
+    - `gists`: the contents are only the rules of invariants and the open work of sessions, without links.
+    - `latest`, `diary`: how many session notes, and notes in the agent's diary, are included without a match.
     """
 
     share: float
@@ -158,7 +164,7 @@ REACHES = {
     Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, longest=4000, diary=8),
 }
 
-# Constraints come before all of these, so that they are on the first page of a long answer.
+# Constraints come before all of these facets, so that they are on the first page of a long answer.
 _ORDERS = {
     Intent.BUILD: "decisions procedures gotchas active_work artifacts verification planning recent_memory domain",
     Intent.PLAN: "active_work planning decisions gotchas artifacts ideation recent_memory procedures domain",
@@ -173,7 +179,10 @@ _FACETS_AT_START = 6
 
 
 def facets_for(intent: Intent, layer: Layer) -> tuple[Facet, ...]:
-    """Return the facets to include, in order: active work first at the start of a session, every facet for research."""
+    """Return the facets to include, in order, constraints first.
+
+    At the start of a session, active work comes next. For research, every facet is included.
+    """
     order = map(Facet, _ORDERS[intent].split())
     if layer is Layer.WAKE:
         first = (Facet.CONSTRAINTS, Facet.ACTIVE_WORK, Facet.RECENT_MEMORY, *order)

@@ -1,4 +1,4 @@
-"""Answer from docs, README and the workspace, where the memory cannot be read or covers nothing."""
+"""Answer from `docs/architecture.md`, README and other files if the memory cannot be read or covers nothing."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ _RANKED, _WORDS = 2000, 16
 _DOCUMENTS = {"docs/architecture.md": "docs", "README.md": "readme"}
 _TEXT_FILES = ("*.md", "*/*.md", "*.txt", "*.rst")
 _WIDTH = 240
-# Markdown without a statement: fences, rules, table borders.
+# Lines of Markdown without text: fences, horizontal rules, table borders.
 _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
-# Files in which `mdmem init` tells agents to ask it, and how those paragraphs mention it.
+# Files in which `mdmem init` tells agents to use mdmem, and a pattern that finds these paragraphs.
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
 _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
-# The files to read if there is no memory.
+# The scope of an answer if there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 
 
 def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Answer:
-    """Return the answer of docs, README or workspace if there is no memory to ask."""
+    """Return an answer from docs, README and workspace if there is no memory; `why` says why there is none."""
     limit = Settings().budget if budget is None else budget
     basis = basis_without_root(cwd, question.words, why=why)
     return Answer(scope=NO_SCOPE, question=question, budget=limit, basis=basis)
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
-    """Return the basis of an answer of docs, README or workspace if there is no memory to ask."""
+    """Return the basis of an answer from docs, README and workspace if there is no memory."""
     try:
         repository = find_repository(cwd)
     except GitError:
@@ -62,10 +62,10 @@ def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
 
 
 def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
-    """Return matching lines of docs, README and workspace, in this order, and the first source that has any.
+    """Return the first source with matching lines, and the matching lines of docs, README and workspace, in this order.
 
-    Without words a document gives its first lines, and the workspace nothing. Each source may fill a third of the
-    lines; what later sources leave goes to the earlier ones.
+    Without words, the result has the first lines of the documents, and none of the workspace. Each source may fill a
+    third of the result. Earlier sources also get the lines that later ones do not need.
     """
     wanted = _searchable(words)
     found = {source: list(islice(_lines_of(base, path, wanted), LIMIT)) for path, source in _DOCUMENTS.items()}
@@ -79,9 +79,10 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
 
 
 def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
-    """Return a few lines of the working tree with most of the words, for a question that no rule or decision covers.
+    """Return the lines of the working tree that contain most of the words, if no rule covers the question.
 
-    They take at most 300 tokens and a third of a second. A caller who may not see all wings gets none.
+    The result has at most 5 lines and 300 tokens; the search takes at most 0.3 seconds. A caller who may not see all
+    wings gets no lines.
     """
     wanted = _searchable(words)
     if not wanted or workspace.access.is_narrow or not workspace.snapshot.is_working_tree:
@@ -92,13 +93,13 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
         own = (location.under,) if location.under else tuple(workspace.catalog.wings)
         with suppress(GitError):
             lines = search_lines(repository, wanted, _RANKED, without=own, seconds=_SECONDS)
-            # The memory has its own version of an imported file.
+            # Files that were imported into the memory are left out, since the memory contains their text already.
             origins = map(origin_in, matching_lines(repository, f"{KEY}: ", location.under)) if lines else ()
             imported = {origin.path for origin in origins if origin is not None}
             others = (one for one in _of_others(location.base, lines) if one.path not in imported)
             found += others
     count = _counter(wanted)
-    # One word of several is there by chance.
+    # A line with only one of several words matches by chance.
     near = [one for one in found if count(one.text) >= min(2, len(wanted))]
     best: list[Passage] = []
     left = _TOKENS
@@ -111,26 +112,32 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
 
 
 def _searchable(words: str) -> list[str]:
-    """Return the words that the index would not leave out, as stems where they begin with these."""
+    """Return the words that are not stop words; a word that begins with its stem is shortened to the stem."""
     found = ask(words).typed.items()
     stems = (term if typed.casefold().startswith(term) else typed for term, typed in found)
     return list(dict.fromkeys(stems))[:_WORDS]
 
 
 def _counter(words: Iterable[str]) -> Callable[[str], int]:
-    """Return a function that counts the words in a text, also as parts of others, but for short ones."""
+    """Return a function that counts how many of the words a text contains.
+
+    Words also match inside longer words, except very short ones.
+    """
     folded = {word.casefold() for word in words}
     wanted = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if _is_short(word) else re.escape(word)) for word in folded]
     return lambda text: sum(one.search(text.casefold()) is not None for one in wanted)
 
 
 def _is_short(word: str) -> bool:
-    """Return whether a word is so short that most other words contain it; signs of other scripts are words."""
+    """Return whether a word is so short that many other words contain it; other scripts are excepted."""
     return len(word) <= 2 and word.isascii()
 
 
 def _lines_of(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
-    """Yield the lines of a file with any of the words, without words all lines; links are not followed."""
+    """Yield the lines of a file that contain any of the words, or all lines if there are no words.
+
+    Symbolic links are not followed.
+    """
     if leads_away(base, path):
         return
     try:
@@ -144,7 +151,7 @@ def _lines_of(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
 
 
 def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[str]) -> Iterator[Passage]:
-    """Yield the tracked lines with any of the words; outside a repository those of its text files."""
+    """Yield the lines of tracked files that contain any of the words; outside a repository, those of text files."""
     count = _counter(words)
     if repository is not None:
         with suppress(GitError):
@@ -158,7 +165,7 @@ def _workspace_lines(base: Path, repository: Repository | None, words: Sequence[
 
 
 def _of_others(base: Path, lines: Iterable[tuple[str, int, str]]) -> Iterator[Passage]:
-    """Yield lines but for those of the documents, and those that tell agents about mdmem itself."""
+    """Yield the found lines without those of `_DOCUMENTS` and without paragraphs that tell agents about mdmem."""
     known = dict[str, frozenset[int]]()
     for path, number, text in lines:
         if path.rpartition("/")[2] in _FOR_AGENTS:

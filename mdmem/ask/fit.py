@@ -1,4 +1,7 @@
-"""Fit the items of a retrieval into a budget, by the table of slots."""
+"""Fit the items of an answer into a budget, as the slots of `limits.py` divide it.
+
+An item is placed in the answer whole, as an excerpt, or as one line with its title.
+"""
 
 from __future__ import annotations
 
@@ -48,14 +51,14 @@ from mdmem.store.workspace.workspace import Workspace
 OMITTED_LISTED = 50
 _COUNTED = (WEAK, NO_MATCH)
 _BEST = 10
-# Bytes around the address and the title of an entry: brackets, marks, line ends.
+# The bytes of brackets, marks and line ends around the address and the title of an entry.
 _AROUND = 40
-# Bytes of a line, held back for each match that is yet to be placed.
+# The bytes that are reserved for the line of each match that is not placed yet.
 _LINE = 120
 
 
 class Texts(Struct, frozen=True):
-    """The memory that fitting reads; `searches` says whether entries may be searched for mentions of others."""
+    """The memory from which texts are read; `searches` says whether the full text may be searched for mentions."""
 
     workspace: Workspace
     searches: bool
@@ -65,11 +68,11 @@ class Texts(Struct, frozen=True):
         return self.workspace.catalog.body(address)
 
     def digest(self, address: str) -> str:
-        """Return the version of an entry; empty if there is none."""
+        """Return the digest of an entry's file; empty if there is no such entry."""
         return self.workspace.catalog.digests.get(address, "")
 
     def mentions(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
-        """Return the lines under an item; without `searches`, only links count as mentions."""
+        """Return the lines to print under an item; without `searches`, only links count as mentions."""
         if self.workspace.catalog.entries.get(item.address) != item.entry:
             return ()
         return Mentions(self.workspace, self.searches and searches).of(item.entry, item.relations)
@@ -85,10 +88,10 @@ def fit(
     shown: Shown = NOTHING_SHOWN,
     is_short: bool = False,
 ) -> tuple[Answer, dict[str, str]]:
-    """Return what fits the budget in tokens, and what to remember of it in a session.
+    """Return the answer within a budget in tokens, and the notes for the session.
 
-    The unconditional invariants come whole, whatever the budget is. `proposed` are the texts of what is only proposed,
-    where they differ. A `is_short` answer is one of several.
+    Unconditional invariants are always shown whole, even over the budget. `proposed` are the texts of drafts and
+    proposed versions, if they differ from `texts`. `is_short` is for one of several questions in a call.
     """
     slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else SLOTS
     fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, texts, shown)
@@ -102,7 +105,7 @@ def fit(
     items = sorted(fitting.placed.values(), key=lambda one: (one.entry.type.rank, order.get(one.address, len(order))))
     omitted = [*found.basis.omitted, *fitting.left_out(), *drafts.left_out_proposed()]
 
-    # Weak matches may be thousands, and nobody looks for their names.
+    # There may be thousands of weak matches, so they are only counted.
     named = sorted((one for one in omitted if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
     unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if one.why in _COUNTED)]
     counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
@@ -125,7 +128,10 @@ def fit(
 
 
 class _Fitting(Struct, dict=True):
-    """The space of one answer, and the items that have a place in it."""
+    """One answer while it is filled: its limit in bytes, the items placed so far, and their size.
+
+    `used` counts against the limit. `beyond` is the size of the unconditional invariants, which do not count.
+    """
 
     found: Answer
     question: Question
@@ -144,7 +150,10 @@ class _Fitting(Struct, dict=True):
         return max((one.score for one in self.found.items), default=0.0)
 
     def place_invariants(self) -> None:
-        """Place the unconditional invariants whole; without paths, one that applies to some files is a line."""
+        """Place the unconditional invariants whole.
+
+        If the question has no paths, a weakly matching invariant that applies only to some files is one line.
+        """
         for item in self.found.items:
             if item.unconditional and not item.is_proposal:
                 is_elsewhere = bool(item.entry.applies_to) and not self.question.paths and self._is_weak(item)
@@ -152,23 +161,23 @@ class _Fitting(Struct, dict=True):
                 self.beyond += self._put(placed)
 
     def place_on_path(self) -> None:
-        """Place the decisions and patterns that apply to a given path: whole, else as an excerpt, else as a line."""
-        room = int(self.slots.path_share * self.limit)
+        """Place the rules and patterns that apply to a given path: whole, else as an excerpt, else as a line."""
+        limit = int(self.slots.path_share * self.limit)
         for item in self.found.items:
             is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
             if item.on_path and is_rule and item.address not in self.placed:
                 forms = (self._whole, lambda one: self._excerpt(one, self.slots.excerpts[1]), self._line)
-                self._place(room, (form(item) for form in forms))
+                self._place(limit, (form(item) for form in forms))
 
     def place_matches(self) -> None:
-        """Place the best matches by type, then score, each with the text that its rank by score allows.
+        """Place the best matches in the order of their types, each with the size that its rank by score allows.
 
-        Matches that the session has seen are named, and take no rank from others.
+        Matches that the session has already seen are one line, and do not count for the ranks of the others.
         """
         strong = [one for one in self._strong_matches() if one.address not in self.placed]
-        matches = list(islice((one for one in strong if not self._is_given(one)), _BEST))
+        matches = list(islice((one for one in strong if not self._is_already_shown(one)), _BEST))
         for item in takewhile(lambda one: one is not matches[-1], strong) if matches else strong[:_BEST]:
-            if self._is_given(item):
+            if self._is_already_shown(item):
                 self._place(self.limit, [self._line(item)])
         ranks = {item.address: rank for rank, item in enumerate(matches)}
         is_rule_a_line = False
@@ -177,11 +186,11 @@ class _Fitting(Struct, dict=True):
         ):
             is_note = item.entry.type is EntryType.NOTE
             lines = min(len(matches) - at - 1, self.slots.lines)
-            room = self.limit - _LINE * lines
+            limit = self.limit - _LINE * lines
             rank, share = ranks[item.address], item.score / (matches[0].score or 1.0)
             is_text_wanted = rank < len(self.slots.excerpts) and (not rank or share >= self.slots.text_share)
             has_text = is_text_wanted and not (is_note and (is_rule_a_line or not self.slots.has_notes))
-            if has_text and self._place(room, self._excerpts_of(item, rank)):
+            if has_text and self._place(limit, self._excerpts_of(item, rank)):
                 continue
             is_rule_a_line = is_rule_a_line or not is_note
             is_named = rank < len(self.slots.excerpts) + self.slots.lines and (self.slots.has_notes or not is_note)
@@ -189,9 +198,9 @@ class _Fitting(Struct, dict=True):
                 self._place(self.limit, [self._line(item)])
 
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
-        """Yield the excerpts of a match, the largest first, each with its mentions, then without their sentences.
+        """Yield the excerpts of a match, the largest first, each with its mentions and then without their sentences.
 
-        The best match has text before its mentions have lines. Other matches name the entries that only mention them.
+        The last excerpt of the best match has its mentions in one line. Other matches always have them in one line.
         """
         is_short = self.slots is SHORT_SLOTS
         for size in dict.fromkeys((*self.slots.excerpts[rank:], *([] if is_short and rank else [SHORTEST]))):
@@ -205,13 +214,13 @@ class _Fitting(Struct, dict=True):
             yield replace(one, mentions=in_short(one.mentions))
 
     def place_lines(self) -> None:
-        """Place the titles of the best of what is left, and of the decisions of a wing that has few."""
+        """Place the titles of the best remaining items, then those of all decisions if the wing has few of them."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
         least = self.slots.line_share * self.best
         rest = sorted((item for item in rest if item.score >= least), key=lambda one: one.entry.type.rank)
-        room = min(self.limit, self.used + self.limit // 10)
-        for item in islice((one for one in rest if not self._is_given(one)), self.slots.lines):
-            if not self._place(room, [self._line(item)]):
+        limit = min(self.limit, self.used + self.limit // 10)
+        for item in islice((one for one in rest if not self._is_already_shown(one)), self.slots.lines):
+            if not self._place(limit, [self._line(item)]):
                 break
         for item in self.found.unmatched if self.slots is SLOTS else ():
             self._place(self.limit, [self._line(item, is_described=True)])
@@ -226,7 +235,7 @@ class _Fitting(Struct, dict=True):
             self._place(self.limit, forms)
 
     def _nearest_proposed(self) -> list[Item]:
-        """Return the best drafts that are no weak match, in the order of all drafts."""
+        """Return the best drafts without weak matches, in the order of `found.proposed`."""
         nearest = sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]
         least = WEAK_SHARE * self._best_of_all()
         return [
@@ -239,7 +248,7 @@ class _Fitting(Struct, dict=True):
         return max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
 
     def left_out(self) -> Iterator[Omission]:
-        """Yield the items that have no place, what applies to a path first."""
+        """Yield the items that were not placed, with the reason; those that apply to a given path come first."""
         for item in sorted(self.found.items, key=lambda one: not one.on_path):
             if item.address not in self.placed:
                 why = NOT_CURRENT if not item.current else WEAK if self._is_weak(item) else OVER_BUDGET
@@ -250,7 +259,7 @@ class _Fitting(Struct, dict=True):
                 yield Omission(item.address, item.entry.type.value, item.reason)
 
     def left_out_proposed(self) -> Iterator[Omission]:
-        """Yield the drafts that have no place."""
+        """Yield the drafts that were not placed, with the reason."""
         nearest = {one.address for one in self._nearest_proposed()}
         for item in self.found.proposed:
             if item.address not in self.placed:
@@ -258,16 +267,16 @@ class _Fitting(Struct, dict=True):
                 yield Omission(item.address, item.entry.type.value, f"proposed, {why}")
 
     def _by_fit(self) -> Sequence[Item]:
-        """Return the items by score; without words in the order of authority."""
+        """Return the items by score, or in the order of authority if the question has no words."""
         return sorted(self.found.items, key=fit_key) if self.found.weights else self.found.items
 
     def _strong_matches(self) -> list[Item]:
-        """Return the matches that are not weak, the best first, but for unconditional invariants."""
+        """Return the matches that are not weak, best first, without the unconditional invariants."""
         strong = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
         return [one for one in strong if not one.unconditional or one.is_proposal]
 
-    def _is_given(self, item: Item) -> bool:
-        """Return whether the session has seen the whole entry, or all that this answer would show of it."""
+    def _is_already_shown(self, item: Item) -> bool:
+        """Return whether the session has already seen everything that this answer would show of an entry."""
         known = parts_shown(self.shown.get(item.address, ""), self.texts.digest(item.address))
         if not known or known >= ALL:
             return bool(known)
@@ -277,26 +286,26 @@ class _Fitting(Struct, dict=True):
         return not unseen(excerpt(item.entry, body, size, self.found.weights) if is_long else content, known)
 
     def _is_weak(self, item: Item) -> bool:
-        """Return whether an item only touches the question."""
+        """Return whether an item matches the question only weakly."""
         if not self.found.weights or item.on_path:
             return False
         return item.inherited or item.score < WEAK_SHARE * self.best or not item.score
 
-    def _place(self, room: int, forms: Iterable[Item]) -> bool:
-        """Place the first of some forms of an item that fits the room; say whether one did."""
+    def _place(self, limit: int, forms: Iterable[Item]) -> bool:
+        """Place the first form of an item whose size fits the limit; return whether one fits."""
         for item in forms:
             size = self._size(item)
-            if self.used + size <= room:
+            if self.used + size <= limit:
                 self.used += self._put(item)
                 return True
-            # Nothing of it is shown, so that there is nothing to remember.
+            # This form is not shown, so the session must not remember it.
             self.notes.pop(item.address, None)
         return False
 
     def _put(self, item: Item) -> int:
         self.placed[item.address] = item
         if item.form.is_line:
-            # A larger form was tried, and nothing of it is shown.
+            # A larger form may have been tried before. It is not shown, so the session must not remember it.
             self.notes.pop(item.address, None)
         return self._size(item)
 
@@ -314,7 +323,7 @@ class _Fitting(Struct, dict=True):
         return self._with_content(described, content, form, searches=searches)
 
     def _with_content(self, item: Item, content: str, form: Form, *, searches: bool) -> Item:
-        """Return an item with its content, but for the paragraphs that the session has seen."""
+        """Return an item with its content, without the paragraphs that the session has already seen."""
         digest = self.texts.digest(item.address)
         known = parts_shown(self.shown.get(item.address, ""), digest)
         fresh = unseen(content, known) if known else content
@@ -331,14 +340,14 @@ class _Fitting(Struct, dict=True):
         digest = self.texts.digest(item.address)
         if parts_shown(self.shown.get(item.address, ""), digest):
             return replace(described, form=Form.GIVEN)
-        # No budget parts a one-sided supersession from the entry that it names.
+        # A one-sided supersession is always shown together with the entry that it mentions.
         claims = ((how, address) for how in ("claimed_by", "claims") for address in getattr(described, how))
         mentions = tuple(Mention(RELATIONS[how], address, described.titles[address]) for how, address in claims)
         rule = rule_of(self.texts.body(item.address)) if item.unconditional else ""
         return replace(described, form=Form.LINE, content=rule, mentions=mentions)
 
     def _size(self, item: Item) -> int:
-        """Return the bytes that an item takes as text."""
+        """Return the size of an item as text, in bytes."""
         head = size_of(f"{item.entry.type}{item.address}{item.entry.title}") + _AROUND
         content = size_of(item.content) + 2 * (item.content.count("\n") + 2) if item.content else 0
         return (
@@ -347,5 +356,5 @@ class _Fitting(Struct, dict=True):
 
 
 def without_repeats(items: Iterable[Item], known: Mapping[str, object]) -> tuple[Item, ...]:
-    """Return the items of a short answer without the invariants and titles that the call has shown before."""
+    """Return the items of a short answer without those that the call has shown and that do not match by words."""
     return tuple(one for one in items if not (one.form is Form.GIVEN and not one.score and one.address in known))

@@ -1,4 +1,4 @@
-"""Find the lines under an entry: the entries that it replaced, that amend it, and newer ones that mention it."""
+"""Find the lines to print under an entry: entries that it replaced, that amend it, or that are newer and mention it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mdmem.store.workspace.workspace import Workspace
 
 _REPLACED = 5
 _LINK = re.compile(r"\[[^\[\]]*\]")
-# What the number of a record may stand behind where its entry-id has no kind: `ADR-0148`.
+# Words that may precede the number of a record whose entry-id contains only the number: `ADR-0148`.
 _KINDS = ("adr", "decision", "record")
-# The name of another project behind a number.
+# Not followed by the name of another project, as in `ADR-0148 (other-project)`.
 _ELSEWHERE = r"(?! \([A-Za-z]+[-/][A-Za-z/-]+\))"
-# The verb forms of a change: what a newer entry does to the one that it mentions.
+# The stems of verbs that state a change, and how to print the change.
 _CHANGES = {
     "amend": "amends",
     "supersed": "supersedes",
@@ -47,16 +47,17 @@ _NEGATION = re.compile(
 
 
 class Mentions(Struct, frozen=True):
-    """The lines under the entries of one answer.
+    """Finds the lines to print under the entries of one answer.
 
-    `searches` says that the full text may be asked: without it only links are found, and nothing is said to be absent.
+    `searches` says whether the full text may be searched. If not, only links are found, and no line says that an entry
+    is not mentioned.
     """
 
     workspace: Workspace
     searches: bool
 
     def of(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> tuple[Mention, ...]:
-        """Return what relates to an entry: its relations, what it replaced, the newest first, and what mentions it."""
+        """Return the lines of an entry: its relations, the entries that it replaced, and newer ones that mention it."""
         related = tuple(self._related(entry, relations))
         known = {one.address for one in related}
         mentioning = [one for one in self._mentioning(entry) if one.address not in known]
@@ -82,9 +83,10 @@ class Mentions(Struct, frozen=True):
             yield Mention(f"replaces {len(olds) - _REPLACED} more", "")
 
     def _mentioning(self, entry: Entry) -> Iterator[Mention]:
-        """Yield the newer current entries that mention an entry: those that state a change first, the rest counted.
+        """Yield the newer current entries that mention an entry; those that state a change come first.
 
-        That none does is said only where all entries were searched.
+        If there are many, a last line lists the rest by entry-id. If all entries were searched and none mentions this
+        one, a line says so.
         """
         found = [
             Mention(MENTIONED, other.address, other.title, _day(other), said, does)
@@ -101,20 +103,23 @@ class Mentions(Struct, frozen=True):
             yield Mention(f"{MENTIONED} no newer entry", "")
 
     def _candidates(self, entry: Entry) -> list[Entry]:
-        """Return the newer current entries that link to an entry or whose text holds the words of its names."""
+        """Return the newer current entries that link to an entry or contain one of its names."""
         catalog = self._catalog
         linking = [one for one, _ in catalog.derived.incoming.get(entry.address, ())]
-        holding = self.workspace.find_containing(sorted(_spellings(entry))) if self.searches else []
-        found = (catalog.entries[one] for one in dict.fromkeys((*linking, *holding)) if one in catalog.entries)
+        containing = self.workspace.find_containing(sorted(_spellings(entry))) if self.searches else []
+        found = (catalog.entries[one] for one in dict.fromkeys((*linking, *containing)) if one in catalog.entries)
         newer = (one for one in found if _age(one) >= _age(entry) and one.address != entry.address)
         return [one for one in newer if catalog.lineage.is_current(one.address)]
 
     def _sentences(self, address: str, entry: Entry) -> list[tuple[str, str]]:
-        """Return the sentences of the entry at an address that mention another, with the change that they state."""
+        """Return the sentences at `address` that mention `entry`, each with the change that it states or an empty text.
+
+        Sentences that state a change come first.
+        """
         is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
         pattern = mention_pattern(entry, is_near=is_near)
         found = mentioning_sentences(self._catalog.body(address), pattern)
-        # A bare link, as `[see: ...]`, is no sentence.
+        # A link without other text, such as `[see: ...]`, is no sentence.
         sentences = [
             (
                 cut_at_word(text, SENTENCE) if _LINK.sub("", text).strip(" .;,-*") else "",
@@ -126,7 +131,10 @@ class Mentions(Struct, frozen=True):
 
 
 def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """Return the lines under an entry with all entries that mention it without changing it in one line, by entry-id."""
+    """Return the lines under an entry with all plain mentions merged into one line of entry-ids.
+
+    A plain mention states no change of the entry.
+    """
     named = [one for one in mentions if one.how == MENTIONED and not one.does]
     counted = next((one for one in mentions if one.how.startswith(f"also {MENTIONED} ")), None)
     others = [one for one in mentions if one not in named and one is not counted]
@@ -136,11 +144,11 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
-    """Return what finds a mention of an entry: its address, its id, and its number.
+    """Return a pattern that finds mentions of an entry by address, entry-id or record number.
 
-    The group `id` is its entry-id. A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros
-    (`0148`) outside a list of numbers; `#148` is a ticket, and `ADR-0148 (other-project)` another record. Where the id
-    has a number alone, it means this entry only in texts of the same room (`is_near`).
+    The group `id` is the entry-id. A number counts if it follows its kind (`PEP 572`, `ADR-0148`), or has leading zeros
+    (`0148`) outside a list of numbers. `#148` is a ticket, and `ADR-0148 (other-project)` is another record; neither
+    matches. If the entry-id has a number without a kind, numbers count only in texts of the same room (`is_near`).
     """
     name = entry.address.rpartition("/")[2]
     ways = [rf"(?P<id>{re.escape(name)})(?![\w-])"]
@@ -155,9 +163,10 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
 
 
 def stated_change(sentence: str, reference: re.Match[str]) -> str:
-    """Return the change that a sentence states of its reference, such as `extends it`; empty where it states none.
+    """Return the change that a sentence states, such as `extends it`; empty if it states none.
 
-    An active verb stands at most 70 characters before the reference, in the same clause, without a negation.
+    `reference` is the mention of the changed entry in the sentence. An active verb must come at most 70 characters
+    before the reference, in the same clause and without a negation.
     """
     before = sentence[max(0, reference.start() - VERB_DISTANCE) : reference.start()]
     clause = re.split(r"[;:.()]|\bbut\b|\bwhich\b|\bthat\b", before)[-1]
@@ -170,7 +179,7 @@ def stated_change(sentence: str, reference: re.Match[str]) -> str:
 
 
 def _spellings(entry: Entry) -> Iterable[str]:
-    """Return the words by which the full text finds mentions of an entry."""
+    """Return the texts to search for in order to find mentions of an entry."""
     name = entry.address.rpartition("/")[2]
     found = {name}
     number = RECORD_NUMBER.match(name)

@@ -1,4 +1,4 @@
-"""Define the request for a synthesis plan, the default sections of each kind of text, and those of one plan."""
+"""Define the request for a synthesis plan (the plan of a text), and choose the sections of the text."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class Depth(StrEnum):
 
 
 class SynthesisRequest(Struct, frozen=True, kw_only=True):
-    """A text to plan; `entity_ids` and `decision_ids` name entries that must be sources.
+    """A request to plan a text.
 
-    A required section is a title, or `Title::prompt`.
+    `entity_ids` and `decision_ids` are entries that must be used as sources. Each of the `required_sections` is a
+    title, or `Title::prompt`.
     """
 
     goal: str
@@ -54,15 +55,16 @@ class SynthesisRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def query(self) -> str:
-        """Return the words to search for: the seed or else the goal, and the domain."""
+        """Return the words to search for: those of `seed_query` or else of the goal, then those of the domain."""
         words = f"{self.seed_query or self.goal} {self.domain or ''}".split()
         return " ".join(list(dict.fromkeys(words))[:_MOST_WORDS])
 
 
 class Heading(Struct, frozen=True):
-    """A section before it has sources: its subject, and the facets of its sources.
+    """A section without its sources: the title, the prompt for the writer, and where the sources come from.
 
-    Without facets, its sources are what its own `words` find. `is_newest_first` orders them by age, not by score.
+    The sources are matching entries of the `facets`; without facets, they are found by the `words`. `is_newest_first`
+    sorts the sources by age instead of score.
     """
 
     title: str
@@ -147,10 +149,10 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
 
 
 def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
-    """Return the sections of a plan in their order, and the titles of those over the limit.
+    """Return the sections of a plan in order, and the titles of the sections over the limit.
 
-    Required sections are included at any depth, those of the outline in their own place. A custom text with required
-    sections has no others.
+    Required sections are included at any depth. If the outline has one with the same title, it keeps its place. A
+    custom text with required sections has only these.
     """
     required = {title.casefold(): (title, prompt) for title, prompt in map(_titled, request.required_sections)}
     outline = () if request.output_type is OutputType.CUSTOM and required else _OUTLINES[request.output_type]
@@ -169,6 +171,6 @@ def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[
 
 
 def _titled(text: str) -> tuple[str, str]:
-    """Return the title and the prompt of a required section; a prompt alone is the title."""
+    """Split `Title::prompt` into title and prompt; if the title is empty, the prompt becomes the title."""
     title, _, prompt = (part.strip() for part in text.partition("::"))
     return (title, prompt) if title else (prompt, "")

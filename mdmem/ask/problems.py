@@ -16,16 +16,16 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.scope import Scope
 
-# Fields that decide where an entry applies: without one of them the entry is a problem although it is shown.
+# Fields that decide where an entry applies. If one of them cannot be read, the entry is shown, but is also a problem.
 _DECISIVE = frozenset({"supersedes", "superseded_by", "amends", "overrides", "applies_to", "expires_at", "focus"})
 
 _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
-    """Return one finding for each file of the scope that may contain a rule and cannot be read, or only in part.
+    """Return one finding for each file of the scope that may contain a rule and cannot be read in full.
 
-    Wings of other repositories that are not fetched come first: each may be a shared one with invariants.
+    Wings of other repositories that were not fetched come first, since each may be a shared wing with invariants.
     """
     not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
@@ -38,7 +38,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
 
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Return problems in the shape of the contracts, which has their lines."""
+    """Return problems as JSON values with path, line, code and message, as the contracts require."""
     return [
         {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message} for one in problems
     ]
@@ -51,7 +51,10 @@ def _shown(finding: Finding) -> Finding:
 
 
 def _misplaced(catalog: Catalog) -> Iterator[Finding]:
-    """Yield the files of a wing that are misnamed or misplaced, and so not read; those in the root are prose."""
+    """Yield a finding for each file of a wing that is not read because it is misnamed or in the wrong folder.
+
+    Files directly in the root are not entries, so they are left out.
+    """
     for file in catalog.others:
         if file.kind is not FileKind.FILE or "/" not in file.path or not is_misplaced(file.path):
             continue
@@ -66,14 +69,14 @@ def _misplaced(catalog: Catalog) -> Iterator[Finding]:
 
 
 def _concerns(path: str, scope: Scope) -> bool:
-    """Return whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
+    """Return whether a file, or a folder that cannot be listed, may contain an entry of the scope."""
     parts = path.split("/")
     if is_misnamed(parts[0]):
         return True
-    # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
+    # A wing's README.md says whether the wing is shared. If it is faulty, the wing may be missing from the scope.
     if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
         return True
-    # Rooms narrow no invariant of a wing that binds, and each of these may be one.
+    # The room filter does not exclude invariants of binding wings, and each unreadable file may be an invariant.
     is_read = not scope.rooms or parts[1] in scope.rooms or parts[0] in scope.binding_wings
     return parts[0] in scope.wings and is_read
 

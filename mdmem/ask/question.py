@@ -1,4 +1,4 @@
-"""Define the question that every asking command and tool puts to a memory."""
+"""Define the question that commands and tools ask a memory, and helpers to read requests."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from mdmem.store.workspace.scope import Filters
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """Words, paths of code from the repository's top, and filters.
+    """A question: words, paths of code from the repository's top, and filters.
 
-    `work_paths` are the files at hand where the question is one of several in a call: they decide which wing is active
-    and which invariants apply, but they bring no entry in. `syntax` reads the words as query syntax.
+    `work_paths` are the files of the current work if the question is one of several in a call. They decide which wing
+    is active and which invariants apply, but an entry does not match because of them. With `syntax`, the words are
+    parsed as query syntax.
     """
 
     words: str = ""
@@ -40,9 +41,9 @@ _Request = TypeVar("_Request", bound=Struct)
 
 
 def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request:
-    """Return a request from keyword values; each text becomes one line, and None or a blank text counts as absent.
+    """Convert named values to a request of some class; None and blank texts count as absent.
 
-    Raises UsageError if the goal is missing.
+    Each text becomes one line. Raises UsageError if the goal is missing.
     """
     tidied = {name: tidy(value) for name, value in stated.items()}
     if not tidied.get("goal"):
@@ -51,7 +52,7 @@ def read_request(kind: type[_Request], stated: Mapping[str, object]) -> _Request
 
 
 def tidy(value: object) -> Any:
-    """Return a text on one line, a list of texts without blanks and duplicates, or any other value unchanged."""
+    """Return a text as one line, a list of texts without blanks and duplicates, or any other value unchanged."""
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, (list, tuple)):
@@ -60,7 +61,7 @@ def tidy(value: object) -> Any:
 
 
 class Tier(StrEnum):
-    """How close an entry is to the active scope, the closest first."""
+    """How close an entry is to the scope: of its focus (a part of a project), of its project, or of a shared wing."""
 
     FOCUS = "focus"
     PROJECT = "project"
@@ -68,12 +69,12 @@ class Tier(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return 0 for the closest."""
+        """Return a number to sort by; 0 is the closest tier."""
         return ("focus", "project", "shared").index(self.value)
 
 
 class Coverage(StrEnum):
-    """Whether a current invariant or decision covers a question."""
+    """How far the current invariants and decisions cover a question."""
 
     FULL = "full"
     PARTIAL = "partial"

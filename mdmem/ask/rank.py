@@ -1,4 +1,4 @@
-"""Rank entries: by the full text, which sets their scores, and by authority, which sets their order."""
+"""Rank entries: the full-text search gives them scores, and authority decides their order in an answer."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _T = TypeVar("_T")
 
 
 def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
-    """Return what the full text finds for a question among some addresses.
-
-    Raises UsageError for a query that cannot be read.
-    """
+    """Search the full text of the entries at some addresses; raises UsageError if the query has a syntax error."""
     try:
         answer = workspace.find_text(question.words, addresses, syntax=question.syntax)
     except QuerySyntaxError as error:
@@ -33,9 +30,9 @@ def find_text(workspace: Workspace, question: Question, addresses: Collection[st
 
 
 def _with_exact_titles_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer:
-    """Put entries first whose title has the words of the question and no others.
+    """Move entries to the front whose title has exactly the words of the question.
 
-    A title that several notes share stands for none of them: they would take the space of decisions.
+    If several notes share this title, they are not moved, since they would take the space of decisions.
     """
     wanted, matches = frozenset(answer.terms), answer.matches
     titled = [
@@ -55,9 +52,10 @@ def _with_exact_titles_first(answer: TextAnswer, entries: Mapping[str, Entry]) -
 
 
 def authority_key(item: Item, *, starts_shared: bool = False) -> tuple[Any, ...]:
-    """Order by type, currency, agreement, scope, status, score, stated relevance, age and address.
+    """Return a sort key: type, then current or not, approved or not, scope, status, and `fit_key`.
 
-    Similarity never moves an entry across types. A question that `starts_shared` puts shared knowledge first.
+    The type comes first, so that a better score never moves a note before a rule. With `starts_shared`, shared wings
+    come before the project.
     """
     entry = item.entry
     tier = int(item.tier is not Tier.SHARED) if starts_shared else item.tier.rank
@@ -72,7 +70,7 @@ def authority_key(item: Item, *, starts_shared: bool = False) -> tuple[Any, ...]
 
 
 def fit_key(item: Item) -> tuple[float, float, float, str]:
-    """Order by score, then by the relevance that the writer stated, the newest first, then by address."""
+    """Return a sort key: best score, highest `relevance_score`, newest `created_at`, then the address."""
     entry = item.entry
     made = instant_of(entry.created_at).timestamp() if isinstance(entry.created_at, date) else 0.0
     return (-item.score, -(entry.relevance_score or 0.0), -made, entry.address)
@@ -81,7 +79,7 @@ def fit_key(item: Item) -> tuple[float, float, float, str]:
 def claimants_first(
     items: Sequence[_T], entry_of: Callable[[_T], Entry], claimed_by: Callable[[Entry], Iterable[str]]
 ) -> list[_T]:
-    """Move one-sided successors directly before the entry of their type that they claim to supersede."""
+    """Move each one-sided successor directly before the entry that it claims to supersede, if both have one type."""
     places = {entry_of(one).address: one for one in reversed(items)}
     ordered: dict[int, _T] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""Relate entries to others: one-sided supersessions, amendments, contradictions, and how a match ended."""
+"""Relate entries to others: one-sided supersessions, amendments, contradictions, and why a match is not current."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}
 
 
 def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
-    """Return the relations of an entry as fields of an item; entries of wings that are not read amend nothing."""
+    """Return the relations of an entry as fields of an item; entries outside the scope do not amend it or claim it."""
     address, lineage, derived = entry.address, catalog.lineage, catalog.derived
     stance = catalog.stance(address)
     proposed = stance.amended_by if stance is not None else ()
@@ -42,7 +42,10 @@ def claims_on(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
 
 
 def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tuple[Entry, ...]:
-    """Return the entries that supersede a chosen one one-sidedly, amend one, or are declared to contradict one."""
+    """Return the entries to show together with the chosen ones, because they are related to one of them.
+
+    They supersede a chosen entry one-sidedly, amend it, or have a declared contradiction with it.
+    """
     found: dict[str, None] = {}
     for address in sorted({*catalog.lineage.claimed, *catalog.derived.with_amendments}):
         if address in chosen:
@@ -62,7 +65,7 @@ def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> I
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
-    """Yield why an entry of that status of the day is to be confirmed before anybody relies on it."""
+    """Yield the reasons to confirm an entry before relying on it; `status` takes the day into account (expiry)."""
     if entry.address in catalog.lineage.contradictory:
         yield "contradictory: it supersedes what supersedes it"
     if status is Status.UNDER_REVIEW:
@@ -71,9 +74,9 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
 
 
 def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
-    """Return the best match by words in a tuple, where it is not current; nothing where ended entries are shown.
+    """Return the best match by words if it is not current, as a tuple of at most one item.
 
-    A draft counts only where another entry superseded it.
+    The result is empty if the filters include deprecated entries anyway. A draft counts only if it was superseded.
     """
     lineage = catalog.lineage
     if filters.with_ended:
@@ -91,10 +94,10 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
 
 
 def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
-    """Return the reason of an end, or the reasons of the steps that lead to the current entries."""
+    """Return the reasons why an entry is not current, for each step to its current successors; None without any."""
     lineage, entries = catalog.lineage, catalog.entries
     chain, heads = lineage.with_descendants([entry.address]), lineage.heads(entry.address)
-    # The `reason` of a superseded entry says why it replaced another itself.
+    # The `reason` of a superseded entry itself says why that entry replaced an older one.
     reasons: Sequence[str | None] = [
         entries[old].deprecated_reason or entries[new].reason
         for new in heads

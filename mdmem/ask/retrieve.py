@@ -1,4 +1,4 @@
-"""Answer questions: select, rank, relate and fit, over files that stay as they are while they are read."""
+"""Answer questions: select, rank, relate and fit entries, and start again if files change while they are read."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ from mdmem.store.workspace.scope import Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
 _T = TypeVar("_T")
-# Under no address: the files of the work at hand in a session, which its later questions are about, too.
+# The key under which a session stores the files of the current work, since later questions are about them, too. No
+# entry has this address.
 _AT_WORK = "/"
 
 
 class Reading(Struct, frozen=True):
-    """A root as one answer reads it: its settings as far as they can be read, and their faults."""
+    """A workspace with its settings; `faults` are the problems of the settings that could not be read."""
 
     workspace: Workspace
     settings: Settings
@@ -54,11 +55,11 @@ class Reading(Struct, frozen=True):
 
     @property
     def view(self) -> View:
-        """Return the entries that answer, and the files as they are."""
+        """Return two versions of the memory: the entries that apply, and the files of the checkout."""
         return view_of(self.workspace)
 
     def retrieve(self, scope: Scope, question: Question) -> Answer:
-        """Return what a scope holds for a question; other versions that are only proposed are among `proposed`."""
+        """Return the answer of a scope; versions that are not on the default branch are added to `proposed`."""
         view = self.view
         found = retrieve_in(view.effective, scope, question)
         if view.alternatives:
@@ -74,12 +75,12 @@ class Reading(Struct, frozen=True):
 
 
 def reading_of(workspace: Workspace) -> Reading:
-    """Return a workspace as one answer reads it: settings that cannot be read are a problem, and no obstacle."""
+    """Load the settings of a workspace; settings that cannot be read become faults, not errors."""
     return Reading(workspace, *forgiving_settings(workspace))
 
 
 def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, ...]]:
-    """Return the settings as far as they can be read, and what is wrong with them."""
+    """Return the settings, with defaults for the unreadable ones, and a finding if any were unreadable."""
     try:
         return workspace.settings, ()
     except SettingsError as error:
@@ -94,10 +95,10 @@ def read_steadily(
     *,
     unsettled: tuple[type[BaseException], ...] = (GoneError,),
 ) -> _T:
-    """Return an answer from files that did not change while they were read.
+    """Return an answer; if files disappear meanwhile, reload the memory and try once more.
 
-    Where one of the `unsettled` errors is raised, as in a checkout, everything is read once more; an error of the
-    second attempt is the caller's.
+    Git removes files during a checkout, for example. `unsettled` are the errors that cause the second attempt. Errors
+    of the second attempt are raised.
     """
     try:
         return answer(reading_of(workspace))
@@ -106,12 +107,12 @@ def read_steadily(
 
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Answer:
-    """Return what a scope holds for a question, in the order of authority, before any budget."""
+    """Return all entries of a scope that answer a question, in the order of authority, without a budget."""
     return retrieval_of(_selection(workspace, scope, question), source=workspace.location.source)
 
 
 def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
-    """Return what a selection holds; `source` is what was read where the question has no words."""
+    """Return the answer of a selection; `source` says where it comes from if the question has no words."""
     catalog, scope, question, answer = selection.catalog, selection.scope, selection.question, selection.answer
     items = selection.select()
     decisions = selection.unmatched_decisions(items)
@@ -120,8 +121,8 @@ def retrieval_of(selection: Selection, *, source: str = "scan") -> Answer:
     is_few = known + len(own) <= FEW_DECISIONS
     unmatched = [replace(selection.item(entry), reasons=(NO_MATCH,)) for entry in own] if is_few else []
     uncounted = len(decisions) - len(unmatched)
-    held = (match.terms for match in selection.matches.values())
-    weights = weights_of(answer.terms, held, len(selection.members)) if answer else {}
+    matched = (match.terms for match in selection.matches.values())
+    weights = weights_of(answer.terms, matched, len(selection.members)) if answer else {}
     coverage = _coverage(selection, items, weights)
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     return Answer(
@@ -163,9 +164,9 @@ def _coverage(selection: Selection, items: Sequence[Item], weights: dict[str, fl
     rules = [item for item in items if item.entry.type.is_rule and item.current and not item.is_proposal]
     if rules and (selection.question.is_open or any(item.on_path for item in rules)):
         return Coverage.FULL
-    # An entry answers for those that it superseded or overrides.
-    speaking = {one for item in rules if item.score for one in (item.address, *item.via, *item.overrides)}
-    matches = [(selection.catalog.entries[one], match) for one, match in selection.matches.items() if one in speaking]
+    # The matches of superseded and overridden entries count for the entry that replaces them.
+    counted = {one for item in rules if item.score for one in (item.address, *item.via, *item.overrides)}
+    matches = [(selection.catalog.entries[one], match) for one, match in selection.matches.items() if one in counted]
     found = coverage_of(weights, matches, selection.catalog.body)
     if found is Coverage.NONE and any(item.address in selection.naming for item in rules):
         return Coverage.PARTIAL
@@ -180,10 +181,11 @@ def retrieve(
     budget: int | None = None,
     shown: Shown = NOTHING_SHOWN,
 ) -> Answers:
-    """Answer the question about the work at hand, and any number of further ones, each in short.
+    """Answer the main question, about the current work, and further questions, each with a short answer.
 
-    The budget, in tokens, is that of each answer. The files of the work at hand decide for all questions which
-    invariants apply. `shown` is what the session has seen, by address: it comes as one line.
+    `budget` is the limit of each answer, in tokens. The paths of the main question decide which invariants apply to the
+    further questions, too. `shown` are the entries that the session has already seen, by address. Each becomes one
+    line.
     """
     if main is None and not questions:
         main = Question()
@@ -211,7 +213,10 @@ def retrieve(
 
 
 def _shared_folder(shown: Collection[str], known: Collection[str]) -> str:
-    """Return the room, else the wing, of all addresses shown, with a slash, if the rest of each names one entry."""
+    """Return the room or else the wing that all shown addresses share, with a slash at the end.
+
+    It is empty if they share none, or if the rest of an address would not be unique among the `known` addresses.
+    """
     for parts in (2, 1):
         folders = {"/".join(one.split("/")[:parts]) for one in shown}
         ends = {one.split("/", parts)[-1] for one in shown}
@@ -223,7 +228,10 @@ def _shared_folder(shown: Collection[str], known: Collection[str]) -> str:
 def _answer(
     reading: Reading, question: Question, *, budget: int | None, shown: Shown, is_short: bool = False
 ) -> tuple[Answer, dict[str, str]]:
-    """Return the answer to one question, and what to remember of it; a short one looks nowhere else."""
+    """Return the answer to one question, and the notes for the session.
+
+    If no entry covers the question, lines from outside the memory are added, but not to a short answer.
+    """
     view, workspace = reading.view, reading.workspace
     scope = resolve_scope(
         view.effective.catalog,
@@ -249,7 +257,7 @@ def _answer(
     )
     if is_short:
         return answer, notes
-    # A caller who may not read all of the memory gets nothing else of the repository.
+    # A caller who may read only a part of the memory gets no lines from the rest of the repository.
     if view.effective.catalog.entries or not answer.basis.problems or workspace.access.is_narrow:
         return replace(answer, basis=with_outside(answer.basis, workspace, question.words)), notes
     why = "no entry of the memory can be read"
@@ -257,7 +265,7 @@ def _answer(
 
 
 def _unread_wings(reading: Reading, answer: Answer) -> tuple[str, ...]:
-    """Return the wings of other projects, which questions that name no wing were not put to."""
+    """Return the project wings that were not searched; none if the question names a wing."""
     if answer.question.filters.wings:
         return ()
     wings = reading.view.effective.catalog.wings
@@ -265,9 +273,9 @@ def _unread_wings(reading: Reading, answer: Answer) -> tuple[str, ...]:
 
 
 def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tuple[UnreadMatch, ...]:
-    """Return the current entry of a wing that is not read which matches better than all that is, if there is one.
+    """Return the best current entry outside the searched wings if it matches better than every result, else nothing.
 
-    Whoever names a wing or a file, or narrows the question, has said where to look.
+    A question with a wing, a file or a filter states where to search, so its result is empty, too.
     """
     if not question.is_words_only or found.basis.coverage is Coverage.FULL:
         return ()
@@ -289,9 +297,9 @@ def _best_unread(workspace: Workspace, question: Question, found: Answer) -> tup
 
 
 def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: str) -> AnswerBasis:
-    """Return the basis of an answer from outside the memory, where nothing of that can be read.
+    """Mark an answer as degraded, and add lines from outside the memory, because the memory cannot be read.
 
-    A caller who may not read all of the memory gets none: a search of the workspace finds the files of wings, too.
+    A caller who may read only a part of the memory gets no lines, since the search would also find files of wings.
     """
     source, passages = "workspace", tuple[Passage, ...]()
     if not workspace.access.is_narrow:
@@ -300,11 +308,14 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
 
 
 def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
-    """Add a few lines from outside the memory, where nothing binding covers the question and no other wing does."""
+    """Add a few lines from outside the memory if no rule covers the question and no other wing has a match."""
     is_answered = basis.coverage is not Coverage.NONE or basis.elsewhere or basis.unread or basis.fallback
     return basis if is_answered or not words.strip() else replace(basis, fallback=outside(workspace, words))
 
 
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
-    """Return a question about code paths, given from the working folder or the top and counted from the top."""
+    """Return the question with code paths added.
+
+    The given paths start at the working directory or at the repository's top; the result has them from the top.
+    """
     return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))

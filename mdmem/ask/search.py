@@ -1,4 +1,4 @@
-"""Search the full text; a superseded match is replaced by its current successors."""
+"""Search the full text; if a superseded entry matches, its current successors are the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def search(workspace: Workspace, question: Question) -> SearchResult:
-    """Return the results for a question, best first, proposed versions among them."""
+    """Return the results for a question, best first, including proposed versions of entries."""
     view = view_of(workspace)
     result = _search_active(view.effective, question)
     if not view.alternatives:
@@ -30,7 +30,7 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
     other = _search_active(view.checkout, question)
     proposed = [hit for hit in other.hits if hit.address in view.alternatives]
     if proposed and result.hits and proposed[0].score == other.hits[0].score and proposed[0].terms == other.terms:
-        # A proposed version with the very title does not come before the one that binds.
+        # A proposed version with exactly this title must not come before the binding version.
         proposed[0] = replace(proposed[0], score=result.hits[0].score)
     unmatched = tuple(word for word in result.basis.unmatched_terms if word in other.basis.unmatched_terms)
     claimed_by = view.effective.catalog.lineage.claimed_by
@@ -46,7 +46,7 @@ def _search_active(workspace: Workspace, question: Question) -> SearchResult:
 
 
 def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchResult:
-    """Return the results in a scope, best first; of equal scores the current ones come first."""
+    """Return the results in a scope, best first; among equal scores, current entries come first."""
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
     answer = find_text(workspace, question, scope.addresses_in(catalog))
     found: dict[str, Item] = {}
@@ -82,9 +82,9 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
 
 
 def _shown_for(catalog: Catalog, address: str, filters: Filters, today: date) -> Iterable[str]:
-    """Return the addresses under which a match is shown: its own, and those of the entries that replaced it.
+    """Return the addresses to show for a match: its own if it may be shown, and those of its current successors.
 
-    A superseded match counts for what replaced it only where it passes the filters itself.
+    The successors are included only if the match itself passes the filters.
     """
     entry, heads = catalog.entries[address], catalog.lineage.heads(address)
     if is_shown(catalog, entry, filters) and passes(entry, filters, today):
@@ -104,7 +104,7 @@ def _order(hit: Item) -> tuple[object, ...]:
 
 
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
-    """Return whether an entry passes every filter but wing and room, by its status of the day."""
+    """Return whether an entry passes all filters except wing and room; an expired entry counts as under review."""
     return (
         filters.lets_in(entry)
         and (not filters.focuses or entry.focus in filters.focuses)
@@ -113,7 +113,7 @@ def passes(entry: Entry, filters: Filters, today: date) -> bool:
 
 
 def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
-    """Return whether an entry is shown under its own name: it is current, or the filters ask for its kind."""
+    """Return whether an entry itself may be a result: it is current, or the filters ask for its status."""
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     lineage = catalog.lineage
@@ -121,7 +121,7 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Item], str]:
-    """Return a function that gives the densest passage of a result's entry."""
+    """Return a function that returns the passage of a result with the most words of the question."""
     view = view_of(workspace)
 
     def of(hit: Item) -> str:

@@ -1,4 +1,4 @@
-"""Select the entries that answer a question, with the reasons: the scope's invariants, and every current match."""
+"""Select the entries that answer a question: the invariants of the scope, and every current entry that matches."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from mdmem.store.index.records import Match, TextAnswer
 from mdmem.store.workspace.proposals import effects_of
 from mdmem.store.workspace.scope import Scope
 
-# An entry that holds half of the question's words matches it as a whole.
+# An entry matches the question if it contains this share of the question's words.
 _HALF = 0.5
 _NO_TERMS = frozenset[str]()
-# The globs that a note on a narrower override names.
+# The most globs that are listed in a note about an override that applies only to some paths.
 _GLOBS = 3
 
 
 class Selection(Struct, frozen=True, dict=True):
-    """One question put to one scope.
+    """The selection of entries for one question in one scope.
 
-    `answer` is what the full text found, None for a question without words. `naming` are the entries whose text names a
-    given path. `omitted` collects the entries that were left out.
+    `answer` is the result of the full-text search, or None if the question has no words. `naming` has the entries whose
+    text mentions a given path, with these paths. `omitted` collects the entries that were omitted, with the reasons.
     """
 
     catalog: Catalog
@@ -46,10 +46,10 @@ class Selection(Struct, frozen=True, dict=True):
     omitted: dict[str, Omission] = field(default_factory=dict)
 
     def select(self, only: Set[str] | None = None) -> list[Item]:
-        """Return the items in the order of authority, or those of `only` some addresses."""
+        """Return the selected items in the order of authority; with `only`, just those at these addresses."""
         chosen = {address: self.catalog.entries[address] for address in self._candidates() if self._answers(address)}
         for head, olds in self.inherited.items():
-            if head not in chosen and self._comes_for(head, olds):
+            if head not in chosen and self._is_successor_wanted(head, olds):
                 chosen[head] = self.catalog.entries[head]
         self._apply_overrides(chosen)
         for entry in partners_of(self.catalog, chosen, self.scope):
@@ -68,12 +68,12 @@ class Selection(Struct, frozen=True, dict=True):
         return items
 
     def propose(self, only: Set[str] | None = None) -> list[Item]:
-        """Return the matching drafts that nobody merged, in the order of authority, though they have none."""
+        """Return the matching drafts that are not on the default branch, in the order of authority."""
         drafts = (one for one in self._drafts() if not self.catalog.is_merged(one.address))
         return sorted((self.item(one) for one in drafts if only is None or one.address in only), key=authority_key)
 
     def unmatched_decisions(self, items: Iterable[Item]) -> list[Entry]:
-        """Return the current decisions of the scope that match nothing in the question, by address."""
+        """Return the current decisions of the scope that do not match the question, sorted by address."""
         if self.question.is_open:
             return []
         known = self.omitted.keys() | {item.address for item in items}
@@ -88,12 +88,12 @@ class Selection(Struct, frozen=True, dict=True):
 
     @cached_property
     def members(self) -> Set[str]:
-        """Return the addresses of the entries that are read."""
+        """Return the addresses of all entries in the scope."""
         return frozenset(self.scope.read(self.catalog))
 
     @cached_property
     def matches(self) -> dict[str, Match]:
-        """Return what the full text found, by address, best first."""
+        """Return the matches of the full-text search by address, best first."""
         return {match.key: match for match in self.answer.matches} if self.answer else {}
 
     @cached_property
@@ -105,7 +105,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     @cached_property
     def inherited(self) -> dict[str, list[str]]:
-        """Return, for each current entry, the superseded entries that match and lead to it, the best first."""
+        """Return, for each current entry, the superseded entries that match and that it replaced, best first."""
         lineage, found = self.catalog.lineage, dict[str, list[str]]()
         for address in (*self.matches, *sorted({*self.on_path, *self.naming} - self.matches.keys())):
             for head in lineage.heads(address) if not lineage.is_current(address) else ():
@@ -120,14 +120,14 @@ class Selection(Struct, frozen=True, dict=True):
         if self.question.is_open:
             yield from sorted(members)
             return
-        brought = (*self.matches, *sorted((self.on_path | self.naming.keys() | invariants) & members), *self.inherited)
-        yield from (address for address in dict.fromkeys(brought) if address in members)
+        found = (*self.matches, *sorted((self.on_path | self.naming.keys() | invariants) & members), *self.inherited)
+        yield from (address for address in dict.fromkeys(found) if address in members)
 
-    def _is_brought_in(self, address: str) -> bool:
-        """Return whether the words or the paths bring an entry in, or one that it superseded."""
-        return self.question.is_open or self._is_brought_in_itself(address) or address in self.inherited
+    def _is_found(self, address: str) -> bool:
+        """Return whether an entry, or one that it superseded, matches by words or paths."""
+        return self.question.is_open or self._is_found_itself(address) or address in self.inherited
 
-    def _is_brought_in_itself(self, address: str) -> bool:
+    def _is_found_itself(self, address: str) -> bool:
         return address in self.matches or address in self.on_path or address in self.naming
 
     def _answers(self, address: str) -> bool:
@@ -136,10 +136,10 @@ class Selection(Struct, frozen=True, dict=True):
             return False
         if self.is_unconditional(entry):
             return self._invariant_applies(entry)
-        return self._is_brought_in(address) and self._passes(entry) and not self._misses_paths(entry)
+        return self._is_found(address) and self._passes(entry) and not self._misses_paths(entry)
 
-    def _comes_for(self, head: str, olds: Iterable[str]) -> bool:
-        """Return whether an entry answers for one that it replaced, even where a filter would leave it out itself."""
+    def _is_successor_wanted(self, head: str, olds: Iterable[str]) -> bool:
+        """Return whether to include an entry, even if it does not pass the filters, because a superseded one does."""
         entries, lets_in = self.catalog.entries, self.question.filters.lets_in
         wanted = any(self.scope.contains(old) and lets_in(entries[old]) for old in olds)
         return wanted and not self._misses_paths(entries[head])
@@ -149,11 +149,14 @@ class Selection(Struct, frozen=True, dict=True):
         return lineage.is_current(address) or lineage.is_unresolved(address)
 
     def is_unconditional(self, entry: Entry) -> bool:
-        """Return whether an entry is an invariant that is part of every answer."""
+        """Return whether an entry is an invariant that the scope includes in every answer."""
         return entry.type is EntryType.INVARIANT and self.scope.always_applies(entry) and self._is_shown(entry.address)
 
     def _invariant_applies(self, entry: Entry) -> bool:
-        """Return whether an unconditional invariant applies; rooms count only if invariants are asked for by type."""
+        """Return whether an unconditional invariant applies to the question; if not, note the omission.
+
+        A room filter counts only if the filters also ask for invariants by type.
+        """
         types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
             return self._omit(entry, TYPE_FILTER)
@@ -180,7 +183,7 @@ class Selection(Struct, frozen=True, dict=True):
         return bool(focuses) and entry.focus not in (None, *focuses)
 
     def _misses_paths(self, entry: Entry) -> bool:
-        """Say, and note, that an entry applies to other paths than the given ones."""
+        """Return whether an entry applies only to other paths than the given ones; if so, note the omission."""
         paths = self.question.paths
         if not (entry.applies_to and paths) or entry.address in self.on_path:
             return False
@@ -193,20 +196,20 @@ class Selection(Struct, frozen=True, dict=True):
         return False
 
     def _drafts(self) -> Iterator[Entry]:
-        """Yield the drafts of the scope that match and that nothing replaced."""
+        """Yield the matching drafts of the scope that are not superseded."""
         for entry in self.catalog.derived.drafts.values():
             if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
                 continue
-            if self._is_brought_in(entry.address) and self._passes(entry) and not self._misses_paths(entry):
+            if self._is_found(entry.address) and self._passes(entry) and not self._misses_paths(entry):
                 yield entry
 
     @cached_property
     def overriders(self) -> dict[str, Entry]:
-        """Return, for each selected entry that the active wing overrides, the entry that does; `select` fills it."""
+        """Return the overriding entry of the active wing for each selected entry that has one; `select` fills it."""
         return {}
 
     def _apply_overrides(self, chosen: dict[str, Entry]) -> None:
-        """Let what the active wing overrides give way, but for invariants, and add the entries that override."""
+        """Add the overriding entries of the active wing, and omit the overridden ones, except invariants."""
         self.overriders.update(self._overriders_of(chosen))
         powerless = self._powerless(chosen)
         for address, by in self.overriders.items():
@@ -220,7 +223,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     @cached_property
     def _overriding(self) -> tuple[Entry, ...]:
-        """Return the current entries of the active wing, in any room, that override something and may apply."""
+        """Return the current entries of the active wing that override something and apply to the given paths."""
         wing, wings, paths = self.scope.wing, self.catalog.wings, self.question.paths
         if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
             return ()
@@ -229,9 +232,9 @@ class Selection(Struct, frozen=True, dict=True):
         return tuple(one for one in current if not paths or _applies_to(one, paths))
 
     def _replaces(self, entry: Entry, other: Entry) -> bool:
-        """Return whether an entry applies wherever the one that it overrides does, for the question's paths and focus.
+        """Return whether an entry replaces the overridden one for all paths and focus areas of the question.
 
-        Where one of several paths or focus areas is outside, the other entry applies there.
+        If the entry covers only some of them, the overridden entry still applies to the rest, and is shown, too.
         """
         if not self._has_its_focus(entry, other):
             return False
@@ -242,7 +245,7 @@ class Selection(Struct, frozen=True, dict=True):
         return entry.focus in (None, other.focus) or set(self.question.filters.focuses) == {entry.focus}
 
     def _overriders_of(self, chosen: Collection[str]) -> dict[str, Entry]:
-        """Return the overriding entry of each chosen entry, preferably one that applies wherever that does."""
+        """Return the overriding entry for each chosen entry that has one, preferably one that fully replaces it."""
         found: dict[str, Entry] = {}
         for entry in self._overriding:
             for other in self._overridden_by(entry):
@@ -253,7 +256,10 @@ class Selection(Struct, frozen=True, dict=True):
         return found
 
     def _powerless(self, chosen: Collection[str]) -> list[Entry]:
-        """Return the entries that name a chosen one of more authority: both are shown, and a person decides."""
+        """Return the entries that try to override a chosen entry of higher authority.
+
+        Both entries are shown, and a person decides.
+        """
         return [
             entry
             for entry in self._overriding
@@ -261,7 +267,7 @@ class Selection(Struct, frozen=True, dict=True):
         ]
 
     def _overridden_by(self, entry: Entry) -> list[Entry]:
-        """Return the shared entries that an entry overrides: those of its own authority, or of a lower one."""
+        """Return the shared entries that an entry overrides; their authority must not be higher than its own."""
         named = self._named_by(entry) if entry.overrides else ()
         return [other for other in named if entry.type.rank <= other.type.rank]
 
@@ -273,7 +279,7 @@ class Selection(Struct, frozen=True, dict=True):
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
 
     def override_notes(self, entry: Entry) -> list[str]:
-        """Return a note on each shared entry that an entry overrides, or cannot override."""
+        """Return a note for each shared entry in the `overrides` of an entry, also for those it cannot override."""
         return [self._note_on(entry, other) for other in self._named_by(entry)]
 
     def _note_on(self, entry: Entry, other: Entry) -> str:
@@ -290,19 +296,19 @@ class Selection(Struct, frozen=True, dict=True):
         address = entry.address
         olds = self.inherited.get(address, ())
         overridden = [one.address for one in self._overridden_by(entry)] if entry.overrides else []
-        spoken_for = (address, *olds, *(one for one in overridden if self.overriders.get(one) is entry))
-        held = [self.matches[one] for one in spoken_for if one in self.matches]
+        replaced = (address, *olds, *(one for one in overridden if self.overriders.get(one) is entry))
+        found = [self.matches[one] for one in replaced if one in self.matches]
         by = self.overriders.get(address)
         return Item(
             entry=entry,
             status=entry.status_on(self.today),
             tier=self._tiers[entry.wing] if entry.focus is None else tier_of(entry, self.scope, self.catalog),
-            score=max((match.score for match in held), default=0.0),
-            terms=_NO_TERMS.union(*(match.terms for match in held)) if len(held) != 1 else held[0].terms,
+            score=max((match.score for match in found), default=0.0),
+            terms=_NO_TERMS.union(*(match.terms for match in found)) if len(found) != 1 else found[0].terms,
             via=tuple(sorted(olds)),
             current=self._is_shown(address) or self.catalog.is_merged(address),
-            matches=self._matches(held, spoken_for),
-            inherited=bool(olds) and not self._is_brought_in_itself(address),
+            matches=self._matches(found, replaced),
+            inherited=bool(olds) and not self._is_found_itself(address),
             on_path=address in self.on_path,
             unconditional=self.is_unconditional(entry),
             overrides=tuple(overridden),
@@ -310,18 +316,18 @@ class Selection(Struct, frozen=True, dict=True):
             stance=self.catalog.stance(address),
         )
 
-    def _matches(self, held: Iterable[Match], spoken_for: Iterable[str]) -> bool:
+    def _matches(self, found: Iterable[Match], addresses: Iterable[str]) -> bool:
         terms = self.answer.terms if self.answer else ()
-        if self.question.is_open or any(len(match.terms) >= _HALF * len(terms) for match in held):
+        if self.question.is_open or any(len(match.terms) >= _HALF * len(terms) for match in found):
             return True
-        return not self.on_path.isdisjoint(spoken_for)
+        return not self.on_path.isdisjoint(addresses)
 
     @cached_property
     def _tiers(self) -> dict[str, Tier]:
         return {name: Tier.SHARED if wing.is_shared else Tier.PROJECT for name, wing in self.catalog.wings.items()}
 
     def describe(self, item: Item) -> Item:
-        """Return an item with its relations to other entries and the reasons that brought it in."""
+        """Return an item with its relations to other entries and the reasons why it is in the answer."""
         found = relations_of(self.catalog, item.entry, self.scope)
         heads = self.catalog.lineage.heads(item.address)
         return replace(item, heads=heads, reasons=tuple(self._reasons(item, found)), **found)
@@ -335,16 +341,16 @@ class Selection(Struct, frozen=True, dict=True):
         yield from (*found, *self._doubts(item))
 
     def _reasons_to_match(self, item: Item) -> Iterator[str]:
-        """Yield the words and paths of the question that an item matches."""
+        """Yield the words and paths of the question that an item matches, as phrases such as `contains retry`."""
         entry, paths = item.entry, self.question.paths
         if item.unconditional:
             yield "invariant of the scope"
         match = self.matches.get(entry.address)
         if match is not None and self.answer is not None:
-            # A word of several parts counts where the entry has all of them.
+            # A word of several parts counts only if the entry contains all of them.
             lacking = self.typed(term for term in self.answer.terms if term not in match.terms)
-            held = self.typed(term for term in self.answer.terms if term in match.terms)
-            typed = [one for one in held if one not in lacking]
+            contained = self.typed(term for term in self.answer.terms if term in match.terms)
+            typed = [one for one in contained if one not in lacking]
             yield f"contains {', '.join(typed)}" if typed else "matches the query"
         met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
         named = self.naming.get(entry.address, ())
@@ -373,7 +379,7 @@ class Selection(Struct, frozen=True, dict=True):
             yield note
 
     def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
-        """Return the room that holds most of the best matches; None where the question names rooms."""
+        """Return the room of at least half of the best matches; None if there is none or the question names rooms."""
         if self.answer is None or self.scope.rooms:
             return None
         best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]
@@ -382,24 +388,24 @@ class Selection(Struct, frozen=True, dict=True):
         return room if count > 1 and 2 * count >= rooms.total() else None
 
     def typed(self, terms: Iterable[str]) -> tuple[str, ...]:
-        """Return the words that the user typed for some terms, each once."""
+        """Return the words that the user typed for some search terms (stems), each once."""
         words = self.answer.words if self.answer else {}
         return tuple(dict.fromkeys(words[term] for term in terms if term in words))
 
     def uncovered_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the words with a weight, as typed, that no invariant or decision of the scope contains."""
+        """Return the words with a positive weight, as typed, that no invariant or decision of the scope contains."""
         rules = (match.terms for one, match in self.matches.items() if self.catalog.entries[one].type.is_rule)
-        held = _NO_TERMS.union(*rules)
-        return self.typed(term for term in weights if weights[term] and term not in held)
+        found = _NO_TERMS.union(*rules)
+        return self.typed(term for term in weights if weights[term] and term not in found)
 
     def unmatched_terms(self) -> tuple[str, ...]:
-        """Return the words of the question, as typed, that no entry of the scope holds."""
-        held = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
-        return self.typed(term for term in self.answer.terms if term not in held) if self.answer else ()
+        """Return the words of the question, as typed, that no entry of the scope contains."""
+        found = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
+        return self.typed(term for term in self.answer.terms if term not in found) if self.answer else ()
 
 
 def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
-    """Return how close an entry is to a scope."""
+    """Return whether an entry belongs to the scope's focus, to a project, or to a shared wing."""
     if catalog.wings[entry.wing].is_shared:
         return Tier.SHARED
     is_focus = scope.focus is not None and entry.focus == scope.focus and entry.wing == scope.wing
@@ -407,5 +413,5 @@ def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
 
 
 def _applies_to(entry: Entry, paths: Collection[str]) -> bool:
-    """Return whether an entry applies everywhere, or to one of some paths."""
+    """Return whether an entry has no `applies_to`, or its `applies_to` matches one of the paths."""
     return not entry.applies_to or any_match(entry.applies_to, paths) is not None

@@ -1,11 +1,14 @@
-"""Remember what a session has seen, so that no part of an entry is shown twice unless its file changed."""
+"""Remember which entries a session has seen, so that an unchanged entry is not shown twice.
+
+A note records one entry: the digest of its file, and marks (short hashes) of the paragraphs that were shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-# Address to the version that was shown and marks of its parts; the form in which sessions are stored.
+# The notes of a session by address, as they are stored.
 Shown = Mapping[str, str]
 NOTHING_SHOWN: Shown = {}
 WHOLE = frozenset({"*"})
@@ -13,12 +16,12 @@ _SEPARATOR = "\n"
 
 
 def note_of(digest: str, parts: frozenset[str]) -> str:
-    """Return the session's note on an entry: its version, and the marks of the parts shown; no marks if all were."""
+    """Return the note on an entry: its digest, and the marks of the shown parts, or no marks if all were shown."""
     return digest if parts >= WHOLE else _SEPARATOR.join((digest, *sorted(parts)))
 
 
 def parts_shown(note: str, digest: str) -> frozenset[str]:
-    """Return the marks of the parts of a version that were shown; those of another version count as none."""
+    """Return the marks of the parts that were shown according to a note; none if the note is on another digest."""
     version, *parts = note.split(_SEPARATOR)
     if not digest or version != digest:
         return frozenset()
@@ -26,17 +29,17 @@ def parts_shown(note: str, digest: str) -> frozenset[str]:
 
 
 def marks_of(parts: Iterable[str]) -> frozenset[str]:
-    """Return a short mark for each part of a text."""
+    """Return a short hash for each part of a text."""
     return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in parts)
 
 
 def paragraphs_of(content: str) -> list[str]:
-    """Return the parts of a content that are remembered one by one."""
+    """Return the paragraphs of a content, which a session remembers separately."""
     return [part for part in content.split("\n\n") if part.strip()]
 
 
 def unseen(content: str, shown: frozenset[str]) -> str:
-    """Return the paragraphs of a content that a session has not seen."""
+    """Return the paragraphs of a content whose marks are not among those shown."""
     if shown >= WHOLE:
         return ""
     return "\n\n".join(part for part in paragraphs_of(content) if not marks_of([part]) <= shown)

@@ -1,4 +1,4 @@
-"""Show entries: listed, in full, or their excerpts for some words."""
+"""Show entries: as a list, in full, or as excerpts about some words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ShownEntry(Struct, frozen=True, kw_only=True):
-    """One entry as its file states it, with its place in the chain of supersessions."""
+    """One entry as its file states it, with the current entries that replace it (`heads`) and other relations."""
 
     entry: Entry
     front_matter: Mapping[str, Any]
@@ -44,7 +44,10 @@ class ShownEntry(Struct, frozen=True, kw_only=True):
 
 
 def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry, ...]:
-    """Return entries of the files, and of the default branch's versions, in the order asked."""
+    """Return entries in full, in the order of the arguments.
+
+    Each entry is from the files of the checkout or from the default branch, as `list_entries` returned it.
+    """
     by_catalog: dict[int, tuple[Catalog, list[str]]] = {}
     for entry in entries:
         catalog = _catalog_of(workspace, entry)
@@ -66,13 +69,16 @@ def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry,
 
 
 def _catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
-    """Return the catalog that an entry was listed from: the files', else that of the default branch's versions."""
+    """Return the catalog that an entry was listed from: that of the checkout or that of the default branch."""
     files, answers = view_of(workspace).checkout.catalog, view_of(workspace).effective.catalog
     return files if files.entries.get(entry.address) is entry else answers
 
 
 def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
-    """Return the entries that pass the filters, by address: as the files state them, else the default branch."""
+    """Return the entries that pass the filters, sorted by address.
+
+    An entry that the checkout only proposes to change is listed as it is on the default branch, or in both versions.
+    """
     view = view_of(workspace)
     shown = {entry.address: entry for entry in _listed(view.effective, filters)}
     if view.checkout is not view.effective:
@@ -102,9 +108,9 @@ def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]
 
 
 def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]) -> Mapping[str, int]:
-    """Return how many drafts and ended entries pass the filters but are not listed.
+    """Count the drafts and the other entries, which are no longer current, that pass the filters but are not listed.
 
-    Another version of a listed entry, such as a proposed one, counts as an entry.
+    Another version of a listed entry, such as a proposed one, is counted, too.
     """
     shown = {entry.address: entry for entry in listed}
     everything = list_entries(workspace, replace(filters, include_drafts=True, include_deprecated=True))
@@ -114,35 +120,37 @@ def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]
 
 
 def show(workspace: Workspace, names: Sequence[str], wings: Sequence[str] = ()) -> tuple[ShownEntry, ...]:
-    """Return the entries that the given names refer to, as their files state them; `wings` decide on short names.
+    """Return the entries with the given names, as their files state them.
 
-    Raises NotFoundError and UsageError.
+    A name is an address or a unique part of one; `wings` limits which entries a short name can refer to. Raises
+    NotFoundError, and UsageError for a name of several entries.
     """
     entries = view_of(workspace).checkout.catalog.entries
     return in_full(workspace, [entries[address] for address in resolve_names(workspace, names, wings)])
 
 
 def show_one(workspace: Workspace, name: str) -> ShownEntry:
-    """Return the one entry that a name means; raises NotFoundError, and UsageError if it means several."""
+    """Return the entry with a name; raises NotFoundError, and UsageError if several entries have this name."""
     entries = view_of(workspace).checkout.catalog.entries
     return in_full(workspace, [entries[resolve_name(workspace, name)]])[0]
 
 
 def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, str]:
-    """Return the version of each entry that was shown whole, by address."""
+    """Return the digest of each shown entry, by address."""
     digests = view_of(workspace).checkout.catalog.digests
     return {one.entry.address: digests[one.entry.address] for one in shown}
 
 
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
-    """Return the approval state of a listed entry compared with the default branch; None if that is not known."""
+    """Return how a listed entry compares with the default branch (binding, proposed, …); None if not known."""
     return _catalog_of(workspace, entry).stance(entry.address)
 
 
 class EntryExcerpt(Struct, frozen=True):
-    """The excerpt of one entry for some words; `heads` are the current entries in its place.
+    """The excerpt of one entry for some words; `heads` are the entry itself or its current successors.
 
-    `content` omits the parts that the session has seen: `was_shown` is "all" or "in part". `note` is what to remember.
+    `content` omits paragraphs that the session has already seen. `was_shown` is "all", "in part", or empty if the
+    session has seen nothing of the entry. `note` is for the session to store.
     """
 
     entry: Entry
@@ -167,9 +175,10 @@ def show_about(
     wings: Sequence[str] = (),
     shown: Shown = NOTHING_SHOWN,
 ) -> tuple[EntryExcerpt, ...]:
-    """Return the excerpts of entries for some words: one text for all names, or one text for each name, in order.
+    """Return excerpts of entries with the passages that match some words.
 
-    Raises NotFoundError, and UsageError if the number of texts does not fit.
+    `words` has one text for all names, or one text for each name in the same order. Raises NotFoundError, and
+    UsageError if there is another number of texts.
     """
     if not all(one.strip() for one in words):
         raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")
@@ -178,7 +187,7 @@ def show_about(
             f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
         )
     checkout = view_of(workspace).checkout
-    # A reader who names an entry does not wait for an index.
+    # Do not update the index only to find mentions.
     mentions = Mentions(checkout, searches=not checkout.index.is_behind(live=checkout.catalog.digests))
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
     found: list[EntryExcerpt] = []

@@ -1,4 +1,4 @@
-"""Plan a text: an outline whose sections have their sources and gaps, and a verdict on the whole."""
+"""Plan a text: an outline with the sources and gaps of each section, and a verdict whether the text can be written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from mdmem.store.workspace.workspace import Workspace
 Plan = dict[str, Any]
 """A synthesis plan as JSON values in the contract's shape."""
 
-# Entries with less than a third of the best score matched a word by chance.
+# An entry below this share of the best score matches by chance.
 _FLOOR = 0.3
 # The most sources of a section, the number of current ones that it needs, and the characters of a preview.
 _SIZES = {Depth.BRIEF: 3, Depth.STANDARD: 5, Depth.DEEP: 8}
@@ -44,15 +44,15 @@ _NEIGHBOURS, _DRAFTS = 3, 5
 
 
 def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> Plan:
-    """Return the plan for a request. It writes no text, and the same request always gives the same plan.
+    """Return the plan for a request, without writing the text itself; the same request gives the same plan.
 
-    Raises AccessDeniedError for a project that the caller may not read.
+    Raises AccessDeniedError if the caller may not read the project.
     """
     return read_steadily(workspace, lambda reading: _plan(reading, request))
 
 
 def is_doubtful(source: Mapping[str, Any]) -> bool:
-    """Return whether a source should be confirmed before anybody writes from it."""
+    """Return whether a source should be confirmed before it is used: it is not active, or it is stale."""
     return bool(source["status"] != Status.ACTIVE or source["freshness"] == Freshness.STALE)
 
 
@@ -95,7 +95,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
         "sections": sections,
         "gaps": gaps,
         "verification": {
-            # Gaps where anything is missing or unreadable, pending where a source is to be confirmed first.
+            # "gaps" if something is missing or unreadable, "pending" if a source must be confirmed first.
             "status": "gaps" if gaps or problems else "pending" if doubtful or conflicts else "pass",
             "sections": len(sections),
             "grounded_sections": sum(not section["gaps"] for section in sections),
@@ -115,7 +115,10 @@ def _plan(reading: Reading, request: SynthesisRequest) -> Plan:
 
 
 def _places(named: Sequence[Item], headings: Sequence[Heading]) -> dict[str, int]:
-    """Return the section of each named entry: one of its facet, else one without facets, else the first."""
+    """Return the index of the section for each requested source, by address.
+
+    It is the first section with the facet of the entry, else the first one without facets, else the first of all.
+    """
     found = {}
     for item in named:
         facet = _facet_of(item.entry)
@@ -126,12 +129,12 @@ def _places(named: Sequence[Item], headings: Sequence[Heading]) -> dict[str, int
 
 
 def _facet_of(entry: Entry) -> Facet:
-    """Return the facet of an entry; a session with work left is active work, whenever it was."""
+    """Return the facet of an entry; a session note with open work is active work, even if it is not the newest."""
     return facet_of(entry, newest=(entry.address,) if entry.label == SESSION else ())
 
 
 class _Planner(Struct, frozen=True, dict=True):
-    """One memory as the source of a text; `used` are the entries that some section has already."""
+    """Chooses the sources of a text from one memory; `used` are the entries that a section already has."""
 
     workspace: Workspace
     scope: Scope
@@ -140,20 +143,23 @@ class _Planner(Struct, frozen=True, dict=True):
 
     @property
     def catalog(self) -> Catalog:
-        """Return the entries of the memory."""
+        """Return the catalog with all entries of the memory."""
         return self.workspace.catalog
 
     @cached_property
     def everything(self) -> Selection:
-        """Return the selection of every current entry of the scope."""
+        """Return a selection of all current entries of the scope."""
         return Selection(self.catalog, self.scope, Question(), None, self.workspace.today)
 
     def retrieve(self, words: str) -> Answer:
-        """Return the entries of the scope for some words."""
+        """Return the answer of the scope to some words."""
         return retrieve_in(self.workspace, self.scope, Question(words=words))
 
     def find_named(self) -> tuple[list[Item], list[str]]:
-        """Return the current entries for the names in the request, from any wing, and a reason for each other name."""
+        """Return the current entries for the names in the request, and a message for each name without one.
+
+        The entries may be from any wing. A superseded entry is replaced by its current successors.
+        """
         chosen: dict[str, Item] = {}
         missing = []
         for name in dict.fromkeys((*self.request.decision_ids, *self.request.entity_ids)):
@@ -173,12 +179,12 @@ class _Planner(Struct, frozen=True, dict=True):
         return list(chosen.values()), missing
 
     def _address(self, name: str) -> str:
-        """Return the one entry that a name means, an entity's or an address; raises NotFoundError and UsageError."""
+        """Return the address for a name, which is an `entity` or an address; raises NotFoundError and UsageError."""
         entities = [one for one in self.catalog.entries.values() if (one.entity or "").casefold() == name.casefold()]
         return entities[0].address if len(entities) == 1 else resolve_name(self.workspace, name)
 
     def choose(self, heading: Heading, found: Answer, named: Sequence[Item]) -> list[Item]:
-        """Return the sources of a section, the named ones first; invariants that always apply are never omitted."""
+        """Return the sources of a section, the requested ones first; invariants that always apply are all included."""
         best = max((item.score for item in found.items), default=0.0)
         known = {item.address for item in named}
         fitting = [item for item in found.items if self._fits(item, heading, best) and item.address not in known]
@@ -208,7 +214,7 @@ class _Planner(Struct, frozen=True, dict=True):
         return (is_used, not item.matches, -item.score, newest, item.address)
 
     def _linked(self, found: Answer, heading: Heading, best: float) -> list[Item]:
-        """Return the current entries of a section's facets that the best results link to, in the results' order."""
+        """Return current entries of the section's facets that are linked with the best results, in the same order."""
         current = {item.address: item for item in self.everything.select()}
         near: dict[str, Item] = {}
         for item in sorted(found.items, key=lambda one: (-one.score, one.address)):
@@ -222,7 +228,7 @@ class _Planner(Struct, frozen=True, dict=True):
         return list(near.values())
 
     def source(self, item: Item, *, is_forced: bool) -> dict[str, Any]:
-        """Return a source in the contract's shape; a forced one is named in the request."""
+        """Return a source in the contract's shape; `is_forced` says that the request named this entry."""
         entry, body = item.entry, self.catalog.body(item.address)
         links = linked_with(self.catalog, item.address, body, most=_NEIGHBOURS)
         return {
