@@ -1,4 +1,4 @@
-"""Render agents' saves, tokens and the log of context packs."""
+"""Render waiting saves of agents, their access tokens, and the audit log of their calls."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem sav
 
 
 def stopped_save(blocked: Blocked) -> str:
-    """Return a sentence on a save that a similar entry stopped."""
+    """Describe a save that was stopped because a similar entry exists."""
     named = f"decision `{blocked.title}`" if blocked.title else f"a decision for {blocked.wing}"
     return f"{named}, since {blocked.at.date()}: {blocked.candidate} is similar"
 
 
 def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
-    """Return the waiting saves, two lines each: the record and the time, then the reason or the next step."""
+    """Return two lines for each save that is not done: its title and time, then the error or the next step.
+
+    `waiting` are saves to retry, `blocked` those that a similar entry stopped, and `unreadable` the paths of files that
+    may have been saves.
+    """
     lines = []
     for one in waiting:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
@@ -41,7 +45,7 @@ def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], un
 def pending_json(
     waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the waiting saves with their arguments, and those that a similar entry stopped."""
+    """Return the saves that are not done as JSON values: waiting, stopped by a similar entry, or unreadable."""
     names = ("id", "verb", "arguments", "created", "attempts", "error", "refused")
     return {
         "pending": [record_json(one, *names) for one in waiting],
@@ -51,14 +55,14 @@ def pending_json(
 
 
 def retried_text(retried: Sequence[tuple[PendingWrite, SaveResult]]) -> str:
-    """Return the results of saves that were tried again, one line each."""
+    """Return one line for each save that was tried again, with its result."""
     return "\n".join(
         f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in retried
     )
 
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
-    """Return the title of a waiting save's record."""
+    """Return the title of the record in a waiting save, or else the kind of record or the verb."""
     if isinstance(write, Blocked):
         return write.title or write.wing
     for name in ("decision", "pattern", "context", "session", "entity"):
@@ -70,12 +74,12 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
 
 
 def new_bearer_text(text: str, bearer: BearerToken) -> str:
-    """Return a new token on a line of its own, and its permissions."""
+    """Return a new token (`text`) on a line of its own, then its permissions on the next line."""
     return f"{text}\n{_line(bearer)}; it is shown this once, send it as `Authorization: Bearer TOKEN`"
 
 
 def bearers_text(bearers: Sequence[BearerToken]) -> str:
-    """Return one line a token."""
+    """Return one line for each token: its name and permissions."""
     return "\n".join(map(_line, bearers))
 
 
@@ -90,7 +94,7 @@ def _wings(names: frozenset[str] | None) -> str:
 
 
 def bearer_json(bearer: BearerToken) -> dict[str, Any]:
-    """Return the name and the permissions of a token; None stands for every wing."""
+    """Return the name and the permissions of a token as JSON values; None stands for every wing."""
     readable, writable = bearer.access.readable, bearer.access.writable
     return {
         "name": bearer.name,
@@ -101,10 +105,10 @@ def bearer_json(bearer: BearerToken) -> dict[str, Any]:
 
 
 def audit_text(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Return one line a question, the oldest first."""
+    """Return one line for each call in the audit log, the oldest first."""
     rows = []
     for line in lines:
-        # Anybody may have edited the file, so any key may be absent.
+        # The file may have been edited by hand, so any key may be missing.
         asked, returned = line.get("asked"), line.get("returned")
         goal = asked.get("goal", "") if isinstance(asked, Mapping) else ""
         result = line.get("refused") or entries(len(returned) if isinstance(returned, list) else 0)

@@ -1,4 +1,4 @@
-"""Render retrievals as text for a terminal and as Markdown for an agent."""
+"""Render the answers of `retrieve` as text for a terminal and as Markdown for an agent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mdmem.model.lineage import standing_marks
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
-from mdmem.render.text import count, entries, indent, one_line, unheld
+from mdmem.render.text import count, entries, in_no_entry, indent, one_line
 from mdmem.store.workspace.scope import Filters
 
 TITLE_ALONE = "no text beyond its title"
@@ -30,18 +30,18 @@ SOURCES = {
     "readme": "README.md",
     "workspace": "a search of the workspace",
 }
-# So much of a question shows which one an answer is about.
+# The most characters of a question that are repeated above its answer.
 _QUESTION = 48
 _MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _LONGEST_PATH = 4, 12, 3, 120
-# Entries with at most so many words of the question name these in a line.
+# If an entry matches at most this many words of the question, its line lists these words.
 _FEW_WORDS = 2
 
 
 class Style(Struct, frozen=True):
-    """How an answer is set: as text, in colour or not, or as Markdown, with contents as quotes.
+    """How to print an answer: as text, with or without colour, or as Markdown, with contents as block quotes.
 
-    Addresses are printed without the `prefix` that a line above them states. `shown` are the entries with a text in
-    the answer: a mention by one of them needs no title and no sentence.
+    `prefix` is left out of addresses, because a line above states it. `shown` are the entries whose text is in the
+    answer, so that lines that mention them do not repeat their titles.
     """
 
     is_markdown: bool = False
@@ -58,7 +58,7 @@ class Style(Struct, frozen=True):
         return f"_{text}_" if self.is_markdown else self.ink.dim(text)
 
     def item(self, item: Item) -> str:
-        """Return an entry with its content and the lines under it."""
+        """Return an entry with its content, and the related entries as lines under it."""
         entry, marks = item.entry, _marks(item)
         called = "" if item.form is Form.GIVEN else f": {one_line(_title(item))}"
         address = entry.address.removeprefix(self.prefix)
@@ -73,14 +73,18 @@ class Style(Struct, frozen=True):
         return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
 
     def _mentions(self, item: Item) -> Iterator[str]:
-        """Yield the lines under an entry; the entries shown that mention it without a change are one line of ids."""
+        """Yield the lines under an entry; plain mentions by other shown entries become one line of ids."""
         known = [one for one in item.mentions if one.how == MENTIONED and one.address in self.shown and not one.does]
         yield from (mention_line(one, self) for one in item.mentions if one not in known)
         if known:
             yield f"{MENTIONED} {', '.join(one.address.removeprefix(self.prefix) for one in known)}"
 
     def items(self, items: Iterable[Item]) -> Iterator[str]:
-        """Yield entries as blocks; lines that follow each other are one, and entries already shown are listed by id."""
+        """Yield entries as blocks of text.
+
+        Consecutive one-line entries are one block. Entries that the session has already seen are listed by id at the
+        end.
+        """
         items = list(items)
         shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
         lines: list[str] = []
@@ -104,12 +108,12 @@ def answers_text(answers: Answers, *, ink: Ink) -> str:
 
 
 def answers_markdown(answers: Answers) -> str:
-    """Return the answers of a call as Markdown; each content is a quote, so that it stays material."""
+    """Return the answers of a call as Markdown; contents are block quotes, to tell them from instructions."""
     return _answers(answers, Style(is_markdown=True))
 
 
 def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
-    """Return the answer about the work at hand as JSON values, and a list of the others."""
+    """Return the main answer as JSON values, with the other answers as a list under the key `answers`."""
     first = shown(answers.main) if answers.main is not None else {}
     if not answers.short:
         return first
@@ -124,7 +128,7 @@ def _answers(answers: Answers, style: Style) -> str:
     if answers.main is not None:
         blocks.append(answer_text(answers.main, style))
     elif answers.short:
-        # All questions of a call have one scope, so that their problems are the same.
+        # All questions of a call have the same scope, so they have the same problems.
         blocks += [*problems_text(answers.short[0].basis), *([_prefix_text(style.prefix)] if style.prefix else [])]
     blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
     blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one.basis))
@@ -138,7 +142,7 @@ def _prefix_text(prefix: str) -> str:
 
 
 def answer_text(answer: Answer, style: Style) -> str:
-    """Return one answer: problems first, then the verdict, what binds, what is proposed, and the counts."""
+    """Return one answer: problems, the verdict on coverage, the entries, the proposals, and the counts."""
     basis, style = answer.basis, _style_of(answer, style)
     blocks = [*problems_text(basis)]
     if basis.degraded:
@@ -162,7 +166,7 @@ def entries_of(answer: Answer) -> dict[str, Entry]:
 
 
 def _short(number: int, answer: Answer, style: Style) -> str:
-    """Return the answer to one of several questions: what it lacks, its entries, its contradictions."""
+    """Return the short answer to one of several questions: gaps in coverage, entries, and contradictions."""
     words, style = one_line(answer.question.words), _style_of(answer, style)
     cut = words if len(words) <= _QUESTION else f"{words[:_QUESTION].rpartition(' ')[0] or words[:_QUESTION]} …"
     blocks = [style.heading(f"{number}. {cut}"), *_lacks(answer)]
@@ -183,12 +187,12 @@ def _lacks(answer: Answer) -> Iterator[str]:
         yield _covered_in_part(basis)
     yield from _unread(basis)
     if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
-        yield unheld(basis.unmatched_terms, answer.scope.wings)
+        yield in_no_entry(basis.unmatched_terms, answer.scope.wings)
     yield from _ended(answer)
 
 
 def _ended(answer: Answer) -> Iterable[str]:
-    """Return the line on the best match that is not current, unless what replaced it is shown and says so."""
+    """Return the line about the best match if it is not current; nothing if the answer shows its successor."""
     ended = answer.basis.ended
     return ended_text(answer.basis) if ended and entries_of(answer).keys().isdisjoint(ended[0].heads) else ()
 
@@ -210,13 +214,13 @@ def _verdict(answer: Answer) -> str:
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
     if answer.likely_room and len(answer.searched) > 1:
         where += f", mostly {answer.likely_room.partition('/')[2]}"
-    unmatched = f" {unheld(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
+    unmatched = f" {in_no_entry(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(answer.items))}{where}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
         return f"{entries(len(answer.items))}{where}. {_covered_in_part(basis)}"
     rooms = answer.searched
-    # A small budget has no space for names that say where nothing is.
+    # With a small budget, the searched rooms are only counted.
     names = f": {', '.join(rooms[:_MOST_ROOMS])}" if answer.budget > SMALL_BUDGET else ""
     searched = f" Searched {count(len(rooms), 'room')}{names}." if rooms else ""
     return f"{_uncovered(answer)}{unmatched}{searched or ' There is no entry yet.'}"
@@ -229,9 +233,9 @@ def _covered_in_part(basis: AnswerBasis) -> str:
 
 
 def _uncovered(answer: Answer) -> str:
-    """Return the sentence over an answer in which no invariant or decision covers the question."""
+    """Return the sentence above an answer if no invariant or decision covers the question."""
     if answer.basis.problems:
-        # A file that cannot be read may be what covers it.
+        # An unreadable file may contain the rule that covers the question.
         return "Nothing that could be read covers this."
     always = sum(item.unconditional and not item.score for item in answer.items)
     near = sum(item.score > 0 or item.on_path for item in answer.items)
@@ -242,7 +246,7 @@ def _uncovered(answer: Answer) -> str:
 
 
 def _foot(answer: Answer) -> str:
-    """Return the line of counts: what is omitted and why, and how large the answer is."""
+    """Return the last line of an answer: the omitted entries by reason, and the size of the answer."""
     counts: dict[str, Counter[str]] = {}
     for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
         counts.setdefault(one.why, Counter())[one.type] += one.count
@@ -256,7 +260,7 @@ def _foot(answer: Answer) -> str:
 
 
 def _settled(answer: Answer) -> str:
-    """Return that asking in other words is of no use, where all rules that apply to the given paths are shown."""
+    """Return a sentence if the answer shows all rules for the given paths, so that there is no need to ask again."""
     basis, scope, paths = answer.basis, answer.scope, answer.question.paths
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
     may_hide = basis.problems or basis.elsewhere or basis.degraded or not scope.binds_throughout
@@ -268,7 +272,7 @@ def _settled(answer: Answer) -> str:
 
 
 def source_of(basis: AnswerBasis) -> str:
-    """Return where an answer comes from; without a memory that may be several sources."""
+    """Return the source of an answer as text; without a memory there may be several sources."""
     if basis.source not in ("docs", "readme", "workspace"):
         return SOURCES[basis.source]
     paths = {one.path for one in basis.fallback}
@@ -283,7 +287,7 @@ def _elsewhere(basis: AnswerBasis) -> Iterator[str]:
 
 
 def _absent(basis: AnswerBasis) -> Iterator[str]:
-    """Yield one line for the given paths without a file: a slip, or files that are about to be made."""
+    """Yield one line about the given paths that do not exist, because of a typing error or because they are new."""
     names = [one_line(path) for path in basis.absent]
     short = [name if len(name) <= _LONGEST_PATH else f"…{name[1 - _LONGEST_PATH :]}" for name in names[:_MOST_ABSENT]]
     more = f" and {len(names) - _MOST_ABSENT} more" if len(names) > _MOST_ABSENT else ""
@@ -297,7 +301,7 @@ def _unread(basis: AnswerBasis) -> Iterator[str]:
 
 
 def _already_shown(items: Sequence[Item], prefix: str) -> str:
-    """Return entries that the session has seen as one line of ids, by type."""
+    """Return one line with the ids of the entries that the session has already seen, by type."""
     ids = Counter(item.address.rpartition("/")[2] for item in items)
     names: dict[str, list[str]] = {}
     for item in items:
@@ -312,7 +316,7 @@ def _title(item: Item) -> str:
 
 
 def _marks(item: Item) -> str:
-    """Return in brackets what a reader has to know of an entry beside its text."""
+    """Return the remarks about an entry in parentheses: its status, form and reasons; empty if there are none."""
     reasons = list(item.reasons)
     marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
     status = item.status.value.replace("_", " ")
@@ -327,12 +331,12 @@ def _marks(item: Item) -> str:
     return f" ({'; '.join(marks)})" if marks else ""
 
 
-# Reasons that go without saying where the content is shown.
+# The beginnings of reasons that are obvious if the content is shown.
 _OBVIOUS = ("contains ", "invariant of the scope", "in scope", "matches the query", "replaces ")
 
 
 def mention_line(one: Mention, style: Style = _PLAIN) -> str:
-    """Return what is under an entry as one line; an entry that is shown itself needs no title."""
+    """Return a related entry as one line; without its title if the answer shows the entry itself."""
     is_shown, address = one.address in style.shown, one.address.removeprefix(style.prefix)
     day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""

@@ -1,4 +1,4 @@
-"""Render the notes that accompany every answer: unreadable files, contradictions, replaced entries, other sources."""
+"""Render the notes around an answer: unreadable files, contradictions, replaced entries, lines outside the memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mdmem.model.entry import Entry, day_of
 from mdmem.model.finding import Finding
 from mdmem.render.text import UNREPLACED, first_of, one_line
 
-# A longer reason is cut; the entry has the rest.
+# The most characters of a reason; a longer one is cut.
 _LONGEST = 160
 _MOST_FILES = 4
 NO_ENTRIES: Mapping[str, Entry] = {}
@@ -18,7 +18,7 @@ _AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is c
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a block about the files that cannot be read in full: the fault of a single one, or the paths of several."""
+    """Yield a block about the files that cannot be read in full: the error of a single file, or several paths."""
     places = [f"{one.place.path}:{one.place.line}" for one in basis.problems]
     if len(places) == 1:
         one: Finding = basis.problems[0]
@@ -30,9 +30,10 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
 
 
 def contradictions_text(basis: AnswerBasis, entries: Mapping[str, Entry] = NO_ENTRIES) -> Iterator[str]:
-    """Yield a block about the contradictions, with the side that outranks the other or is newer, if both are known.
+    """Yield a block about the contradictions of an answer.
 
-    Entries of the answer are named by their ids.
+    If both entries are in `entries`, it says which one outranks the other or is newer. Entries of the answer are
+    printed by their ids.
     """
     if basis.conflicts:
         ids = Counter(address.rpartition("/")[2] for address in entries)
@@ -62,7 +63,7 @@ def _weighed(one: Contradiction, entries: Mapping[str, Entry]) -> str:
 
 
 def ended_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a line about the best match if it is not current, with its replacement."""
+    """Yield a line about the best match if it is not current, with its successors and the reason."""
     for one in basis.ended:
         title, after = f" ({one_line(one.title)})", UNREPLACED
         if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
@@ -77,7 +78,7 @@ def _short(text: str) -> str:
 
 
 def relations_text(item: Item) -> Iterator[str]:
-    """Yield a line for each relation of an entry to another."""
+    """Yield a line for each amendment and one-sided supersession of an entry."""
     for name, addresses in item.relations.items():
         after = _AFTER.get(name, "")
         yield from (f"{RELATIONS[name]} {one} ({one_line(item.titles[one])}){after}" for one in addresses)

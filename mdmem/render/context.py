@@ -24,12 +24,12 @@ _CONTRADICTIONS = "Contradictions, for a person to resolve"
 
 
 def pack_json(pack: Facts) -> dict[str, Any]:
-    """Return a pack with its Markdown view."""
+    """Return a pack with its Markdown form under the key `markdown`."""
     return {**pack, "markdown": pack_markdown(pack)}
 
 
 def pack_markdown(pack: Facts) -> str:
-    """Return a pack, or one page of it, as Markdown that quotes the entries."""
+    """Return a context pack, or one page of it, as Markdown that quotes the entries."""
     blocks = [f"# Context: {_cut(pack['goal'])}", *_pack(pack, Style(is_markdown=True))]
     if named := ", ".join(f"`{one['id']}`" for one in pack.get("omitted", ()) if _omitted(pack)):
         blocks[-1] += f" The best of these: {named}."
@@ -37,12 +37,12 @@ def pack_markdown(pack: Facts) -> str:
 
 
 def pack_text(pack: Facts, *, ink: Ink) -> str:
-    """Return a pack as blocks of text."""
+    """Return a context pack as text for a terminal."""
     return "\n\n".join(_pack(pack, Style(ink=ink)))
 
 
 def _pack(pack: Facts, style: Style) -> Iterator[str]:
-    """Yield the blocks of a pack: unreadable files first, then the facets, then the drafts."""
+    """Yield the blocks of a pack: unreadable files first, then the entries by facet (section), then the drafts."""
     write = partial(_line if pack.get("layer") == Layer.WAKE else _item, style=style)
     if pack.get("problems"):
         yield _listed(f"**{_UNREADABLE}**" if style.is_markdown else _UNREADABLE, _problems(pack), style)
@@ -76,7 +76,10 @@ def _problems(facts: Facts) -> list[str]:
 
 
 def _omitted(pack: Facts) -> str:
-    """Count the omitted entries by reason; empty if there are none, and at the start of a session."""
+    """Return a sentence that counts the omitted entries by reason.
+
+    It is empty if there are none, and in the layer for the start of a session.
+    """
     if not pack.get("omitted_counts") or pack.get("layer") == Layer.WAKE:
         return ""
     counts = (f"{count(one['count'], one['type'])}: {one['why']}" for one in pack["omitted_counts"])
@@ -90,20 +93,20 @@ def _item(item: Facts, style: Style) -> str:
         + ("" if one.get("status", _ACTIVE) == _ACTIVE else f" ({one['status']})")
         for one in _related(item)
     ]
-    below = [*_bearings(item), *related]
+    below = [*_relations(item), *related]
     if style.is_markdown:
-        standing = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item)}", reason)))
-        blocks = (f"### {item.get('type')}: {_title(item)}", standing, quoted(content), _bullets(below, style))
+        state = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item)}", reason)))
+        blocks = (f"### {item.get('type')}: {_title(item)}", state, quoted(content), _bullets(below, style))
         return "\n\n".join(filter(None, blocks))
     lines = [f"{_name(item, style)}{_marks(item)}", f"  {_title(item)}", *([indent(content, 4)] if content else [])]
     return "\n".join([*lines, style.ink.dim(f"  why: {reason}"), *([_bullets(below, style)] if below else [])])
 
 
 def _line(item: Facts, style: Style) -> str:
-    """Return an item as one line: an invariant by its rule, others by their title with their open work below."""
+    """Return an invariant as one line with its rule, and other items as one line with the title and the open work."""
     rule, marks = _rule(item), _marks(item, is_short=True)
     content = "" if rule else item.get("content", "")
-    below = indent(_bullets([*_bearings(item)], style), 2 if style.is_markdown else 0)
+    below = indent(_bullets([*_relations(item)], style), 2 if style.is_markdown else 0)
     if style.is_markdown:
         head, content = f"- {item.get('type')} `{item.get('id')}`{marks}: {rule or _title(item)}", quoted(content)
     else:
@@ -124,12 +127,15 @@ def _title(item: Facts) -> str:
 
 
 def _rule(item: Facts) -> str:
-    """Return the rule of an invariant on one line; empty for other items."""
+    """Return the rule of an invariant as one line; empty for other items."""
     return visible(item.get("content", "")) if item.get("type") == EntryType.INVARIANT else ""
 
 
 def _marks(item: Facts, *, is_short: bool = False) -> str:
-    """Return the scope of an item and whether it is shortened, but for a short form, and the marks of its status."""
+    """Return remarks about an item in parentheses: scope, status, and whether its content is shortened.
+
+    With `is_short`, scope and shortening are left out.
+    """
     metadata = item.get("metadata", {})
     status = metadata.get("status", _ACTIVE)
     marks = [metadata["scope"]] if "scope" in metadata and not is_short else []
@@ -139,13 +145,13 @@ def _marks(item: Facts, *, is_short: bool = False) -> str:
     return f" ({', '.join(marks)})" if marks else ""
 
 
-def _bearings(item: Facts) -> Iterator[str]:
+def _relations(item: Facts) -> Iterator[str]:
     """Yield the amendments of an item and its one-sided supersessions, in both directions."""
     yield from map(_cut, item.get("bearings", ()))
 
 
 def _related(item: Facts) -> Iterator[Facts]:
-    """Yield the linked entries of an item that its bearings do not name already."""
+    """Yield the linked entries of an item, except those that `_relations` lists already."""
     named = {line.partition(": ")[0].rpartition(" ")[2] for line in item.get("bearings", ())}
     yield from (one for one in item.get("related", ()) if one["id"] not in named)
 
@@ -156,7 +162,7 @@ def _cut(text: str) -> str:
 
 
 def plan_json(plan: Facts) -> dict[str, Any]:
-    """Return a synthesis plan with its Markdown view."""
+    """Return a synthesis plan (the plan of a text) with its Markdown form under the key `markdown`."""
     return {**plan, "markdown": plan_markdown(plan)}
 
 

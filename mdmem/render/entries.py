@@ -1,4 +1,4 @@
-"""Render search results, lists, entries in full and excerpts."""
+"""Render search results, lists of entries, entries in full and excerpts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def search_text(
     snippet_of: Callable[[Result], str],
     more: str = "--limit shows them",
 ) -> str:
-    """Return the best results with a snippet each; `more` says how to see the rest."""
+    """Return the best results, each with a snippet; `more` tells the reader how to see the rest."""
     blocks = [*problems_text(result.basis)]
     if result.basis.degraded:
         blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
@@ -60,13 +60,19 @@ def _result_in_list(hit: Result, snippet: str, _: Ink) -> str:
 
 
 def _marks(status: str, stance: Stance | None) -> str:
-    """Return the marks of an entry in parentheses: its status, and its state on the default branch."""
+    """Return in parentheses the status of an entry and its state compared with the default branch.
+
+    The text is empty for an active entry of the default branch.
+    """
     marks = [*([] if status == Status.ACTIVE else [status.replace("_", " ")]), *standing_marks(stance)]
     return f" ({', '.join(marks)})" if marks else ""
 
 
 def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) -> str:
-    """Return one line or row for each entry: type, status, address, and title with the mark of the address."""
+    """Return one line or table row for each entry: type, status, address, and title.
+
+    `marks` are short remarks by address, which are printed after the title.
+    """
     entries = list(listed)
     if style.is_markdown:
         rows = [
@@ -88,7 +94,7 @@ def _mark(entry: Entry, marks: Mapping[str, str]) -> str:
 
 
 def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
-    """Return the id and the title of each entry, under a heading for each room."""
+    """Return a heading for each room, with the id and the title of each of its entries below."""
     rooms: dict[str, list[str]] = {}
     for entry in sorted(listed, key=lambda one: one.address):
         room, _, entry_id = entry.address.rpartition("/")
@@ -97,12 +103,12 @@ def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
 
 
 def nothing_listed(hidden: Mapping[str, int], *, is_filtered: bool) -> str:
-    """Return that no entry is listed, and which option would show some."""
+    """Return the message for an empty list, with the options that would show hidden entries."""
     return "; ".join(["no entry passes these filters" if is_filtered else "no entry is current", *_hidden(hidden)])
 
 
 def not_listed(hidden: Mapping[str, int]) -> str:
-    """Return how many entries are omitted from a list, and which option shows them; empty if there are none."""
+    """Return how many entries a list hides, and which options show them; empty if it hides none."""
     return f"and {'; '.join(_hidden(hidden))}" if any(hidden.values()) else ""
 
 
@@ -115,7 +121,7 @@ def _hidden(hidden: Mapping[str, int]) -> Iterator[str]:
 
 
 def shown_text(shown: Iterable[ShownEntry], style: Style) -> str:
-    """Return entries in full, each with its state."""
+    """Return entries in full, each with its state: current, draft, replaced, proposed, and so on."""
     return "\n\n".join(_shown(one, style) for one in shown)
 
 
@@ -130,7 +136,7 @@ def _shown(one: ShownEntry, style: Style) -> str:
 
 
 def standing(one: ShownEntry) -> str:
-    """Return whether an entry is current, what replaces or changes it, and its state on the default branch."""
+    """Return the state of an entry as text: current or not, its state on the default branch, what amends it."""
     related = ((verb, named) for verb, named in (("claimed", one.claimed_by), ("amended", one.amended_by)) if named)
     notes = [f"{verb} by {', '.join(named)}" for verb, named in related]
     notes += [one.stance.note] if one.stance is not None and one.stance.note else []
@@ -152,7 +158,7 @@ def _value(value: object) -> str:
 
 
 def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
-    """Return each entry with its excerpt, as Markdown in a quote."""
+    """Return the excerpts of entries under their titles; in Markdown, excerpts are block quotes."""
     return "\n\n".join(_excerpt(one, style) for one in shown)
 
 
@@ -169,7 +175,7 @@ def _excerpt(one: EntryExcerpt, style: Style) -> str:
 
 
 def excerpts_json(shown: Iterable[EntryExcerpt]) -> dict[str, Any]:
-    """Return the excerpt of each entry; `heads` are the current entries in its place."""
+    """Return the excerpts as JSON values; `heads` are the entry itself or its current successors."""
     return {
         "entries": [
             {

@@ -23,7 +23,10 @@ _PLACES = 3
 
 
 def import_text(report: ImportReport, ink: Ink) -> str:
-    """Return a line for each file of a dry run, else for each file with a message; then the errors."""
+    """Return a line for each imported file, then the errors and a summary.
+
+    Unless it is a dry run, files are listed only if they have a message or were not imported.
+    """
     rows = [
         row
         for row in report.plan.rows
@@ -43,7 +46,10 @@ def import_text(report: ImportReport, ink: Ink) -> str:
 
 
 def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Iterator[str]:
-    """Yield the remarks about the whole import, and the command to type next; `memory` is the path of the root."""
+    """Yield the remarks about the import as a whole, and the next command to type.
+
+    `memory` is the path of the root, for this command.
+    """
     yield from report.remarks
     written = report.written
     if written.is_dry and report.unapproved:
@@ -64,7 +70,7 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
 
 
 def import_json(report: ImportReport) -> str:
-    """Return each file with its result, the errors in the records, and the files written."""
+    """Return a JSON document with the result for each file, the errors in the records, and the written files."""
     written = report.written
     return dump(
         {
@@ -119,7 +125,7 @@ def _summary(report: ImportReport) -> str:
 
 
 def _statuses(rows: Sequence[ImportRow]) -> Iterator[str]:
-    """Yield the numbers of active rules, drafts and entries under review."""
+    """Yield a line that counts the active rules, the drafts and the entries under review; nothing without any."""
     active = sum(1 for row in rows if row.status is Status.ACTIVE and row.type is not None and row.type.is_rule)
     drafts, doubted = (sum(row.status is one for row in rows) for one in (Status.DRAFT, Status.UNDER_REVIEW))
     if not (active or drafts or doubted):
@@ -131,8 +137,8 @@ def _statuses(rows: Sequence[ImportRow]) -> Iterator[str]:
 
 
 def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
-    """Return the folders of the sources and entries; of a single one the file and the address."""
-    # A dry run lists each of them.
+    """Return the folders from which and to which records were imported; for one record its file and address."""
+    # A dry run lists each record anyway.
     if report.written.is_dry or not rows:
         return ""
     ways = [(row.path, row.address or "") for row in rows]

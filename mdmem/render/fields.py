@@ -1,4 +1,4 @@
-"""Render the fields of the front matter: one in full, and all as JSON and as the guide's table."""
+"""Render the fields of the front matter: a single field as text, and all fields as JSON or as the guide's tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WRITER = re.compile(r"^its writer(, (and )?)?")
 
 
 def field_text(field: Field, ink: Ink) -> str:
-    """Return the whole row of one field, its example last."""
+    """Return all facts about one field as text, the example last."""
     rows = [
         ("value", _KINDS[field.kind]),
         ("for", field.holder.words + (", needed" if field.required else "")),
@@ -49,7 +49,7 @@ def field_text(field: Field, ink: Ink) -> str:
 
 
 def fields_json(fields: Sequence[Field]) -> str:
-    """Return all facts of the fields."""
+    """Return all facts about the fields as a JSON document."""
     return dump({"fields": [_row(field) for field in fields]})
 
 
@@ -59,7 +59,7 @@ def _row(field: Field) -> dict[str, Any]:
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:
-    """Return the fields as a Markdown table; its writer sets each field for which no command is listed."""
+    """Return the fields as a Markdown table; fields that a person sets by hand have nothing in the column `set by`."""
     rows = [
         f"| `{one.name}` | {_KINDS[one.kind]}{', needed' if one.required else ''} | {one.meaning} "
         f"| {_WRITER.sub('', one.set_by)} | `{one.example}` |"
@@ -69,7 +69,7 @@ def fields_markdown(fields: Sequence[Field]) -> str:
 
 
 def guide_table() -> str:
-    """Return the guide's tables, one for each kind of file, with a heading over each."""
+    """Return the tables of the guide, one for each kind of file, each with a heading."""
     tables = [
         (holder, [one for one in FIELDS if one.holder is holder or (holder is Holder.WING and one.in_manifest)])
         for holder in Holder

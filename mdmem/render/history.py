@@ -1,4 +1,4 @@
-"""Render the history of an entry, who last set its fields, and why it is current or not."""
+"""Render the results of `mdmem log`, `recent`, `blame` and `why`, which explain the history of entries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_ADDRESSES = 8
 
 
 def log_text(log: LogReport, ink: Ink) -> str:
-    """Return a line for each commit, newest first, with its changes below."""
+    """Return a line for each commit of an entry, newest first, with its changes below."""
     lines = ["on disk: uncommitted"] if log.stance is not None and log.stance.mark == "uncommitted" else []
     for step in log.steps:
         one = step.change
@@ -31,7 +31,7 @@ def log_text(log: LogReport, ink: Ink) -> str:
 
 
 def log_json(log: LogReport) -> dict[str, Any]:
-    """Return the commits, newest first."""
+    """Return the commits of an entry as JSON values, newest first."""
     commits = [
         {
             **record_json(step.change, *_COMMIT, "path"),
@@ -44,7 +44,7 @@ def log_json(log: LogReport) -> dict[str, Any]:
 
 
 def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
-    """Return a line for each commit, newest first, with its entries below."""
+    """Return a line for each recent commit, newest first, with the entries that it changed below."""
     lines: list[str] = []
     for one in changes:
         lines.append(f"{ink.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
@@ -55,7 +55,7 @@ def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
 
 
 def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
-    """Return the commits, newest first, each with its entries."""
+    """Return recent commits as JSON values, newest first, each with the entries that it changed."""
     return {
         "commits": [record_json(one, "when", "author", "subject", commit="digest", entries="paths") for one in changes]
     }
@@ -76,7 +76,7 @@ def blame_text(blame: BlameReport, ink: Ink) -> str:
 
 
 def blame_json(blame: BlameReport) -> dict[str, Any]:
-    """Return the fields in the order of the file, then the body."""
+    """Return the fields in the order of the file, then the body, each with the commit that last set it."""
     fields = [
         {**record_json(one, "name", "value"), "set_by": record_json(one.change, *_COMMIT) if one.change else None}
         for one in blame.fields
@@ -85,7 +85,7 @@ def blame_json(blame: BlameReport) -> dict[str, Any]:
 
 
 def why_text(explained: WhyReport, ink: Ink) -> str:
-    """Return the chain from the oldest to the newest, and the related entries."""
+    """Return the chain of supersessions from the oldest to the newest entry, and the related entries."""
     blocks = [_chain_link(link, explained.address, ink) for link in explained.chain]
     blocks.append("\n".join([_conclusion(explained), *_related(explained)]))
     return "\n\n".join(blocks)

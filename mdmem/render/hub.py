@@ -1,4 +1,8 @@
-"""Results of the hub's commands as text and JSON."""
+"""Render the results of the hub's commands as text and JSON.
+
+A hub is a shared database of the entries of many repositories. A pin is a wing of another repository that a repository
+reads at a fixed commit.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ _LISTED = 5
 
 
 def push_text(result: PushResult) -> str:
-    """Return the result of a push."""
+    """Return the result of a push as one line."""
     name, had = result.repository, (result.before or "")[:10]
     if result.succession is Succession.OLDER:
         return f"{name}: the hub is at {had} already, which is newer than {result.pushed[:10]}; nothing was sent"
@@ -26,7 +30,7 @@ def push_text(result: PushResult) -> str:
         return f"{name}: the hub is at {had} already"
     changes = [(result.added, "added"), (result.changed, "changed"), (result.removed, "removed")]
     counted = [(number, word) for number, word in changes if number]
-    # The first figure names the unit. Not every file is an entry.
+    # Only the first number has a unit. The unit is files, since not every file is an entry.
     parts = [f"{number if place else count(number, 'file')} {word}" for place, (number, word) in enumerate(counted)]
     parts = parts or ["no file changed"]
     if result.pins:
@@ -36,14 +40,14 @@ def push_text(result: PushResult) -> str:
 
 
 def kept_remarks(result: PushResult) -> list[str]:
-    """Return a sentence if pinned wings were not sent again."""
+    """Return a sentence if pinned wings were kept as they are, in a list; otherwise an empty list."""
     kept = ", ".join(f"`{name}`" for name in result.kept)
     why = "other repositories read it, too, so that only the hub's owner sends it again"
     return [f"pinned {kept} stays as it was: {why}"] if kept else []
 
 
 def push_json(result: PushResult) -> dict[str, Any]:
-    """Return the result of a push."""
+    """Return the result of a push as JSON values."""
     return {
         **record_json(result, "repository", "commit", "before", "pushed", "succession"),
         "unchanged": result.is_unchanged,
@@ -72,7 +76,7 @@ def _repository_line(one: RepositoryState) -> str:
 
 
 def age_text(seconds: int) -> str:
-    """Return an age in the largest unit of which it has two."""
+    """Return an age in days, hours, minutes or seconds; the largest unit with a number of at least 2 is used."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * length:
             return f"{seconds // length} {unit}s"
@@ -80,12 +84,12 @@ def age_text(seconds: int) -> str:
 
 
 def status_json(report: HubReport) -> dict[str, Any]:
-    """Return the repositories of the hub and its size."""
+    """Return the repositories of the hub and its size as JSON values."""
     return record_json(report, "version", "repositories", "bytes")
 
 
 def verify_text(report: VerifyReport) -> str:
-    """Return the differences, a line each."""
+    """Return one line for each difference between the hub and the repository."""
     checked = f"{count(report.checked, 'file')} of {report.repository}"
     if not report.findings:
         return f"{checked} are in the hub as {report.commit[:10]} has them"
@@ -96,13 +100,13 @@ def verify_text(report: VerifyReport) -> str:
 
 
 def verify_json(report: VerifyReport) -> dict[str, Any]:
-    """Return the differences."""
+    """Return the differences between the hub and the repository as JSON values."""
     findings = [record_json(one, "code", "message", "help", path="place.path") for one in report.findings]
     return {**record_json(report, "repository", "commit", "checked", "missing"), "findings": findings}
 
 
 def grants_text(grants: Sequence[Grant]) -> str:
-    """Return a line for each token or role."""
+    """Return a line for each token or role, with the repositories that it may read or push."""
     lines = []
     for grant in grants:
         pushes = [one.place for one in grant.permissions if one.may_push]
@@ -120,12 +124,12 @@ def _kind(grant: Grant) -> str | None:
 
 
 def grants_json(grants: Sequence[Grant]) -> dict[str, Any]:
-    """Return the permissions of tokens and roles."""
+    """Return the permissions of tokens and roles as JSON values."""
     return {"grants": [{"name": one.name, "kind": _kind(one), "sees": one.permissions} for one in grants]}
 
 
 def hub_search_json(result: HubResult) -> dict[str, Any]:
-    """Return the hits of a search."""
+    """Return the results of a search as JSON values."""
     hits = [
         {
             **_entry_json(one),
@@ -146,7 +150,7 @@ def hub_search_json(result: HubResult) -> dict[str, Any]:
 
 
 def hub_search_text(result: HubResult, *, ink: Ink) -> str:
-    """Return the hits of a search, each with its repository and a snippet."""
+    """Return the results of a search, each with its repository and a snippet."""
     blocks = []
     for one in result.entries:
         status = "" if one.status == "active" else f" ({one.status.replace('_', ' ')})"
@@ -160,7 +164,7 @@ def _head(one: HubEntry, ink: Ink) -> str:
 
 
 def search_remarks(result: HubResult) -> list[str]:
-    """Return sentences on words without a match, and on entries that were not ranked."""
+    """Return remarks about words without a match, and about results that are not shown."""
     remarks = []
     if result.beginnings:
         remarks.append(f"no entry has {', '.join(result.beginnings)}; shown are entries with words that begin so")
@@ -176,7 +180,7 @@ def search_remarks(result: HubResult) -> list[str]:
 
 
 def who_json(report: HubResult) -> dict[str, Any]:
-    """Return owners and dependents of entries."""
+    """Return entries with their owners and dependents as JSON values."""
     found = {} if report.matches is None else {"matches": report.matches, "at_least": not report.is_all}
     return {
         "query": report.query,
@@ -234,7 +238,7 @@ def _repositories_json(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
 
 
 def _copies_lines(shown: Iterable[HubEntry], ink: Ink) -> list[str]:
-    """Return a line with the commits from which repositories are shown, and when they were pushed."""
+    """Return a line with the commit of each repository and when it was pushed, in a list; empty without entries."""
     copies = [
         one_line(f"{one.repository} {one.commit[:10]}, pushed {_moment(one):%Y-%m-%d %H:%M} UTC")
         for one in iter_repositories(shown)

@@ -10,14 +10,17 @@ from msgspec import Struct
 from mdmem.model.finding import Severity
 from mdmem.model.text import visible_text
 
-# This stands for the escape character in our colours until the text is printed. It is random for each process, so that
-# no text of a file, a commit or a client can contain it.
+# A placeholder for the escape character of our colours until the text is printed. It is random for each process, so
+# that no text from a file, a commit or a client can contain it.
 _SEALED = os.urandom(10).hex()
 _HANGING = 2
 
 
 class Ink(Struct, frozen=True):
-    """Colours a text, or leaves it plain; `sent` and `sent_as_is` turn the marks into escape sequences."""
+    """Colours texts, or leaves them plain without `color`.
+
+    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence.
+    """
 
     color: bool = False
 
@@ -50,19 +53,19 @@ class Ink(Struct, frozen=True):
 
 
 def sent(text: str) -> str:
-    """Return a text for a terminal: with our colours, and with every other control character escaped."""
+    """Return a text to print on a terminal, with our colours and with all other control characters escaped."""
     return visible_text(text).replace(_SEALED, "\x1b")
 
 
 def sent_as_is(text: str) -> str:
-    """Return a text with our colours and no other character changed, for a program."""
+    """Return a text to send to a program, with our colours and with control characters unchanged."""
     return text.replace(_SEALED, "\x1b")
 
 
 def fitted(text: str, width: int) -> str:
-    """Return a text with lines wrapped at blanks to a number of columns, and continued with an indent.
+    """Wrap the lines of a text at blanks to a number of columns; continued lines are indented.
 
-    A word that is wider than the line, such as an address, stays whole.
+    A word that is wider than a line, such as an address, is not broken.
     """
     return "\n".join(line if len(line) <= width else _wrapped(line, width) for line in text.split("\n"))
 

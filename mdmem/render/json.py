@@ -1,4 +1,4 @@
-"""Render results as JSON values, for the documents of the command line and for MCP tools."""
+"""Render results as JSON values, for the output of commands and of MCP tools."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ SCHEMA = 1
 
 
 def dump(content: Mapping[str, Any]) -> str:
-    """Return values as a JSON document with the version of its schema."""
+    """Return values as a JSON document, with the version of the schema as its first key."""
     return json_text({"schema": SCHEMA, **content})
 
 
 def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return fields of a record under their last names, then others under a key each, as in `path="place.path"`."""
+    """Return some fields of a record as JSON values.
+
+    Each of the `names` is a field, or a path such as `entry.title`, whose last part is the key. Keyword arguments state
+    another key for a field, for example `path="place.path"`.
+    """
     found = (*((name.rpartition(".")[2], name) for name in names), *paths.items())
     values = {name: attrgetter(path)(record) for name, path in found}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -35,7 +39,7 @@ def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
 def search_json(
     result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
-    """Return the best results; `named` limits the superseded entries that are listed for each."""
+    """Return the best results as JSON values; `named` is the most superseded entries that are listed for each."""
     return {
         "query": result.query,
         "total": len(result.hits),
@@ -66,7 +70,7 @@ def _lists(named: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """Return a retrieval within its budget."""
+    """Return an answer as JSON values."""
     basis = answer.basis
     return {
         "scope": record_json(answer.scope, "wing", "shared_wings", "rooms", "focus", "state"),
@@ -88,7 +92,7 @@ def _item(item: Item) -> dict[str, Any]:
         **record_json(item, "content", "form"),
         "score": round(item.score, 4),
         **record_json(item, "reason", "overrides"),
-        # A long chain would take more room than the entry; the reason counts the others.
+        # A long chain would be larger than the entry, so only the first entries are listed; `reason` counts the rest.
         "via": list(item.via[:VIA_NAMED]),
         **_lists(item.relations),
         **stance_json(item.stance, is_current=item.current),
@@ -97,12 +101,12 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
-    """Return the lines under an entry."""
+    """Return the lines under an entry as JSON values, without empty fields."""
     return [_filled(asdict(one)) for one in mentions]
 
 
 def agents_json(answer: Answer) -> dict[str, Any]:
-    """Return a retrieval for an agent, without empty and usual values."""
+    """Return an answer as JSON values for an agent, without empty values and defaults."""
     whole = answer_json(answer)
     lists = {name: [_without_usual(item) for item in whole[name]] for name in ("items", "proposed")}
     return _filled({**whole, **lists, "scope": _filled(whole["scope"])})
@@ -120,7 +124,7 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
-    """Return entries as their files state them."""
+    """Return entries as their files state them, as JSON values."""
     return {
         "entries": [
             {
@@ -134,7 +138,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
 
 
 def why_json(explained: WhyReport) -> dict[str, Any]:
-    """Return the chain of an entry, the oldest first."""
+    """Return the chain of supersessions of an entry as JSON values, the oldest entry first."""
     return {
         **record_json(explained, "address", "heads", "contradictory"),
         "chain": [_link(link) for link in explained.chain],
@@ -155,7 +159,7 @@ def _link(link: ChainLink) -> dict[str, Any]:
 
 
 def status_json(report: StatusReport) -> dict[str, Any]:
-    """Return the state of the memory."""
+    """Return the state of a memory as JSON values."""
     shown = report.shown
     return {
         **record_json(report, "root", "why", "tree", "active_wing"),

@@ -17,9 +17,9 @@ from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import visible
 from mdmem.store.catalog.model import Catalog
 
-# A larger picture is hard to read.
+# The most entries in a picture; a larger one is hard to read.
 MOST = 60
-# The text of a larger chart is longer than the 40,000 characters that a client accepts.
+# The most entries in a flowchart; the text of a larger one exceeds the 40,000 characters that a client accepts.
 MOST_IN_CHART = 100
 
 
@@ -48,7 +48,7 @@ class BoxState(StrEnum):
 
 
 class Arrow(Struct, frozen=True, order=True):
-    """An arrow between two addresses."""
+    """An arrow from one address to another, with the relation of the two entries."""
 
     start: str
     end: str
@@ -56,12 +56,12 @@ class Arrow(Struct, frozen=True, order=True):
 
     @property
     def forward(self) -> tuple[str, str]:
-        """Return both ends from left to right: an amending or overriding entry is right of the other one."""
+        """Return both ends from left to right; an amending or overriding entry is drawn right of the other entry."""
         return (self.start, self.end) if self.kind in _FORWARD else (self.end, self.start)
 
 
 class Box(Struct, frozen=True):
-    """An entry to draw; `is_asked` if the graph is about it."""
+    """An entry to draw as a box; `is_asked` says that the graph was requested for this entry."""
 
     entry: Entry
     state: BoxState
@@ -77,7 +77,7 @@ class Box(Struct, frozen=True):
 
 
 class LineageGraph(Struct, frozen=True):
-    """The entries to draw, the oldest of a chain first, and the number of hidden ones."""
+    """The entries to draw, the oldest of a chain first, their arrows, and the number of entries that are not drawn."""
 
     nodes: tuple[Box, ...]
     edges: tuple[Arrow, ...]
@@ -91,7 +91,7 @@ class Relations(Struct, frozen=True, dict=True):
 
     @cached_property
     def arrows(self) -> Mapping[str, Sequence[Arrow]]:
-        """Return the arrows at each address."""
+        """Return, for each address, the arrows that start or end there."""
         found: dict[str, list[Arrow]] = {}
         for arrow in self._iter_arrows():
             found.setdefault(arrow.start, []).append(arrow)
@@ -112,7 +112,7 @@ class Relations(Struct, frozen=True, dict=True):
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Return the groups of connected entries, the largest first, each with the oldest of a chain first."""
+        """Return groups of connected entries, the largest first; in a group, a chain starts with its oldest entry."""
         linked: dict[str, list[str]] = {}
         lineage = self.catalog.lineage
         pairs = [(old, new) for old, newer in lineage.linked_successors.items() for new in newer]
@@ -129,7 +129,7 @@ class Relations(Struct, frozen=True, dict=True):
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
     def has_any(self, address: str) -> bool:
-        """Return whether an arrow connects an entry with another one."""
+        """Return whether any arrow connects an entry with another entry."""
         return address in self._connected
 
     @cached_property
@@ -138,7 +138,7 @@ class Relations(Struct, frozen=True, dict=True):
 
 
 def _reachable(starts: Iterable[str], linked: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return all entries that links lead to, the nearest first, then by address."""
+    """Return the given entries and all entries connected with them, the nearest first, then by address."""
     found = list(dict.fromkeys(starts))
     seen = set(found)
     for one in found:
@@ -153,7 +153,8 @@ def lineage_graph(
 ) -> LineageGraph:
     """Return the graph of the chains of some entries, with their other relations.
 
-    Of more than `most` entries it has the nearest. For many graphs, pass the `relations` of the catalog.
+    If there are more than `most` entries, only the nearest are drawn. To build many graphs of a catalog, pass its
+    `relations`, so that they are computed once.
     """
     relations = relations or Relations(catalog)
     chains = {catalog.lineage.chain(address) for address in addresses}
@@ -191,7 +192,10 @@ def _arrows_of(chain: Sequence[str], relations: Relations) -> Iterator[Arrow]:
 def linked_graph(
     catalog: Catalog, *, today: date, relations: Relations | None = None, wing: str | None = None
 ) -> LineageGraph:
-    """Return the graph of all connected entries, or of the groups with an entry of one wing, the largest first."""
+    """Return the graph of all connected entries, the largest group first.
+
+    With `wing`, only groups with an entry of this wing are drawn.
+    """
     relations = relations or Relations(catalog)
     groups = (one for one in relations.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]
@@ -212,7 +216,7 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
 
 _CLASS = {BoxState.CURRENT: "current", BoxState.REVIEWED: "reviewed", BoxState.ENDED: "ended", BoxState.DRAFT: "draft"}
 _LONGEST = 80
-# Everything but letters, digits and harmless marks. Mermaid interprets quotes, brackets, `#`, backticks and HTML.
+# All characters except letters, digits and harmless punctuation. Mermaid interprets quotes, brackets, `#` and HTML.
 _SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
 _CHART_LINES = {Relation.CLAIMED: "-.->", Relation.PROPOSED: "-.->", Relation.CONFLICTS: "---"}
 
@@ -240,18 +244,18 @@ def lineage_flowchart(graph: LineageGraph) -> str:
 
 
 def chart_label(text: str) -> str:
-    """Return a text for a flowchart in one line, cut where it is very long."""
+    """Return a label for a flowchart: one line of limited length, with escapes."""
     flat = " ".join(text.split())
     return chart_text(flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…")
 
 
 def chart_text(text: str) -> str:
-    """Return a text for a flowchart: an entity replaces every character that Mermaid may interpret."""
+    """Escape a text for a flowchart: characters that Mermaid may interpret become entities."""
     return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", visible(text))
 
 
 def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
-    """Return column and row of each node; edges lead to the right, except the one that closes a cycle."""
+    """Return column and row of each node, so that edges lead to the right, except one edge of each cycle."""
     before: dict[str, list[str]] = {node: [] for node in nodes}
     after: dict[str, list[str]] = {node: [] for node in nodes}
     for start, end in edges:
@@ -270,7 +274,7 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
     for node in nodes:
         column_of(node)
     for node in nodes:
-        # An entry that only amends or overrides a late one is drawn next to it.
+        # An entry without predecessors is drawn directly left of the first entry that it leads to.
         if not before[node] and after[node]:
             columns[node] = max(0, min(columns[one] for one in after[node]) - 1)
     places: dict[str, tuple[int, int]] = {}
@@ -282,11 +286,11 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
     return places
 
 
-# Wide enough for a type, a state and two days in any font.
+# In pixels: a box is wide enough for a type, a state and two days in any font.
 _BOX, _TALL, _GAP, _ROW = 284, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
-# For a single picture; a page has the same in its style sheet.
+# The style sheet of a single picture. The pages include it in their own style sheet.
 STYLE = """
 .lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
 .lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
@@ -313,16 +317,17 @@ _HEAD = (
     '<path d="M1,1 L7,4 L1,7"/></marker></defs>'
 )
 _LOOSE = {Relation.CLAIMED: "loose", Relation.PROPOSED: "loose", Relation.CONFLICTS: "clash"}
-# Labels that are too long for the gap between two boxes.
+# Shorter labels for relations whose names are too long for the gap between two boxes.
 _SHORT = {Relation.PROPOSED: "proposed"}
 
 
 def lineage_svg(
     graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
 ) -> str:
-    """Return a graph as SVG; `href` gives the page of an address, and `alone` includes the style sheet.
+    """Return a graph as SVG.
 
-    `name` is unique in a page.
+    `href` returns the link for an address. `alone` includes the style sheet. `name` is the prefix of the element ids
+    and must be unique in a page.
     """
     places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
     corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * _ROW) for one, (x, y) in places.items()}
@@ -348,7 +353,7 @@ def lineage_svg(
 
 def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     is_conflict = edge.kind is Relation.CONFLICTS
-    # Of a contradiction, neither side comes first.
+    # A contradiction has no direction, so its ends are sorted by position.
     start, end = sorted(edge.forward, key=corners.__getitem__) if is_conflict else edge.forward
     (left, top), (right, low) = corners[start], corners[end]
     # An arrow within a column, or to the left, leads around the right side of the boxes.
@@ -395,7 +400,7 @@ def _title(graph: LineageGraph) -> str:
 
 
 def _sentences(graph: LineageGraph) -> Iterator[str]:
-    """Yield a description of the boxes and arrows for those who cannot see them."""
+    """Yield sentences that describe the boxes and arrows, for screen readers."""
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
     for node in graph.nodes:
         days = f", {node.days}" if node.days else ""

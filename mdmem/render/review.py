@@ -1,4 +1,7 @@
-"""Render a review: its sections as marked lines, as text for a terminal, as Markdown for CI, and as JSON."""
+"""Render the review of a change (`mdmem diff`) as text for a terminal, as Markdown for CI, and as JSON.
+
+The sections of a review are built once, with a function that marks up each part for the terminal or for Markdown.
+"""
 
 from __future__ import annotations
 
@@ -32,46 +35,46 @@ from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
 from mdmem.render.text import code, count, entries, first_of, fit_lines, prose
 
-# `code`: an address, a path or a value. `quoted`: words of a file. `strong` and `dim`: words of ours.
+# `code` is an address, a path or a value. `quoted` is text from a file. `strong` and `dim` are words of mdmem itself.
 Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
 Mark = Callable[[Kind, str], str]
-"""A style: a function that marks a text as its kind and escapes it."""
+"""A function that escapes a text and marks it up according to its kind."""
 
 Line = tuple[int, str]
-"""The indentation of a line and its marked text."""
+"""The indentation level of a line, and its text with markup."""
 
-# A title may be a page long; its beginning is enough.
+# The most characters of a title or value, which may be a page long.
 _LONGEST = 200
-# Words of context on each side of a change.
+# The unchanged words that are shown before and after a change.
 _AROUND = 8
-# A review shows so many of the words that a change removed and added.
+# The most removed and added words that are shown for one changed text.
 _MOST_WORDS = 600
-# Lines of a section that only lists.
+# The most lines of a section that is a plain list.
 _MOST_LINES = 100
-# Moves and reformatted files shown in one line.
+# The most moves, or reformatted files, in one line.
 _MOST_IN_LINE = 10
-# Entries of an answer that are shown although both sides have them.
+# The first entries of an answer are shown even if they are in the answers before and after the change.
 _FIRST = 5
 
 MARKER = "<!-- mdmem diff -->"
-"""The first line of a comment, by which CI finds the comment to update it."""
+"""The first line of the comment. CI searches for this line to update its earlier comment."""
 
-# A comment on GitHub may have 65,536 characters.
+# The most characters of a review; a comment on GitHub may have 65,536.
 LIMIT = 65_000
-# Some readers show deeper lists as code.
+# The deepest level of nested lists, since some renderers show deeper lists as code.
 _DEEPEST = 8
 _CUT = "- {} more lines omitted; `mdmem diff` shows all."
 
 
 class ReviewSection(Struct, frozen=True):
-    """A section of a review."""
+    """One section of a review: a title and its lines."""
 
     title: str
     lines: tuple[Line, ...]
 
 
 def review_text(review: ReviewReport, ink: Ink) -> str:
-    """Return the review for a terminal; added words are in `{+ +}`, removed ones in `[- -]`, also without colour."""
+    """Return the review for a terminal; added words are in `{+ +}` and removed words in `[- -]`."""
     head = [f"{ink.bold(clipped(review.before))} → {ink.bold(clipped(review.after))}", headline(review)]
     head += [ink.warn(clipped(remark)) for remark in review.remarks]
     parts = ["\n".join(head)]
@@ -91,9 +94,10 @@ def review_text(review: ReviewReport, ink: Ink) -> str:
 
 
 def review_markdown(review: ReviewReport, *, page: str | None = None) -> str:
-    """Return the review in at most 65,000 characters; a section with omitted lines says so.
+    """Return the review as Markdown of at most 65,000 characters; a section says if lines are omitted.
 
-    No text from a file is interpreted as markup, a link, a mention or a reference.
+    Text from files is escaped, so that it cannot become markup, a link, a mention or a reference. `page` is the URL of
+    a page about this change.
     """
     head = [
         MARKER,
@@ -106,9 +110,9 @@ def review_markdown(review: ReviewReport, *, page: str | None = None) -> str:
         [f"### {one.title}\n", *(f"{'  ' * min(level, _DEEPEST)}- {text}" for level, text in one.lines)]
         for one in sections(review, _mark_markdown)
     ]
-    room = LIMIT - sum(len(one) + 2 for one in head)
-    # If they do not all fit, each section has an equal share.
-    share = room if sum(len(line) + 1 for block in blocks for line in block) <= room else room // len(blocks)
+    left = LIMIT - sum(len(one) + 2 for one in head)
+    # If the sections do not all fit, each gets an equal share of the characters.
+    share = left if sum(len(line) + 1 for block in blocks for line in block) <= left else left // len(blocks)
     return "\n\n".join([*head, *(fit_lines(block, share - 2, _CUT) for block in blocks)])
 
 
@@ -122,14 +126,14 @@ def _mark_markdown(kind: Kind, text: str) -> str:
         return f"<ins>{shown}</ins>"
     if kind == "removed":
         return f"<del>{shown}</del>"
-    # Stars next to a blank mark nothing.
+    # Markdown needs the stars of bold text next to the text, not next to a blank.
     return shown.replace(shown.strip(), f"**{shown.strip()}**", 1) if kind == "strong" else shown
 
 
 def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the URL of the change's page, with the numbers of the CI job in place of `{change}` and `{run}`.
+    """Return the URL of the change's page, with `{change}` and `{run}` replaced by the numbers of the CI job.
 
-    None without a URL, or outside a job that has the number.
+    The result is None if there is no URL, or if the environment does not have a number that the URL needs.
     """
     asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
     numbers = {
@@ -158,7 +162,7 @@ def review_json(review: ReviewReport) -> str:
 
 
 def headline(review: ReviewReport) -> str:
-    """Return the change in figures."""
+    """Return a line that counts the added, removed and changed entries."""
     counts = review.counts
     if review.is_empty:
         return f"nothing changed; {count(counts.in_force_after, 'current entry', 'current entries')}"
@@ -174,13 +178,13 @@ def headline(review: ReviewReport) -> str:
 
 
 def clipped(text: str) -> str:
-    """Return a text in one line, with control characters visible, cut where it is very long."""
+    """Return a text as one line of limited length, with control characters escaped."""
     flat = visible(" ".join(text.split()))
     return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"
 
 
 def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
-    """Return the sections of a review that are not empty, what cannot be read first."""
+    """Return the sections of a review that are not empty; unreadable files come first."""
     writer = _Writer(review, mark)
     is_merge = review.merging is None or review.merging.is_merge
     found: tuple[tuple[str, Iterable[Line]], ...] = (
@@ -212,7 +216,7 @@ def _flat(parts: Iterable[Iterator[Line]]) -> Iterator[Line]:
 
 
 class _Writer(Struct, frozen=True):
-    """Write the lines of a review in one style."""
+    """Writes the lines of a review, marked up by `mark`."""
 
     review: ReviewReport
     mark: Mark
@@ -230,14 +234,14 @@ class _Writer(Struct, frozen=True):
         return f"{ref.type} {self.code(ref.address)} “{self.quoted(ref.title)}”"
 
     def listed(self, lines: Iterable[str]) -> Iterator[Line]:
-        """Yield single lines, cut where there are very many."""
+        """Yield the first lines of a list, and the number of the others if there are many."""
         found = list(lines)
         yield from ((0, text) for text in found[:_MOST_LINES])
         if len(found) > _MOST_LINES:
             yield 0, self.mark("dim", f"{len(found) - _MOST_LINES} more; --format json has all")
 
     def unread(self) -> Iterator[Line]:
-        """Yield the files that only one side cannot read, and how many files neither side can."""
+        """Yield the files that only one side of the change cannot read, and count those that neither side can read."""
 
         def faults(which: str) -> set[tuple[str, str, str]]:
             return {(one.path, one.code, one.message) for one in self.review.unread if one.which == which}
@@ -294,8 +298,8 @@ class _Writer(Struct, frozen=True):
             yield 1, self.fields(one.fields)
 
     def words(self, spans: Sequence[Span]) -> str:
-        """Return a changed text without the words far from a change, cut where very many words changed."""
-        room = _MOST_WORDS
+        """Return the changed words of a text and the words near them; very long changes are cut."""
+        left = _MOST_WORDS
         parts = []
         for number, span in enumerate(spans):
             words = span.text.replace("\n\n", " ¶ ").split()
@@ -303,13 +307,13 @@ class _Writer(Struct, frozen=True):
                 near = _near_change(words, is_first=number == 0, is_last=number == len(spans) - 1)
                 parts.append(self.mark("quoted", visible(" ".join(near))))
                 continue
-            if words[:room]:
+            if words[:left]:
                 kind: Kind = "added" if span.mark == "+" else "removed"
-                parts.append(self.mark(kind, visible(" ".join(words[:room]))))
-            room -= len(words)
-            if room < 0:
-                left = sum(len(one.text.split()) for one in spans[number + 1 :] if one.mark != " ") - room
-                parts.append(self.mark("dim", f"… {count(left, 'more changed word')}"))
+                parts.append(self.mark(kind, visible(" ".join(words[:left]))))
+            left -= len(words)
+            if left < 0:
+                rest = sum(len(one.text.split()) for one in spans[number + 1 :] if one.mark != " ") - left
+                parts.append(self.mark("dim", f"… {count(rest, 'more changed word')}"))
                 break
         return " ".join(parts)
 
@@ -374,7 +378,7 @@ class _Writer(Struct, frozen=True):
             yield 1, f"after: {self._answered(one.after, before, 'added')}"
 
     def _answered(self, one: Answered, others: Sequence[str], kind: Kind) -> str:
-        """Return the first entries of an answer, and all that only this side has."""
+        """Return the first entries of an answer, and all entries that the other answer (`others`) does not have."""
         if one.error is not None:
             return self.quoted(one.error)
         listed = [ref.address for ref in one.items]
@@ -392,7 +396,7 @@ class _Writer(Struct, frozen=True):
 
 
 def _near_change(words: list[str], *, is_first: bool, is_last: bool) -> list[str]:
-    """Return the unchanged words next to a change."""
+    """Return the unchanged words next to a change, with `…` for the omitted words between them."""
     before = [] if is_first else words[:_AROUND]
     after = [] if is_last and not is_first else words[-_AROUND:]
     return words if len(words) <= len(before) + len(after) + (1 if before and after else 0) else [*before, "…", *after]

@@ -1,4 +1,4 @@
-"""Render the state of a memory: status, hooks, sync and hygiene."""
+"""Render the state of a memory: status, git hooks, sync, fetched wings, and hygiene (entries to maintain)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
 from mdmem.store.state.pending_writes import PendingWrite
 
-# So many rules that were never shown are listed; JSON has all.
+# The most rules listed that were never shown to an agent; JSON has all.
 _NAMED = 3
 
 
@@ -40,7 +40,7 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         for one in report.borrowed
     ]
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
-    # Only a verbose run shows findings of the lowest severity.
+    # Findings of the lowest severity are shown only with --verbose.
     check = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
     last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never"
@@ -66,13 +66,13 @@ def _index(report: StatusReport) -> str:
     total, size = sum(wing.total for wing in report.wings), f"{index.bytes / 1024:.0f} KiB"
     if not index.stale:
         return f"complete: {entries(total)}, {size}"
-    # A few changed files are not worth a write of the index.
+    # The index is not written for a few changed files. A question reads these files directly.
     indexed, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
     return f"{indexed} of {entries(total)}, {size}; a question adds {rest} from the files"
 
 
 def _agents(report: StatusReport) -> str:
-    """Return how often entries were shown to agents lately, and which rules were not."""
+    """Return how often entries were shown to agents in the last 30 days, and which rules were never shown."""
     shown, never = report.shown, report.never_shown
     times = count(sum(shown.times.values()), "time")
     ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
@@ -83,7 +83,7 @@ def _agents(report: StatusReport) -> str:
 
 
 def steps_text(steps: Sequence[HookStep]) -> str:
-    """Return a line for each hook: what was done, or why nothing was."""
+    """Return a line for each hook: the change that was made, or why there was none."""
     lines = []
     for step in steps:
         hook = step.hook
@@ -110,7 +110,7 @@ def _framework(hook: Hook) -> str:
 
 
 def driver_text(driver: Driver, done: str) -> str:
-    """Return a sentence on the result for the merge driver, or the reason why nothing was done."""
+    """Return a sentence about the merge driver: the change that was made (`done`), or why there was none."""
     if done == "left":
         return "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it"
     if done == "kept":
@@ -119,7 +119,7 @@ def driver_text(driver: Driver, done: str) -> str:
 
 
 def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
-    """Return a line for each hook, and one for the merge driver: stage, state and file."""
+    """Return a line with stage, state and file for each hook, and a line for the merge driver if it is given."""
     rows = [(hook.stage, hook_state(hook), hook.shown) for hook in hooks]
     rows += [("merge-driver", driver.state.value, driver.shown)] if driver else []
     width = max(len(name) for name, _, _ in rows)
@@ -127,7 +127,7 @@ def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
 
 
 def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> dict[str, Any]:
-    """Return every hook, and the merge driver, as JSON."""
+    """Return all hooks and the merge driver as JSON values."""
     rows = [
         {
             **record_json(hook, "stage", "state", "where", path="shown"),
@@ -144,7 +144,7 @@ _SHOWN = 10
 
 
 def synced_text(synced: SyncResult) -> str:
-    """Return the numbers of commits in one line."""
+    """Return one line with the numbers of pulled and pushed commits."""
     at = f"{synced.branch} and {synced.upstream} are at {synced.commit[:10]}"
     if not (synced.pulled or synced.pushed):
         return f"nothing to do: {at}"
@@ -164,7 +164,7 @@ def sync_remarks(synced: SyncResult) -> Iterator[str]:
 
 
 def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
-    """Return the result for each wing, and the new findings."""
+    """Return the result of the fetch for each wing from another repository, and the new findings."""
     lines = []
     for wing in fetched.wings:
         head = f"{ink.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
@@ -195,7 +195,7 @@ _WING_KEYS = (
 
 
 def wings_json(fetched: FetchWingsResult) -> dict[str, Any]:
-    """Return the results for the wings as JSON."""
+    """Return the results for the fetched wings as JSON values."""
     wings = [record_json(wing, *_WING_KEYS) for wing in fetched.wings]
     faults = [record_json(one, "code", "message", path="place.path", line="place.line") for one in fetched.faults]
     return {"wings": wings, "faults": faults, "commit": fetched.commit}
@@ -213,12 +213,15 @@ _LINKING = (
 )
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries"
 _MOST_SHOWN = 20
-# A longer address does not move the texts of the others.
+# The widest column of addresses; a longer address sticks out.
 _WIDEST = 60
 
 
 def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOWN) -> str:
-    """Return the entries that need maintenance by kind, most urgent first, with the next command; limit 0 shows all."""
+    """Return the entries that need maintenance, by kind, with the command to type for each kind.
+
+    The most urgent kind comes first. `limit` is the most entries of a kind; 0 shows all.
+    """
     blocks = []
     if style.is_markdown:
         about = f" of {code(report.project_id)}" if report.project_id else ""
@@ -245,7 +248,10 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
 
 
 def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
-    """Yield each kind of maintenance with its cases: possible losses and errors first, old entries last."""
+    """Yield the heading, the cases and the advice of each kind of maintenance that has cases.
+
+    Writes that may be lost come first, and old entries last.
+    """
     by_code: dict[str, list[tuple[str, str]]] = {}
     for one in hygiene.findings:
         by_code.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
@@ -278,7 +284,7 @@ def _grouped(hygiene: HygieneReport, groups: Groups) -> list[tuple[str, str]]:
 
 
 def _aged(hygiene: HygieneReport, label: NodeLabel) -> list[tuple[str, str]]:
-    """Return the stale items with a label, the oldest first."""
+    """Return the stale entries with a label, the oldest first."""
     found = (item for item in hygiene.stale_items if item.label is label)
     return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found]
 

@@ -1,4 +1,4 @@
-"""Render what a write changed, as fields, as a patch, and the conflicts of a merge."""
+"""Render the changes of a write as fields or as a patch, and the conflicts of a merge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mdmem.write.write import WriteResult
 
 
 def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], str], under: str) -> str:
-    """Return the changes as text, with paths from `show_path`; for a dry run the diff."""
+    """Return the changes of a write as text, or the diff of a dry run; `show_path` formats the paths."""
     if written.is_dry:
         return changes_diff(written.changes, under, ink)
     lines = [line for change in written.changes for line in _lines(change, ink, show_path)]
@@ -30,7 +30,7 @@ def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], s
 
 
 def written_json(written: WriteResult, **more: Any) -> str:
-    """Return the changes as one JSON document; `more` are keys of one verb."""
+    """Return the changes of a write as a JSON document; `more` are further keys."""
     return dump(
         {
             "changed": [_change_json(change) for change in written.changes],
@@ -46,7 +46,7 @@ def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
 
 
 def action_of(change: Change) -> str:
-    """Return one word for the change of a file."""
+    """Return whether a file was created, deleted, moved or changed."""
     if change.before is None:
         return "created"
     if change.after is None:
@@ -78,7 +78,7 @@ def _change_json(change: Change) -> dict[str, Any]:
 
 
 def field_changes(change: Change) -> dict[str, tuple[Any, Any]]:
-    """Return the changed front-matter fields with both values, in the file's order."""
+    """Return each changed front-matter field with its values before and after, in the order of the file."""
     before, after = _fields(change.before, change.path), _fields(change.after, change.to)
     names = dict.fromkeys((*after, *before))
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
@@ -108,9 +108,10 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
-    """Return changes as a unified diff, sorted by path, without its last newline; `under` is the path of the root.
+    """Return changes as a unified diff, sorted by path, without the last newline.
 
-    Bytes that are not UTF-8 become lone surrogates, and a file with a NUL is only mentioned.
+    `under` is the path of the root from the repository's top. Bytes that are not UTF-8 become lone surrogates. A file
+    with a NUL byte is a binary file, whose content is not shown.
     """
     prefix = f"{under}/" if under else ""
     changed = (one for one in changes if one.before != one.after or one.path != one.to)
@@ -129,7 +130,7 @@ def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
         head += [f"rename from {_quoted(f'{prefix}{change.path}')}", f"rename to {_quoted(f'{prefix}{change.to}')}"]
     if b"\0" in (change.before or b"") + (change.after or b""):
         return "\n".join([*map(ink.bold, head), f"Binary files {old} and {new} differ\n"])
-    # The first two lines are the names of the files, which need git's quoting.
+    # Drop the first two lines with the file names, which are written below with git's quoting.
     hunks = list(difflib.unified_diff(_patch_lines(change.before), _patch_lines(change.after)))[2:]
     if hunks:
         head.append(f"--- {'/dev/null' if change.before is None else _padded(old)}")
@@ -138,12 +139,12 @@ def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
 
 
 def _padded(name: str) -> str:
-    # git and patch end an unquoted name at a tab, so that one with a space is read whole.
+    # git and patch read a name up to a tab. Without the tab, they would cut the name at a space.
     return f"{name}\t" if " " in name and not name.startswith('"') else name
 
 
 def _quoted(path: str) -> str:
-    """Return a path as git writes it: as a C string if it has control characters, quotes or bytes outside UTF-8."""
+    """Quote a path as git does: as a C string if it has control characters, quotes or bytes that are not UTF-8."""
     if not re.search('[\x00-\x1f\x7f"\\\\\ud800-\udfff]', path):
         return path
     escaped = (
@@ -155,7 +156,7 @@ def _quoted(path: str) -> str:
 
 
 def _patch_lines(content: bytes | None) -> list[str]:
-    # `splitlines` would end lines at characters that end none in a patch.
+    # `splitlines` would also split at characters that do not end a line in a patch.
     return re.findall(r"[^\n]*\n|[^\n]+", (content or b"").decode("utf-8", "surrogateescape"))
 
 
@@ -172,7 +173,10 @@ _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", Co
 
 
 def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
-    """Return a block for each conflict, with its choices if it is the only one, and the last commands to type."""
+    """Return a block for each conflict, then the commands to type when all conflicts are resolved.
+
+    The choices are shown only if there is a single conflict.
+    """
     blocks = ["\n".join(_conflict(one, ink, is_alone=len(conflicts.found) == 1)) for one in conflicts.found]
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))
@@ -182,7 +186,7 @@ def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
 def _conflict(conflict: MergeConflict, ink: Ink, *, is_alone: bool) -> Iterator[str]:
     yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
     for one in conflict.fields:
-        # The successors follow.
+        # If successors are known, they are listed below.
         if one.name != "superseded_by" or not conflict.successors:
             yield f"  {one.name}"
             yield from (f"    {side:<6}  {value}" for side, value in zip(ConflictSide, _pair(one), strict=True))

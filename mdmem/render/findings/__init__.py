@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from mdmem.render.findings.report import CheckedRoot, ReportStyle
 
-# Names of module and function, so that a list of the formats imports none of them.
+# For each format the names of its module and function. Modules are imported only when they are used.
 FORMATS = {
     "text": ("text", "text"),
     "concise": ("text", "concise"),
@@ -25,7 +25,7 @@ FORMATS = {
 
 
 def get_format(name: str) -> Callable[[Sequence[CheckedRoot], ReportStyle], str]:
-    """Return the function that renders the reports of all roots as one text, without its last newline."""
+    """Return the function of a format; it renders the reports of all roots as one text without the last newline."""
     module, function = FORMATS[name]
     made = getattr(import_module(f"mdmem.render.findings.{module}"), function)
     return cast("Callable[[Sequence[CheckedRoot], ReportStyle], str]", made)

@@ -1,4 +1,4 @@
-"""Findings for continuous integration: commands of GitHub, code quality of GitLab, JUnit, and a Markdown summary."""
+"""Render findings for CI: GitHub workflow commands, GitLab code quality, JUnit, and a Markdown summary."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from mdmem.render.findings.report import (
 from mdmem.render.findings.text import concise_line
 from mdmem.render.text import code, count, fit_lines, for_xml, json_text, prose, replace_surrogates
 
-# GitHub shows ten annotations of each level for one step; more would vanish unseen.
+# GitHub shows only ten annotations of each level for one step.
 _ANNOTATIONS = 10
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
 def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return ten commands a level at most, the worst and new ones, then the rest as plain lines, then the sums."""
+    """Return findings as GitHub workflow commands, then the totals.
+
+    There are at most ten commands of each level, for the worst and newest findings. The others are plain lines.
+    """
     shown: Counter[str] = Counter()
     annotated: list[str] = []
     rest: list[str] = []
@@ -39,7 +42,7 @@ def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
         if shown[found.severity] <= _ANNOTATIONS:
             annotated.append(_command(found))
         else:
-            # The runner takes a line that starts with `::` for a command, and `##[` anywhere in one.
+            # GitHub's runner interprets a line that starts with `::`, or contains `##[`, as a command.
             rest.append(f"- {concise_line(found, found.checked.from_top).replace('##[', '## [')}")
     more = [f"{count(len(rest), 'more finding')} without an annotation:"] if rest else []
     return replace_surrogates("\n".join([*annotated, *more, *rest, summary(roots)]))
@@ -64,12 +67,15 @@ def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-# GitLab's words go up to `blocker`; an error here is what its own linters call major.
+# GitLab's severities go up to `blocker`, but its own linters report an error as `major`.
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
 
 def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return the findings as a list; GitLab knows the new ones by a fingerprint without a line number."""
+    """Return the findings as a GitLab code quality report.
+
+    GitLab recognizes known findings by a fingerprint, which does not depend on line numbers.
+    """
     found = all_findings(roots)
     issues = [
         {
@@ -85,10 +91,11 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return a suite for each root and a case for each finding, failed if it fails the run; a clean root passes one.
+    """Return a JUnit report with a suite for each root and a case for each finding.
 
-    An old finding is skipped, so that no server takes it for fixed. A file that could not be read is a case in error. A
-    case is named by its check and message, never by a line.
+    A case has failed if the finding fails the run. An old finding is a skipped case, so that it does not look fixed. An
+    unreadable file is a case with an error. A root without findings has one passed case. The name of a case is the
+    check and the message, without a line number.
     """
     top = ElementTree.Element("testsuites", {"name": "mdmem"})
     for checked in roots:
@@ -118,7 +125,10 @@ def _suite(checked: CheckedRoot) -> ElementTree.Element:
 
 
 def _named(found: Sequence[RootFinding]) -> Iterable[tuple[RootFinding, str]]:
-    """Yield each finding with a name: GitLab shows two cases of one name in a file once, so they are numbered."""
+    """Yield each finding with a name for its case.
+
+    Equal names in a file are numbered, since GitLab shows cases with the same name only once.
+    """
     seen: Counter[tuple[str, str]] = Counter()
     for one in found:
         name = f"{one.finding.code}: {one.finding.message}"
@@ -142,7 +152,7 @@ def _case(found: RootFinding, name: str) -> ElementTree.Element:
     return case
 
 
-# A comment on GitHub has 65,536 characters at most; the table leaves room for the help.
+# The most characters of the page, the table and the list. A comment on GitHub has at most 65,536 characters.
 _PAGE = 65_000
 _TABLE = 45_000
 _LIST = 5_000
@@ -151,7 +161,7 @@ _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 
 def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return the sums, a table with the worst first, and the help, in 65,000 characters at most."""
+    """Return the totals, a table of findings with the worst first, and the help, in at most 65,000 characters."""
     found = reported(roots)
     sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))
     parts = [f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"]
@@ -175,7 +185,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def _details(title: str, lines: Sequence[str], *, limit: int) -> list[str]:
-    """Return a block that opens on a click; nothing if it has no line, or no room."""
+    """Return a collapsible block in a list; an empty list if there is no line or no line fits the limit."""
     start, end = f"<details><summary>{title}</summary>\n\n", "\n\n</details>"
     inner = fit_lines(lines, limit - len(start) - len(end) - 2, _CUT)
     return [f"{start}{inner}{end}"] if inner else []

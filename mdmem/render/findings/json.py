@@ -1,4 +1,4 @@
-"""Render findings as JSON: one document, or one line for each."""
+"""Render findings as JSON: as one document, or as one line for each finding."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from mdmem.render.text import json_text
 
 
 def document(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return one document of all roots."""
+    """Return the findings of all roots as one JSON document."""
     return dump(findings_json(roots))
 
 
 def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
-    """Return one document as values; paths start at their root, and with several roots each finding names its root."""
+    """Return the findings of all roots as JSON values.
+
+    Paths are relative to their root. If there are several roots, each finding states its root.
+    """
     several = len(roots) != 1
-    # All roots of one run have the same kind of tree.
+    # All roots of a run are checked in the same kind of tree, for example the working tree.
     first = roots[0].report if roots else CheckReport("working tree", 0, ())
     return {
         **({"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}),
@@ -35,7 +38,10 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
 
 
 def lines(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return a line for each finding, for each fixed one, and for the sums of each root; `kind` tells them apart."""
+    """Return one JSON line for each finding, each fixed finding, and the totals of each root.
+
+    The key `kind` says which of these a line is.
+    """
     records = [{"kind": "finding", **_finding(one, named=True)} for one in reported(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in fixed(roots)]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
@@ -84,7 +90,7 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
 def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
-    # Bytes that are not UTF-8 become lone surrogates, as in names.
+    # Bytes that are not UTF-8 become lone surrogates, as in file names.
     edits = [
         {**record_json(edit, "path", "start", "end"), "content": edit.content.decode("utf-8", "surrogateescape")}
         for edit in fix.edits

@@ -1,4 +1,4 @@
-"""Shared by all report formats: a checked root, its findings in order, and the sums."""
+"""Define the data that all report formats share: a checked root, its findings in order, and the totals."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class CheckedRoot(Struct, frozen=True):
-    """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
+    """One root that was checked, with its report.
 
-    `line_of` returns the line of a place; None if it cannot be read. `show_path` turns a path of the root into one that
-    the reader can open: in outputs for people; others use paths from the top.
+    `under` is its folder relative to the repository's top, or "" for the top itself. `line_of` returns the source line
+    of a place, or None if it cannot be read. `show_path` converts a path in the root to one that a person can open from
+    the working directory; formats for programs use `from_top` instead.
     """
 
     report: CheckReport
@@ -37,9 +38,10 @@ class CheckedRoot(Struct, frozen=True):
 
 
 class ReportStyle(Struct, frozen=True):
-    """The style of a report: its colours, the version of the program, and whether it shows every finding in full.
+    """Options of a report: its colours, the version of mdmem, and whether to show every finding in full (`is_whole`).
 
-    A report that is narrowed to paths need not fit on a page. `root` is the option as typed, for commands in helps.
+    `is_narrowed` says that the user chose paths to check; the report may then be longer than a page. `root` is the
+    option `--root` as typed, to be repeated in the commands of help texts.
     """
 
     ink: Ink = field(default_factory=Ink)
@@ -49,12 +51,12 @@ class ReportStyle(Struct, frozen=True):
     root: str | None = None
 
     def as_typed(self, help_: str) -> str:
-        """Return a help with commands for the root that was typed."""
+        """Return a help text whose commands have the option `--root` if the user typed it."""
         return help_ if self.root is None else help_.replace("`mdmem ", f"`mdmem --root {shlex.quote(self.root)} ")
 
 
 class RootFinding(Struct, frozen=True):
-    """One finding with the root that it is in."""
+    """One finding, with the checked root in which it was found."""
 
     checked: CheckedRoot
     finding: Finding
@@ -76,32 +78,32 @@ class RootFinding(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """Return the message as valid UTF-8 without characters that act on a terminal or a page."""
+        """Return the message as valid UTF-8, with control characters escaped."""
         return safe_text(self.finding.message)
 
     @property
     def advice(self) -> str:
-        """Return the help in the same form."""
+        """Return the help text as valid UTF-8, with control characters escaped."""
         return safe_text(self.finding.help)
 
 
 def safe_text(text: str) -> str:
-    """Return a text as valid UTF-8 without characters that act on a terminal or a page."""
+    """Return a text as valid UTF-8, with control characters escaped."""
     return visible_text(replace_surrogates(text))
 
 
 def all_findings(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return all findings, the worst first, among them the new ones first, then by path and place."""
+    """Return all findings, sorted by severity (the worst first), new or old (new first), path and place."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.findings)
 
 
 def reported(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return the findings to report one by one, in the same order; old ones are only counted."""
+    """Return the findings to report one by one, sorted like `all_findings`; old findings are not included."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.reported)
 
 
 def fixed(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return the findings that were fixed, in the same order."""
+    """Return the findings that were fixed, sorted like `all_findings`."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.fixed)
 
 
@@ -112,7 +114,7 @@ def _sorted(found: Iterable[RootFinding]) -> tuple[RootFinding, ...]:
 
 
 def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
-    """Return a hash for each finding that stays the same while lines move, and that no two share."""
+    """Return a unique hash for each finding, which does not change if the finding moves to another line."""
     seen: Counter[str] = Counter()
     hashes = []
     for one in found:
@@ -126,17 +128,17 @@ def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
 
 
 def fix_line(fix: Fix) -> str:
-    """Return the title of a fix with the option that makes it."""
+    """Return the title of a fix and the option that applies it."""
     return f"{fix.title} ({fix_flag(fix)})"
 
 
 def fix_flag(fix: Fix) -> str:
-    """Return the option that makes a fix."""
+    """Return the option that applies a fix."""
     return "--fix" if fix.is_safe else "--unsafe-fixes"
 
 
 def summary_line(report: CheckReport) -> str:
-    """Return how many entries were checked, the sums by level, and how many are new, were fixed and can be."""
+    """Return a line with the number of checked entries, and of findings by level: new, fixed, fixable, known."""
     against = f" against {report.base}" if report.base is not None else ""
     tree = f"the {report.tree}" if report.tree in ("working tree", "git index") else report.tree
     parts = [levels(report.reported)]
@@ -161,7 +163,10 @@ def _fixable(findings: Iterable[Finding]) -> list[str]:
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return one line of sums for each root, and one about its old findings; of several roots each is named."""
+    """Return a line with the totals for each root, and a line about its old findings if there are any.
+
+    If there are several roots, each line starts with the root.
+    """
     lines = []
     for one in roots:
         name = f"{one.under or '.'}: " if len(roots) != 1 else ""
@@ -170,7 +175,7 @@ def summary(roots: Sequence[CheckedRoot]) -> str:
 
 
 def old_line(report: CheckReport) -> str:
-    """Return how many old findings there are, with the two ways on; empty if there are none."""
+    """Return a line that counts the old findings and says which commands handle them; empty if there are none."""
     if not report.left_out:
         return ""
     verb = "was" if len(report.left_out) == 1 else "were"
@@ -179,6 +184,6 @@ def old_line(report: CheckReport) -> str:
 
 
 def levels(findings: Iterable[Finding]) -> str:
-    """Return how many findings there are of each level, the worst first."""
+    """Return the number of findings of each level, the worst first, as text."""
     sums = totals(findings)
     return ", ".join(count(number, level) for level, number in sums.items() if number) or "no findings"

@@ -1,4 +1,4 @@
-"""Render findings as SARIF 2.1.0 (OASIS) and as diagnostics of reviewdog."""
+"""Render findings as SARIF 2.1.0 (a JSON format of OASIS) and as diagnostics for reviewdog."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from mdmem.render.findings.text import concise_line
 from mdmem.render.text import json_text, replace_surrogates
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-# A placeholder for the repository's top, which every reader of the file knows.
+# The usual placeholder for the repository's top in SARIF files.
 _TOP = "%SRCROOT%"
 
 
 def rule(code: str) -> dict[str, Any]:
-    """Return the rule of a code; a code without a check has only its id."""
+    """Return the SARIF rule for a code; if no check has this code, the rule has only its id."""
     check = find_check(code)
     if check is None:
         return {"id": code}
@@ -45,7 +45,7 @@ def rule(code: str) -> dict[str, Any]:
 
 
 def sarif(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
-    """Return a log of one run over all roots, with the rules that have findings."""
+    """Return a SARIF log with one run for all roots; it lists only rules that have findings."""
     content = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -114,21 +114,21 @@ def _artifact(path: str) -> dict[str, Any]:
 
 
 def _unlinked(text: str) -> str:
-    # `[text](target)` in a message is a link (SARIF 3.11.6); text of an entry must not become one.
+    # SARIF (3.11.6) interprets `[text](target)` in a message as a link, which text from an entry must not become.
     return re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", replace_surrogates(text))
 
 
 def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return the findings as one `DiagnosticResult` of reviewdog's `proto/rdf/reviewdog.proto`, without other fields.
+    """Return the findings as a `DiagnosticResult`, as reviewdog's `proto/rdf/reviewdog.proto` defines it.
 
-    Columns count bytes of UTF-8, the end of a range is not in it.
+    Columns count bytes of UTF-8. The end of a range is exclusive.
     """
     return json_text({"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in reported(roots)]})
 
 
 def _diagnostic(found: RootFinding) -> dict[str, Any]:
     place, other = found.finding.place, found.finding.other
-    # A line that cannot be read counts as single bytes.
+    # If the line cannot be read, each character counts as one byte.
     line = found.checked.line_of(place) or ""
     ends = {"start": place.column, "end": place.column + place.width}
     span = {}

@@ -1,4 +1,4 @@
-"""Render findings for people: with the source line and the help, or in one line each; and explain checks."""
+"""Render findings for people, in full or as one line each, and explain checks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, 
 from mdmem.render.ink import Ink
 from mdmem.render.text import count
 
-# More findings are a table with the first errors.
+# If there are more findings, they become a table, with the first errors in full.
 _READABLE = 50
 _FIRST, _LEAST = 20, 3
-# Bytes of a page, and of the line below it that counts the errors shown.
+# The bytes of a page, and of the line below the errors that counts them.
 _PAGE, _LINE = 4_000, 60
-# From so many warnings of one check on, one line stands for all.
+# If a check has at least this many warnings, they are one line.
 _FOLDED = 10
 # The number of wings listed after a check.
 _WINGS = 4
@@ -27,10 +27,10 @@ _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check
 
 
 def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
-    """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
+    """Return each finding with its source line, help and fix, then the totals.
 
-    Many warnings of one check are one line. More than 50 findings, or more than fit on a page, are a table by check
-    and wing, with the first errors in full.
+    Many warnings of the same check become one line. If there are more than 50 findings, or more than fit on a page, the
+    result is a table by check and wing, with the first errors in full.
     """
     found, sums = reported(roots), summary(roots)
     if style.is_whole:
@@ -41,17 +41,17 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
             warnings.setdefault(one.finding.code, []).append(one)
     folded = {code: some for code, some in warnings.items() if sum(one.finding.count for one in some) >= _FOLDED}
     single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
-    # Whoever names paths, or compares with a commit, wants all; a first look at a memory is a page.
-    has_room = style.is_narrowed or any(one.report.base is not None for one in roots)
+    # A user who chose paths, or compares with a commit, wants all findings. A first check of a memory fits on a page.
+    is_unlimited = style.is_narrowed or any(one.report.base is not None for one in roots)
     if len(single) <= _READABLE:
         lines = "\n".join(_folded_line(some, style.ink) for some in folded.values())
         page = "\n\n".join(filter(None, [*(_block(one, style) for one in single), lines, sums]))
-        if has_room or size_of(page) <= _PAGE:
+        if is_unlimited or size_of(page) <= _PAGE:
             return page
     table, errors = _table(found, style.ink), [one for one in found if one.severity is Severity.ERROR]
     blocks = [_block(one, style) for one in errors[:_FIRST]]
-    room = _PAGE - size_of(f"{table}{sums}{_WAYS}") - _LINE
-    while not has_room and len(blocks) > _LEAST and sum(size_of(block) + 2 for block in blocks) > room:
+    limit = _PAGE - size_of(f"{table}{sums}{_WAYS}") - _LINE
+    while not is_unlimited and len(blocks) > _LEAST and sum(size_of(block) + 2 for block in blocks) > limit:
         blocks.pop()
     part = f"of {len(errors)} errors {len(blocks)} are shown; " if len(errors) > len(blocks) else ""
     return "\n\n".join([table, *blocks, f"{sums}\n{part}{_WAYS}"])
@@ -65,7 +65,10 @@ def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
 
 
 def _table(found: Sequence[RootFinding], ink: Ink) -> str:
-    """Return a line for each check with its findings in each wing, the most severe and frequent checks first."""
+    """Return a line for each check with the number of its findings in each wing.
+
+    Checks are sorted by severity, then by the number of findings.
+    """
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
         wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
@@ -105,7 +108,7 @@ def _where(place: Place, show_path: Callable[[str], str]) -> str:
 
 def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
     line = checked.line_of(place)
-    # A finding about a whole file is at its first line, and nobody needs to see a fence.
+    # The place of a finding about a whole file is its first line, which is only the fence `---`.
     if not line or line.strip() in ("", "---" if place == Place(place.path) else ""):
         return []
     line = line.rstrip("\r\n").replace("\t", " ")
@@ -114,31 +117,31 @@ def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
     start = max(0, place.column - 60)
     shown = ("…" if start else "") + line[start : start + 110]
     caret = " " * (place.column - 1 - start + bool(start)) + "^" * max(1, min(place.width, len(shown)))
-    # One character for one, or the caret would be at the wrong place.
+    # Each unprintable character is replaced by a single one, so that the caret stays in place.
     shown = "".join(one if one.isprintable() else "\ufffd" for one in shown)
     return [f"  {margin[0]} {shown}", f"  {margin[1]} {caret}"]
 
 
 def concise(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return one line a finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
+    """Return one line for each finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
     return "\n".join(concise_line(found, found.checked.show_path) for found in reported(roots))
 
 
 def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
-    """Return one finding in one line, its path as `show_path` gives it."""
+    """Return one finding as one line, with the path that `show_path` returns."""
     finding = found.finding
     mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
     return f"{_where(finding.place, show_path)}: {found.severity} {finding.code}{mark} {finding.message}"
 
 
 def explanation(code: str, check: Check) -> str:
-    """Return the explanation of a check under a code, which may be a former one."""
+    """Return the explanation of a check; if `code` is a former name of the check, say so."""
     former = f"`{code}` is called `{check.code}` now.\n\n" if code != check.code else ""
     return f"{former}{check.code} ({check.severity})\n\n{check.explanation}"
 
 
 def check_list(checks: Iterable[Check]) -> str:
-    """Return every code with the first line of its explanation, by theme."""
+    """Return the code and summary of each check, grouped by theme."""
     blocks = []
     for theme, group in groupby(checks, key=lambda check: check.theme):
         listed = list(group)
