@@ -1,1 +1,1 @@
-"""Every git process of mdmem starts here; one process serves many files."""
+"""Run git: find repositories, read and write files, commits and history; one process serves many files."""

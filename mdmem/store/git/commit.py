@@ -1,4 +1,4 @@
-"""Commit given paths under the locks of git."""
+"""Commit or stage given paths, even while other processes use git."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ from mdmem.store.git.process import (
 from mdmem.store.git.status import FileStatus, list_file_status
 
 _Result = TypeVar("_Result")
-# A thousand paths are too long for a command line.
+# Pass the paths through standard input, because a thousand paths are too long for a command line.
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 _HELD = re.compile(
     r"^(?:fatal|error): (?:cannot lock ref .*?)?(?:unable to create '([^']+\.lock)': File exists|.* but expected )",
     re.MULTILINE | re.IGNORECASE,
 )
 _NOBODY = re.compile(r"^\*\*\* Please tell me who you are|^fatal: .*(?:empty ident name|auto-detect)", re.MULTILINE)
-# More lines of a hook's output fill the screen.
+# The number of lines of a hook's output that are shown.
 _LINES = 60
 
 
 class LockHeldError(Exception):
-    """Another process is in the way; `lock` is the file that git names."""
+    """Another process holds a lock of git; `lock` is the lock file in git's message, or None."""
 
     def __init__(self, lock: str | None) -> None:
-        """Keep the name of the lock."""
+        """Take the name of the lock file."""
         super().__init__(lock)
         self.lock = lock
 
 
 def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
-    """Run an attempt under a lock of our own, and repeat it while another git process holds git's lock.
+    """Run a function under mdmem's own lock, and repeat it while another git process holds git's lock.
 
-    `git commit --only` reads the index before it locks it: of two at once, the second writes back an old index in which
-    the first commit looks undone. Raises GitLockedError if another git's lock stays for `wait` seconds, or our own
-    processes keep committing for six times as long.
+    mdmem's own lock is needed because `git commit --only` reads the index before it locks the index. If two such
+    commits ran at once, the second would write an old index, in which the first commit looks reverted. Raises
+    GitLockedError if git's lock stays for `wait` seconds, or if mdmem's own lock is taken for six times as long.
     """
     own_lock = repository.git_dir / "mdmem" / "commit.lock"
     with ExitStack() as stack:
@@ -65,7 +65,7 @@ def run_exclusively(repository: Repository, attempt: Callable[[], _Result], *, w
         except BlockingIOError as error:
             raise GitLockedError("another git process keeps committing") from error
         except OSError:
-            # If we cannot write, git cannot either, and gives the reason.
+            # If mdmem cannot write here, git cannot either, and its error message gives the reason.
             pass
         end, pause = time.monotonic() + wait, 0.01
         while True:
@@ -88,17 +88,18 @@ def commit_paths(
     before: Mapping[str, bytes | None] | None = None,
     wait: float = 5.0,
 ) -> str | None:
-    """Commit exactly these files as they are on disk; return the new commit, or None if HEAD has the same content.
+    """Commit exactly these files as they are on disk; return the new commit, or None if nothing differs from HEAD.
 
-    Everything else stays staged or not as it is. Raises NotCommittedError, also as GitLockedError; then the index is as
-    before, and the files stay.
+    The staged changes of all other files stay staged and are not committed. Raises NotCommittedError, of which
+    GitLockedError is a subclass. The index is then as before, and the written files stay on disk.
 
     Args:
         repository: the repository.
-        paths: the files, from the top; one that is gone is committed as deleted.
+        paths: the files, relative to the top of the repository; a deleted file is committed as deleted.
         message: the message of the commit.
-        before: the content of each file before it was written, None for no file: only that may be staged.
-        wait: the seconds to wait while another git holds a lock.
+        before: the content of each file before mdmem wrote it, or None for a new file. If a file has staged changes,
+            they must have exactly this content.
+        wait: the seconds to wait while another process holds git's lock.
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:
@@ -106,21 +107,24 @@ def commit_paths(
     except OSError as error:
         raise NotCommittedError(f"git could not be run: {error.strerror or error}") from error
     finally:
-        # The first error matters more than one of the clean-up.
+        # An error in this clean-up must not replace the error of the commit.
         with suppress(GitError, OSError):
             if commit.intended:
                 run_exclusively(repository, commit.forget_intended, wait=wait)
 
 
 def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5.0) -> None:
-    """Stage exactly these paths from the top as they are on disk, missing ones as deleted; raises GitError."""
+    """Stage exactly these paths as they are on disk, a missing file as deleted; raises GitError.
+
+    The paths are relative to the top of the repository.
+    """
     if paths:
         specs = _specs(tuple(dict.fromkeys(paths)))
         run_exclusively(repository, lambda: _add(repository, "--all", specs), wait=wait)
 
 
 class _Commit(Struct, frozen=True):
-    """One commit of some files; `intended` are the new files that were added to the index for it."""
+    """One commit of some files; `intended` are new files that were added to the index only for this commit."""
 
     repository: Repository
     paths: tuple[str, ...]
@@ -137,17 +141,17 @@ class _Commit(Struct, frozen=True):
         if new:
             self.intended.update(new)
             _add(self.repository, "--intent-to-add", _specs(new))
-        # Without abbreviation git prints the whole name of our commit; HEAD may be another's by the time we ask.
+        # Let git print the full hash of the new commit, since HEAD may already be another commit afterwards.
         settings = ("-c", "core.abbrev=no", "-c", "i18n.commitEncoding=UTF-8")
         with TemporaryDirectory(prefix="mdmem-") as folder:
             file = Path(folder) / "message"
             file.write_bytes(self.message.encode("utf-8", "replace"))
-            # `--only` holds the lock of the index from before the hooks until the branch has moved.
+            # With `--only`, git keeps the index locked from before the hooks run until the branch has moved.
             options = ("--only", "--cleanup=whitespace", "-F", str(file), *_FROM_STDIN)
             specs = _specs([one.path for one in statuses])
             done = _start(self.repository, *settings, "commit", *options, text_in=specs)
         if done.returncode == 1 and done.stdout:
-            # git prints the status where nothing is to be committed: somebody else just committed these files.
+            # git printed the status, so there is nothing to commit: another process just committed these files.
             return None
         if done.returncode:
             self._refuse_failed(done)
@@ -155,7 +159,7 @@ class _Commit(Struct, frozen=True):
         return made[1] if made else resolve(self.repository, "HEAD")
 
     def forget_intended(self) -> None:
-        """Remove the files from the index that we added only for the commit."""
+        """Remove from the index the new files that were added only for this commit."""
         statuses = list_file_status(self.repository, sorted(self.intended))
         left = [one.path for one in statuses if one.is_intended]
         if left:
@@ -163,7 +167,7 @@ class _Commit(Struct, frozen=True):
             _start(self.repository, "update-index", "--force-remove", "-z", "--stdin", text_in=gone)
 
     def _refuse_unseen(self, statuses: Sequence[FileStatus]) -> None:
-        """Refuse files that git ignores, that are in conflict, that a person staged, or that git cannot see."""
+        """Raise NotCommittedError for a file that is ignored, in conflict, staged by a person, or invisible to git."""
         for one in statuses:
             if one.code == "!":
                 raise NotCommittedError(f"git ignores `{one.path}`")
@@ -184,7 +188,7 @@ class _Commit(Struct, frozen=True):
                 raise NotCommittedError(f"git cannot see changes of `{path}`: {why}")
 
     def _stored(self, path: str, content: bytes | None) -> str | None:
-        """Return the digest under which git stores a content of a file, after attributes and filters."""
+        """Return the hash under which git would store a content of a file, after its conversions and filters."""
         if content is None:
             return None
         printed = run(self.repository.top, "hash-object", "--stdin", f"--path={path}", text_in=content)
@@ -198,7 +202,7 @@ class _Commit(Struct, frozen=True):
             hint = "type `git config user.name NAME` and `git config user.email EMAIL`"
             raise NotCommittedError(f"git does not know who you are; {hint}")
         if output.startswith("error: pathspec"):
-            # Another git read the index before it took the lock, and has written it back without our intentions.
+            # Another git process wrote back an older index, without the files that were added for this commit.
             raise LockHeldError(None)
         if done.returncode == 1:
             raise NotCommittedError("a hook refused the commit", output=output)
@@ -214,7 +218,7 @@ def _specs(paths: Sequence[str]) -> bytes:
 
 
 def _start(repository: Repository, *arguments: str, text_in: bytes) -> subprocess.CompletedProcess[str]:
-    """Run a git command that writes; raises LockHeldError if another process holds a lock."""
+    """Run a git command that writes; raises LockHeldError if another process holds git's lock."""
     done = run_as_user(repository.top, *arguments, text_in=text_in)
     held = _HELD.search(done.stderr) if done.returncode else None
     if held:
@@ -223,7 +227,7 @@ def _start(repository: Repository, *arguments: str, text_in: bytes) -> subproces
 
 
 def _raise_failure(done: subprocess.CompletedProcess[str]) -> None:
-    """Raise git's own words, if it failed."""
+    """Raise NotCommittedError with git's own error message if git failed."""
     if done.returncode:
         output = _plain(done.stderr) or _plain(done.stdout)
         raise NotCommittedError(f"git refused: {_faults(output) or f'exit code {done.returncode}'}", output=output)
@@ -236,7 +240,7 @@ def _faults(output: str) -> str:
 
 
 def _plain(printed: str) -> str:
-    """Return the end of an output without colours, other controls and hints."""
+    """Return the last lines of a command's output, without colours, control characters and git's hints."""
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed).replace("\r", "\n")
     lines = [line.rstrip() for line in text.splitlines() if not line.startswith("hint: ")]
     shown = ("".join(one for one in line if one.isprintable() or one == "\t") for line in lines)

@@ -1,7 +1,7 @@
-"""Find the repository, its default branch and the stamp of its state.
+"""Find the repository of a folder and its default branch, and notice when its state changes.
 
-git takes any folder with `HEAD`, `objects` and `refs` for a git directory, and obeys the settings in it; all of
-that can be tracked as ordinary files. Here only a `.git` counts, which git lets nobody track.
+git treats any folder that contains `HEAD`, `objects` and `refs` as a git directory, and obeys the settings in it. An
+attacker could commit such a folder as ordinary files. mdmem therefore accepts only `.git`, which git never tracks.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that a folder is in, or None; raises GitError if git refuses to answer."""
+    """Return the repository that contains a folder, or None; raises GitError if git fails."""
     place = folder
-    # git cannot start in a folder that may not be entered.
+    # Go up to a folder that exists and may be entered, because git cannot start in any other.
     while not os.access(place, os.X_OK) or not place.is_dir():
         place = place.parent
     place = place.resolve()
@@ -34,7 +34,7 @@ def find_repository(folder: Path) -> Repository | None:
         except GitError as error:
             words = str(error)
             is_no_repository = "not a git repository" in words or "cannot use bare repository" in words
-            # As git does, go on above a folder `.git` that is not git directory; a file of that name ends the search.
+            # Like git, continue above a folder `.git` that is no git directory, but stop at a file `.git`.
             if is_no_repository and (top / ".git").is_dir():
                 continue
             if is_no_repository or "must be run in a work tree" in words or "not installed" in words:
@@ -48,7 +48,7 @@ def find_repository(folder: Path) -> Repository | None:
 
 
 def may_be_tracked(folder: Path) -> bool:
-    """Return whether a repository tracks a folder or anything below it; also True if git does not answer."""
+    """Return whether a repository tracks a folder or anything below it; also True if git fails."""
     folder = folder.resolve()
     outer = next(_work_trees_above(folder), None)
     if outer is None or folder.is_relative_to(outer / ".git"):
@@ -56,12 +56,15 @@ def may_be_tracked(folder: Path) -> bool:
     try:
         return bool(run(outer, "ls-files", "-z", "--", pathspec(folder.relative_to(outer).as_posix())))
     except GitError as error:
-        # `proj/.git` may point to `proj/.bare`, which has no work tree, and contains those of its worktrees.
+        # `proj/.git` may point to the bare repository `proj/.bare`, whose worktrees are folders of `proj`.
         return "must be run in a work tree" not in str(error)
 
 
 def _work_trees_above(place: Path) -> Iterator[Path]:
-    """Yield the folders, from one upwards, that have a `.git`; as git does, stop at ceilings and other devices."""
+    """Yield the folders with a `.git`, from a folder upwards.
+
+    Like git, stop at `GIT_CEILING_DIRECTORIES` and where another file system begins.
+    """
     stated = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
     ceilings = {os.path.realpath(path) for path in stated if Path(path).is_absolute()}
     device = None
@@ -81,14 +84,15 @@ def _work_trees_above(place: Path) -> Iterator[Path]:
 def _repository_of(top: Path) -> Repository | None:
     """Return the repository whose top is this folder; None if its settings name another top.
 
-    Raises GitError, also if the file or link `.git` points to a folder that a commit may have brought along: the git
-    directories of worktrees and submodules are outside the work tree, and never tracked.
+    Raises GitError if git fails. Also raises GitError if the file or link `.git` points to a folder inside the work
+    tree, because a commit may have brought that folder along. The git directories of worktrees and submodules are
+    outside.
     """
-    # git searches nothing above the top, and nothing but its `.git` counts there.
+    # The ceiling keeps git from searching above the top.
     variables = {"GIT_CEILING_DIRECTORIES": str(top.parent)}
     printed = run(top, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", variables=variables)
     shown, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
-    # All questions are asked in the top, where another repository, or none, would answer.
+    # Later git commands run in the top, so the repository must be the one that git finds there.
     if not Path(shown).samefile(top):
         return None
     real = Path(git_dir).resolve()
@@ -103,10 +107,10 @@ _KEYS = (r"mdmem\.defaultbranch", r"init\.defaultbranch", r"checkout\.defaultrem
 
 
 class DefaultBranch(Struct, frozen=True):
-    """The default branch as this repository knows it: `ref` is the branch or a remote's copy of it.
+    """The default branch of a repository.
 
-    `is_here` says that it is checked out in this work tree. `at_remote` is the commit of the remote's copy, None where
-    it has none.
+    `ref` is the local branch, or the remote-tracking branch such as `origin/main`. `is_here` says whether the branch is
+    checked out in this worktree. `at_remote` is the commit of the remote-tracking branch, or None without one.
     """
 
     name: str
@@ -117,20 +121,21 @@ class DefaultBranch(Struct, frozen=True):
 
 
 def find_default_branch(repository: Repository) -> DefaultBranch | None:
-    """Return the default branch, or None if nothing tells which it is.
+    """Return the default branch, or None if it is unknown.
 
-    In this order: git's setting `mdmem.defaultBranch`, the remote's HEAD, git's `init.defaultBranch`, `main`,
-    `master`, `trunk`, and in a repository without a remote its only branch. Of the branch and the remote's copy the one
-    that is checked out counts, else the one that contains the other, else the remote's.
+    The first of these names that exists is used: git's setting `mdmem.defaultBranch`, the remote's HEAD, git's
+    `init.defaultBranch`, `main`, `master`, `trunk`. A repository without a remote and with only one branch uses that
+    branch. If there are both a local and a remote-tracking branch, the local one is used if it is checked out or
+    contains the other one; else the remote-tracking branch is used.
     """
     printed = run(repository.top, "config", "-z", "--get-regexp", rf"^({'|'.join(_KEYS)})$", ok=(0, 1))
-    # The last value of a key counts.
+    # If a key has several values, git uses the last one.
     stated = {key: value for key, _, value in (record.partition("\n") for record in records(printed))}
     remote = _remote_in(stated)
     copies = f"refs/remotes/{remote}/"
     form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
     printed = run(repository.top, "for-each-ref", form, "refs/heads/", *([copies] if remote else []))
-    # For each ref its target, its commit, and a star if it is checked out here.
+    # Each line has a ref, the target of a symbolic ref, the commit, and a star if the ref is checked out here.
     rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
     refs = {name: fields for name, *fields in rows}
     at_head = refs.get(f"{copies}HEAD", [""])[0].removeprefix(copies)
@@ -151,7 +156,7 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
 
 
 def _remote_in(stated: Mapping[str, str]) -> str:
-    """Return the shared remote; empty if there is none, or if there are several and none is preferred."""
+    """Return the remote of the default branch; empty without remotes, or if there are several and none is preferred."""
     names = {key.removeprefix("remote.").rpartition(".")[0] for key in stated if key.startswith("remote.")}
     for name in (stated.get("checkout.defaultremote", "origin"), "origin"):
         if name in names:
@@ -159,7 +164,7 @@ def _remote_in(stated: Mapping[str, str]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-# The files that decide which commits exist, and how git compares the disk with them.
+# The files in a git directory that determine the refs, the index and the configuration.
 _OWN = ("HEAD", "index", "config.worktree", "reftable/tables.list")
 _SHARED = ("config", "packed-refs", "shallow", "info/attributes", "reftable/tables.list")
 _REFS = ("refs/heads", "refs/remotes", "refs/replace")
@@ -168,7 +173,7 @@ _REFS = ("refs/heads", "refs/remotes", "refs/replace")
 def stamp_of(repository: Repository) -> object:
     """Return a value that changes whenever HEAD, a ref, the index, git attributes or git's configuration change.
 
-    It starts no git process, since a server calls it before each answer.
+    No git process is started, because a server calls this function before each answer.
     """
     paths = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
     paths.append(repository.top / ".gitattributes")
@@ -180,7 +185,7 @@ def stamp_of(repository: Repository) -> object:
         with suppress(OSError):
             stat = path.stat()
             stamp.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
-            # Two changes within one tick of the file system's clock leave the same times.
+            # Two quick changes may leave the same mtime, so a file that just changed is compared by its content.
             if max(stat.st_mtime_ns, stat.st_ctime_ns) > recent:
                 stamp.append(read_regular(path))
     return stamp

@@ -18,20 +18,20 @@ from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionE
 
 
 def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
-    """Return the output of a git command about history, through GitPython; raises GitError.
+    """Return the output of a git command about history, by GitPython; raises GitError.
 
-    Importing GitPython takes 0.1 s, so no question about the current files uses this.
+    Importing GitPython takes 0.1 s, so questions about the current files must not call this function.
     """
-    # The package and not its modules: another thread may import these before the package has found git.
+    # Import the package, not its modules. Another thread could import a module before the package has found git.
     from git import Git
     from git.exc import CommandError
 
-    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
+    # Do not use `Repo`, which accepts a folder with `HEAD`, `objects` and `refs` before it looks at `.git`.
     git = Git(repository.top)
     named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
     if repository.top != repository.git_dir:
         named["GIT_WORK_TREE"] = str(repository.top)
-    # The library hands on a hook's variables; these outweigh them.
+    # GitPython passes on the environment of a hook. These variables override it.
     git.update_environment(**named, **OURS, **repository.variables)
     try:
         asked = getattr(git(c=list(SETTINGS)), command.replace("-", "_"))
@@ -42,7 +42,7 @@ def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
 
 
 class Commit(Struct, frozen=True):
-    """One commit; `when` is ISO 8601."""
+    """One commit: its abbreviated hash, author, time in ISO 8601, subject, and the paths that it changed."""
 
     digest: str
     author: str
@@ -58,12 +58,12 @@ _LOG = ("log", *_PLAIN, "--no-show-signature")
 def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
     """Return the commits that changed any of the paths, newest first, each with the paths that it changed.
 
-    `until` is the commit to start from, HEAD where it is None.
+    `until` is the commit to start from; None means HEAD.
     """
     try:
         return list(_commits_in(_ask(repository, *_LOG, *_NAMES, until or "HEAD", "--", *paths)))
     except GitError:
-        # Before the first commit, or where the repository is gone, there is no history.
+        # A repository without commits, or one that was deleted, has no history.
         return []
 
 
@@ -71,7 +71,7 @@ _NAMES = ("--format=%x01%h%x02%an%x02%aI%x02%s", "--name-only", "-z")
 
 
 def _commits_in(printed: bytes) -> Iterator[Commit]:
-    # A subject may contain the mark itself; only a digest follows a real one.
+    # A subject may contain the separator, too, so a hash must follow it.
     for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", printed.decode("utf-8", "surrogateescape")):
         if record:
             head, _, rest = record.partition("\n")
@@ -81,7 +81,7 @@ def _commits_in(printed: bytes) -> Iterator[Commit]:
 
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
-    """Return the author and the short commit that last changed each path below a folder, in `since..tip`."""
+    """Return the author and abbreviated hash of the last commit in `since..tip` for each path below a folder."""
     printed = run(repository.top, *_LOG, *_NAMES, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
     found: dict[str, tuple[str, str]] = {}
     for commit in _commits_in(printed):
@@ -93,9 +93,9 @@ def last_touches(repository: Repository, since: str, tip: str, under: str) -> di
 def list_deletions(
     repository: Repository, under: str, *, revisions: Sequence[str] = ()
 ) -> dict[str, tuple[str, str | None]]:
-    """Return, for each path that history deleted or moved away, the newest such commit and the new path.
+    """Return each path that the history deleted or moved, with the newest such commit and the new path, or None.
 
-    `revisions` are the commits to start from, HEAD where there are none.
+    `revisions` are the commits to start from; if empty, HEAD.
     """
     options = ("-z", "-M", "--diff-filter=DR", "--name-status", "--format=%x01%h")
     try:
@@ -108,7 +108,7 @@ def list_deletions(
 def list_staged_deletions(
     repository: Repository, under: str, *, index: Path | None = None
 ) -> dict[str, tuple[str, str | None]]:
-    """Return, for each path that the index deletes or moves away, no commit and the new path."""
+    """Return each path that the staged changes delete or move, with an empty commit and the new path, or None."""
     options = ("diff", "--cached", *_PLAIN, "-z", "-M", "--diff-filter=DR", "--name-status")
     try:
         printed = run(repository.top, *options, "--", pathspec(under), index=index)
@@ -125,7 +125,7 @@ def _deletions_in(printed: bytes) -> dict[str, tuple[str, str | None]]:
 
 
 def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the head of the commit, the status, the path and the new path of each change of `log --name-status -z`."""
+    """Yield commit, status, path and new path of each change in the output of `git log --name-status -z`."""
     head, tokens = "", iter(records(printed))
     for token in tokens:
         token = token.lstrip("\n")
@@ -137,9 +137,9 @@ def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
 
 
 def first_days(repository: Repository, folders: Sequence[str]) -> dict[str, str]:
-    """Return the day of the first commit of each file at or below some paths, through renames within them.
+    """Return the day of the first commit of each file at or below some paths, following renames among these paths.
 
-    Nothing in a shallow clone, where each file looks new.
+    In a shallow clone the result is empty, because every file would look new.
     """
     days: dict[str, str] = {}
     for day, _, old, new in reversed(_arrivals(repository, folders)):
@@ -151,7 +151,7 @@ _DAY = "--format=%x01%as"
 
 
 def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str, str, str, str]]:
-    """Return the steps that added or renamed a file, newest first."""
+    """Return the changes that added or renamed a file, newest first: day, status, old path and new path."""
     if not folders or _cut_commits(repository):
         return []
     options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
@@ -162,13 +162,13 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
 
 
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
-    """Return the day on which the status of each file below a folder became deprecated; nothing in a shallow clone."""
+    """Return the day on which the status of each file below a folder became deprecated; empty in a shallow clone."""
     current: dict[str, str] = {}
     for _, _, old, new in _arrivals(repository, [under]):
         current.setdefault(old, current.get(new, new))
     if not current:
         return {}
-    # A commit without parents changed nothing, and git would search everything that it added.
+    # Leave out the first commit, because it changed no status and git would search all its files.
     patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
     printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
     ended: dict[str, str] = {}
@@ -176,12 +176,12 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
     for part in _ENDING.finditer(printed.decode("utf-8", "replace")):
         day, path = part["day"] or day, part["path"] or path
         if part["ended"]:
-            # The newest change comes first.
+            # Commits are listed newest first, so keep the first day.
             ended.setdefault(current.get(path, path), day)
     return ended
 
 
-# The status is in the front matter, at the head of a file; a body may mention one, too.
+# Accept only changes in the first 99 lines, where the front matter is, since a body may contain `status:`, too.
 _ENDING = re.compile(
     r"^\x01(?P<day>\S+)$|^\+\+\+ b/(?P<path>.+?)\t?$|^@@ -\d{1,2}(?:,\d+)? \+\d{1,2}(?:,\d+)? @@.*\n"
     r"(?=(?:[-+].*\n)*?-status:)(?P<ended>(?:[-+].*\n)*?\+status:[ \t]*['\"]?deprecated\b)",
@@ -190,29 +190,32 @@ _ENDING = re.compile(
 
 
 _HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
-# git reads no date before it.
+# git cannot parse an earlier date.
 _EPOCH = date(1970, 1, 2)
-# git compares every changed path with each of them, and a command line has an end: of more places all are asked for.
+# With more paths than this, ask git about the whole repository, because command lines are limited in length.
 _MOST_PLACES = 256
 
 
 class Activity(Struct, frozen=True):
-    """The day of the newest change of each path, from the top; `is_cut`: a shallow clone may hide some."""
+    """The day of the newest change of each path; `is_cut` says that a shallow clone may hide changes.
+
+    Paths are relative to the top of the repository.
+    """
 
     days: Mapping[str, date] = field(default_factory=dict)
     is_cut: bool = False
 
 
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
-    """Return when the files at or below some paths last changed, asked of one git process.
+    """Return the day on which files at or below some paths last changed.
 
-    Changes that came with a merge count on its day. `until` is the commit to start from, HEAD where it is None. A
-    repository without a commit has no changes. Raises GitError if git does not answer.
+    Changes that a merge brought in count on the day of the merge. `until` is the commit to start from; None means HEAD.
+    A repository without commits has no changes. Raises GitError if git fails.
     """
     options = ["-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"]
     options += ["--no-renames", "--no-follow"]
     if since >= _EPOCH:
-        # A day begins elsewhere up to 14 hours earlier.
+        # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones.
         options.append(f"--since={datetime.combine(since - timedelta(days=1), time(), UTC).isoformat()}")
     paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
@@ -227,7 +230,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     for record in records(printed):
         head = _HEAD.match(record)
         if head:
-            # At the end of a shallow clone every file looks new.
+            # In the oldest commit of a shallow clone every file looks new, so that commit does not count.
             day = None if head[1] in cut else date.fromisoformat(head[2])
         elif day is not None:
             path = record.removeprefix("\n")
@@ -244,11 +247,10 @@ def _cut_commits(repository: Repository) -> frozenset[str]:
 
 
 class FileRevision(Struct, frozen=True):
-    """One commit's change of a file: the blobs before and after, None for no file.
+    """One commit's change of a file, with the hashes of the content before and after; None if there was no file.
 
-
-    `path` is from the top; `moved_from` is the path before, `moved_to` the new path of a file that is gone. `when`
-    is the committer's date in ISO 8601.
+    `path` is relative to the top of the repository. `moved_from` is the earlier path, and `moved_to` the later path of
+    a file that was moved away. `when` is the committer's date in ISO 8601.
     """
 
     commit: str
@@ -264,15 +266,15 @@ class FileRevision(Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """Return the short name of the commit."""
+        """Return the abbreviated hash of the commit."""
         return self.commit[:10]
 
 
 def file_changes(repository: Repository, path: str, *, until: str | None = None) -> tuple[FileRevision, ...]:
-    """Return the commits that changed a file, newest first, through renames; none if there is no commit.
+    """Return the commits that changed a file, newest first, following renames; empty if there is no commit.
 
-    `until` is the commit to start from, HEAD where it is None. As git's log does, it follows the side of a merge that
-    the file came from; a merge is listed only where it differs from all that it merges.
+    `until` is the commit to start from; None means HEAD. At a merge, only the side that the file came from is followed,
+    as in `git log`. A merge itself is listed only if its version differs from all its parents.
     """
     try:
         start = resolve(repository, until or "HEAD")
@@ -285,7 +287,7 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
         found += _changes_at(repository, path, start)
         if not found or found[-1].before is not None or found[-1].after is None:
             break
-        # A file that a commit added may have been moved there. `git log --follow` also finds copies.
+        # The commit that added the file may have renamed it. `git log --follow` is not used, as it also follows copies.
         added = found[-1]
         move = next((one for one in _renames_of(repository, added.commit) if one.path == path), None)
         if move is None:
@@ -302,7 +304,7 @@ _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
 class _Change(NamedTuple):
-    """A file in git's raw format: the blobs before and after, None for no file, its path, and that before a rename."""
+    """A changed file in git's raw format: the hashes before and after (None for no file), the new and the old path."""
 
     before: str | None
     after: str | None
@@ -311,7 +313,7 @@ class _Change(NamedTuple):
 
 
 def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
-    """Yield the changes of one path, back to where the file was added."""
+    """Yield the changes of one path, newest first, until the commit that added the file."""
     form = "--format=%x01%H%x02%an%x02%ae%x02%cI%x02%s"
     options = (*_RAW, "--no-renames", "--no-show-signature", "--diff-merges=combined", form)
     parts = iter(records(_ask(repository, "log", *options, start, "--", pathspec(path))))
@@ -330,7 +332,7 @@ def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileR
 
 def _raw_change(head: str, rest: Iterator[str]) -> _Change:
     words = head.lstrip("\n").lstrip(":").split(" ")
-    # A mode and a blob for each parent and for the result, and a letter for each parent.
+    # The words are a mode and a hash for each parent and for the result, and a letter for each parent.
     parents = len(words) // 2 - 1
     *before, after = (blob if blob.strip("0") else None for blob in words[parents + 1 : -1])
     old = path = next(rest)
@@ -340,9 +342,9 @@ def _raw_change(head: str, rest: Iterator[str]) -> _Change:
 
 
 def _renames_of(repository: Repository, commit: str) -> Iterator[_Change]:
-    """Yield the renames that a commit made; none for one without a parent here."""
+    """Yield the renames in a commit; none if its parent is not in this clone."""
     with suppress(GitError):
-        # An entry is short, and a move rewrites its links: more than half of it may differ.
+        # 40% is less than git's default: entries are short and a move rewrites links, so much of a file may differ.
         printed = _ask(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, f"{commit}^1", commit)
         parts = iter(records(printed))
         changes = [_raw_change(head, parts) for head in parts]

@@ -1,4 +1,4 @@
-"""Merge revisions without a work tree, and compare them by ancestry."""
+"""Merge revisions without changing the work tree, and find common ancestors."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from mdmem.store.git.process import (
 
 
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
-    """Return whether a commit is another one or an ancestor of it; a commit that is not here is not an ancestor."""
+    """Return whether a commit is an ancestor of another commit or the same; false if one is not in the repository."""
     asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
     return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
 
 def is_ancestor_of_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
-    """Return whether a commit is among others or an ancestor of one; commits that are not here are ignored."""
+    """Return whether a commit is one of some commits or an ancestor of one; unknown commits are ignored."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
     counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
     return not run(repository.top, *counted, text_in=asked, variables=repository.variables).strip()
 
 
 def committed_at(repository: Repository, commit: str) -> datetime | None:
-    """Return a commit's own date; None if it lies beyond the calendar."""
+    """Return the committer's date of a commit, or None if Python cannot represent the date."""
     asked = ("log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
     seconds = int(run(repository.top, *asked, variables=repository.variables))
     try:
@@ -49,16 +49,17 @@ def committed_at(repository: Repository, commit: str) -> datetime | None:
 
 
 class PathConflict(Struct, frozen=True, order=True):
-    """A path that git cannot merge; `kind` is git's word: `content`, `add/add`, `modify/delete`, `rename/delete`, …"""
+    """A path that git cannot merge; `kind` is git's word, such as `content`, `add/add` or `modify/delete`."""
 
     path: str
     kind: str
 
 
 class MergeResult(Struct, frozen=True):
-    """The result of merging `commit` into `into`: its tree, their common ancestor, and the conflicts, sorted by path.
+    """The result of merging `commit` into `into`: its tree, the merge base, and the conflicts, sorted by path.
 
-    `repository` also sees the objects of the result; they are removed with it. Paths are relative to the top.
+    `repository` can also read the new objects of the result; they are deleted together with it. Paths are relative to
+    the top of the repository.
     """
 
     tree: str
@@ -70,10 +71,10 @@ class MergeResult(Struct, frozen=True):
 
 
 def merge(repository: Repository, into: str, commit: str) -> MergeResult:
-    """Return the result of merging a revision into another one; the repository is not changed.
+    """Return the result of merging a revision into another one, without changing the repository.
 
-    It is what a host's bare repository gives, the same everywhere: attributes and settings of the work tree do not
-    count, and no merge driver runs. Raises UnknownRevisionError and subclasses of GitError.
+    The result is the same on every machine and in a host's bare repository. Attributes and settings of the work tree
+    are therefore ignored, and no merge driver runs. Raises UnknownRevisionError and subclasses of GitError.
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
     ancestor = merge_base(repository, into, commit)
@@ -95,7 +96,7 @@ def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: s
     }
     drivers = [f"--config-env={name}=MDMEM_MERGE_FILE" for name in _drivers(repository)]
     command = [*_SETTINGS, *drivers, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
-    # git ends with 129 for options that it does not know.
+    # The exit code 129 means that git does not know an option.
     done = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, 129))
     if not done:
         found = run(repository.top, "version").decode().strip()
@@ -104,7 +105,7 @@ def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: s
 
 
 _MERGE_FILE = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
-# All other settings that change a merge are set to git's default.
+# Set every setting that changes a merge to git's default.
 _SETTINGS = tuple(
     part
     for setting in (
@@ -120,7 +121,7 @@ _SETTINGS = tuple(
 
 
 def _drivers(repository: Repository) -> list[str]:
-    """Return the settings that name a driver's command; the one file of attributes left could call for them."""
+    """Return the settings that name a merge driver's command, if `info/attributes` exists and may select a driver."""
     if not (repository.common_dir / "info" / "attributes").exists():
         return []
     wanted = ("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$")
@@ -132,8 +133,8 @@ _KIND = re.compile(r"CONFLICT ?\(([^)]*)\)")
 
 
 def _conflicts(printed: str) -> set[PathConflict]:
-    """Return the conflicts in the two sections after the tree: the unmerged files, and git's messages."""
-    # Each listed file ends with a NUL, and one more precedes the messages.
+    """Return the conflicts from the output of `git merge-tree`: the list of unmerged files, and git's messages."""
+    # A NUL ends each listed file, and another NUL separates the list from the messages.
     listed, _, messages = f"\0{printed}".partition("\0\0")
     unmerged = {record.split("\t", 1)[1] for record in listed.split("\0") if "\t" in record}
     found: set[PathConflict] = set()
@@ -145,15 +146,15 @@ def _conflicts(printed: str) -> set[PathConflict]:
         stated, message = next(rest, ""), next(rest, "")
         kind = _KIND.match(message) or _KIND.match(stated)
         if kind and paths:
-            # The newest versions write the type as `contents`, and the sentence as `content`.
+            # The newest versions of git write `contents` in one place and `content` in another.
             word = "content" if kind[1] == "contents" else kind[1]
             found |= {PathConflict(path, word) for path in unmerged.intersection(paths) or paths[:1]}
-    # A kind of message that a later git invents must not hide a conflict.
+    # Also report an unmerged file without a known message, since later versions of git may have new messages.
     return found | {PathConflict(path, "content") for path in unmerged - {one.path for one in found}}
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return the common ancestor of two revisions, the first that git names where there are several.
+    """Return the merge base of two revisions; if there are several, the first in git's order.
 
     Raises UnknownRevisionError, ShallowHistoryError and NoCommonAncestorError.
     """
@@ -168,12 +169,12 @@ def merge_base(repository: Repository, one: str, other: str) -> str:
 
 
 def is_shallow(repository: Repository) -> bool:
-    """Return whether the history was cut off when the repository was cloned or fetched."""
+    """Return whether the repository is a shallow clone, whose older history is missing."""
     return run(repository.top, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
 def pending_merge_parents(repository: Repository) -> tuple[str, ...]:
-    """Return the commits that a merge in progress will have as parents besides HEAD; none if there is no merge."""
+    """Return the commits that are being merged into HEAD; empty if no merge is in progress."""
     try:
         return tuple(read_regular(repository.git_dir / "MERGE_HEAD").decode("ascii").split())
     except FileNotFoundError:
@@ -187,9 +188,9 @@ def merge_file(
     labels: tuple[str, str, str] = ("ours", "base", "theirs"),
     width: int = 7,
 ) -> tuple[bytes, bool]:
-    """Return the merge of ours, base and theirs, and whether it has a conflict.
+    """Return the three-way merge of `versions` (ours, base, theirs), and whether the result has conflicts.
 
-    The settings for conflicts are those of `folder`. Raises GitError for binary content.
+    The conflict style is read from git's settings in `folder`. Raises GitError for binary content.
     """
     named = [part for label in labels for part in ("-L", label)]
     with TemporaryDirectory(prefix="mdmem-") as temporary:
@@ -200,10 +201,10 @@ def merge_file(
         try:
             return run(folder, *command), False
         except GitError:
-            # git counts the conflicts in its exit code, up to 127.
+            # The exit code is the number of conflicts, up to 127.
             return run(folder, *command, ok=tuple(range(1, 128))), True
 
 
 def shows_base(folder: Path) -> bool:
-    """Return whether `merge.conflictStyle` shows the common ancestor in a conflict."""
+    """Return whether git's setting `merge.conflictStyle` shows the base version in a conflict."""
     return run(folder, "config", "--get", "merge.conflictStyle", ok=(0, 1)).strip() in (b"diff3", b"zdiff3")

@@ -1,4 +1,4 @@
-"""Run git: its processes, errors, settings and objects."""
+"""Run git processes with safe settings, and read objects of a repository."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's check
 
 
 class UnknownRevisionError(UsageError):
-    """A revision is no commit of this repository."""
+    """A revision does not name a commit of this repository."""
 
 
 class NoCommonAncestorError(GitError):
-    """Two commits have no history in common."""
+    """Two commits have no common history."""
 
 
 class ShallowHistoryError(GitError):
-    """The history is cut off before the commit that two others have in common."""
+    """The merge base of two commits is missing, because the clone is shallow."""
 
 
 class NotCommittedError(GitError):
-    """git did not commit the files that were written; `output` is that of git and the hooks."""
+    """git did not commit the files that were written; `output` is what git and its hooks printed."""
 
     def __init__(self, why: str, *, output: str = "") -> None:
-        """Set the message: the reason, that the files stay, and the output."""
+        """Take the reason and the output; the message also says that the written files stay."""
         printed = f"\n{output}" if output else ""
         super().__init__(f"{why}; nothing was committed, the files are written{printed}")
         self.output = output
 
 
 class GitLockedError(NotCommittedError):
-    """Another process held a lock of git for longer than we wait; a later try may succeed."""
+    """Another process held git's lock until the time limit; a later attempt may succeed."""
 
 
 class ObjectStore:
-    """A temporary folder for new objects; git also reads the real store and those of the environment.
+    """A temporary folder for new git objects; git can also read the objects of the real repository.
 
-    The folder is removed with this object. Raises GitError if none can be made.
+    The folder is deleted together with this object. Raises GitError if the folder cannot be created.
     """
 
     def __init__(self, real: Path) -> None:
-        """Make the folder."""
+        """Create the folder; `real` is the object folder of the repository."""
         try:
             self._folder = Path(mkdtemp(prefix="mdmem-"))
             finalize(self, rmtree, self._folder, ignore_errors=True)
@@ -64,7 +64,7 @@ class ObjectStore:
             message = f"no temporary folder can be written: {reason}; set TMPDIR to one that can"
             raise GitError(message) from error
         others = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
-        # git takes an entry that starts with a quote for a C string, in which a colon separates nothing.
+        # Quote the path, because git would split an unquoted path at each colon.
         escaped = real.as_posix().replace("\\", "\\\\").replace('"', '\\"')
         self.environment = {
             "GIT_OBJECT_DIRECTORY": str(self._folder / "objects"),
@@ -73,20 +73,21 @@ class ObjectStore:
 
     @property
     def empty(self) -> Path:
-        """Return a folder without attributes, which git may use for temporary files."""
+        """Return an empty folder in which git can run without finding attributes."""
         return self._folder / "empty"
 
 
-# All of git's variables are dropped but for the ones below. Those about a repository or its history (`GIT_DIR`,
-# `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`, `GIT_SHALLOW_FILE`, `GIT_PREFIX`) belong to a hook, and ours is
-# found from the folder; those that name a program or a trace (`GIT_EXTERNAL_DIFF`, `GIT_PAGER`, `GIT_ASKPASS`,
-# `GIT_TRACE`) are not needed. No variable comes from a repository: each is the user's, or that of a hook's git.
+# Of the variables whose names start with `GIT_`, mdmem passes only those below to git. Variables about a repository
+# (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`, `GIT_SHALLOW_FILE`, `GIT_PREFIX`) are set in a hook,
+# but mdmem finds its repository from the folder. Variables that name a program or a trace file (`GIT_EXTERNAL_DIFF`,
+# `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) are not needed. The user, or git for a hook, sets these variables. The content
+# of a repository never does.
 
-# While a push is received, the hook has to see the objects that are not accepted yet.
+# A hook that receives a push needs these variables to read the pushed objects before git accepts them.
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
-# The author; the user's settings and those of `git -c`, but not `GIT_CONFIG`, which replaces the settings; ssh and the
-# editor; where not to search for repositories; and the folder of git's programs. `GIT_INDEX_FILE` is passed only by
-# callers of `staged_index`.
+# Variables for the author, for settings (but not `GIT_CONFIG`, which would replace all settings), for ssh, for the
+# editor, for the folders where the search for a repository stops, and for the folder of git's programs.
+# `GIT_INDEX_FILE` is only passed for an index that `staged_index` returned.
 _KEPT_PREFIXES = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",
@@ -97,11 +98,11 @@ _KEPT_PREFIXES = (
     "GIT_EXEC_PATH",
 )
 
-# Also for commands that write. A folder that only looks like a git directory may have come with a commit, with settings
-# that name programs; git's own `.git`, and a bare repository named by `GIT_DIR`, count as before.
+# A commit may contain a folder that looks like a bare repository and whose settings run programs. With this setting,
+# git accepts a bare repository only if `GIT_DIR` names it.
 EXPLICIT = ("-c", "safe.bareRepository=explicit")
-# A repository's settings may name programs for these, and reading needs none. Without `showRoot` a log would hide the
-# changes of the first commit.
+# The settings for commands that read. They switch off programs that a repository's settings could name. With
+# `log.showRoot=true`, a log includes the changes of the first commit.
 SETTINGS = (
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -113,10 +114,10 @@ SAFE = (*(part for setting in SETTINGS for part in ("-c", setting)), "--no-pager
 
 
 class Repository(Struct, frozen=True):
-    """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
+    """One git worktree: its top folder, its own git directory, and the git directory that all worktrees share.
 
-    `objects` is another store that is read, too. A bare repository is its own top. `is_literal` ignores the
-    replacements of `git replace`.
+    `objects` is another folder of objects that is read, too. A bare repository is its own top. With `is_literal`, git
+    ignores the replacements of `git replace`.
     """
 
     top: Path
@@ -127,29 +128,29 @@ class Repository(Struct, frozen=True):
 
     @classmethod
     def bare(cls, folder: Path) -> Repository:
-        """Return the bare repository of a folder."""
+        """Return the bare repository in a folder."""
         return cls(folder, folder, folder)
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return git's variables for this repository and its objects."""
+        """Return git's environment variables for this repository and its extra objects."""
         literal = {"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {}
         if self.top == self.git_dir:
-            # The user's git may find bare repositories only where they are named.
+            # `safe.bareRepository=explicit` requires that `GIT_DIR` names a bare repository.
             return {"GIT_DIR": str(self.git_dir), **literal}
         return {**(self.objects.environment if self.objects is not None else {}), **literal}
 
 
-# LANGUAGE overrides every locale but C, and git's sentences are compared by their English words.
+# mdmem compares git's messages with English words, so LANGUAGE, which overrides most locales, must be empty.
 OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
 
 
 def environment_for(
     environment: Mapping[str, str], index: Path | None = None, variables: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the environment of a git process: without another repository, in English, and with our own variables.
+    """Return the environment of a git process: safe variables of the user, English messages, and extra variables.
 
-    If those name the repository, the object folders of a hook's repository are left out.
+    If `variables` names the repository with `GIT_DIR`, the object folders of a hook's repository are left out.
     """
     variables = variables or {}
     kept = {
@@ -173,7 +174,10 @@ def run(
     ok: tuple[int, ...] = (0,),
     seconds: float | None = None,
 ) -> bytes:
-    """Run git in a folder and return what it printed; raises GitError with git's own words, or after some seconds."""
+    """Run git in a folder and return its output; raises GitError with git's own message, or after a time limit.
+
+    `ok` are the exit codes that do not raise. `seconds` is the time limit.
+    """
     try:
         done = subprocess.run(
             ["git", *SAFE, *arguments],
@@ -202,16 +206,16 @@ def run_as_user(
     variables: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that writes, as its user would: hooks, signing and helpers work; every exit code returns.
+    """Run a git command that writes, with the user's hooks, signing and helpers; return its output and exit code.
 
-    With a timeout git has no terminal on which ssh would ask, and everything that it starts ends with it.
-    Raises OSError and TimeoutExpired.
+    With a timeout, git has no terminal on which ssh could prompt, and all processes that it starts end with it. Raises
+    OSError and TimeoutExpired.
     """
     environment = environment_for(os.environ, None, variables)
-    # Unlike for reading, git may refresh its index.
+    # A command that writes may refresh the index, unlike a command that reads.
     del environment["GIT_OPTIONAL_LOCKS"]
     command = ["git", "--no-pager", *EXPLICIT, *arguments]
-    # A program that a hook leaves running keeps its output open: reading a pipe would not end before it does.
+    # Use files, not pipes. A background program that a hook started would keep a pipe open.
     with TemporaryFile() as out, TemporaryFile() as err:
         git = subprocess.Popen(
             command,
@@ -248,39 +252,39 @@ def _kill(git: subprocess.Popen[bytes], *, is_session: bool) -> None:
 
 
 def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
-    """Return the index a hook was given (`commit -o`, `commit -a`), if it belongs to this repository."""
+    """Return the index file that git passed to a hook (`commit -o`, `commit -a`) if it belongs to this repository."""
     given = environment.get("GIT_INDEX_FILE")
     if not given:
         return None
     path = (cwd / given).resolve()
-    # Deeper in the same folder lie the indexes of worktrees and submodules.
+    # Only a file directly in the git directory counts; deeper ones belong to worktrees and submodules.
     return path if path.parent == repository.git_dir.resolve() and path.exists() else None
 
 
 def resolve(repository: Repository, revision: str) -> str:
-    """Return the commit that a revision names; raises UnknownRevisionError if it names none."""
+    """Return the commit of a revision; raises UnknownRevisionError if there is none."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
-    # A range gives several.
+    # A range such as `a..b` gives several commits.
     if len(printed.split()) != 1:
         raise UnknownRevisionError(f"`{revision}` is not a commit here; write a branch, a tag or a commit")
     return printed.decode().strip()
 
 
 def has_commit(repository: Repository, commit: str) -> bool:
-    """Return whether the repository has a commit."""
+    """Return whether a commit is in the repository."""
     asked = ("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
     return bool(run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128)))
 
 
 def setting(repository: Repository, name: str) -> str | None:
-    """Return one value of git's configuration, or None."""
+    """Return the value of one key of git's configuration, or None."""
     printed = run(repository.top, "config", "--get", name, ok=(0, 1))
     return printed.decode("utf-8", "replace").strip() or None
 
 
 def hooks_folder(repository: Repository) -> Path:
-    """Return where git looks for hooks, `core.hooksPath` included."""
+    """Return the folder in which git looks for hooks; `core.hooksPath` may change it."""
     printed = run(repository.top, "rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
     return repository.top / printed
 
@@ -291,54 +295,57 @@ def editor(folder: Path) -> str:
 
 
 def pathspec(under: str) -> str:
-    """Return the pathspec of a folder, from the top, that matches nothing else, whatever characters its name has."""
+    """Return a git pathspec that matches a folder and everything below it, even if its name has special characters.
+
+    The folder is relative to the top of the repository.
+    """
     return f":(top,literal){under}" if under else ":(top)"
 
 
 def records(printed: bytes) -> list[str]:
-    """Return the output of git with `-z`, one text a record."""
+    """Return the parts of git's output with `-z`, which NULs separate."""
     return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]
 
 
 def identity(repository: Repository) -> str | None:
-    """Return `Name <email>` as git would write it for a committer here, or None if it knows nobody."""
+    """Return `Name <email>` of the committer as git would write it, or None if git does not know who commits."""
     try:
         printed = run(repository.top, "var", "GIT_COMMITTER_IDENT")
     except GitError:
         return None
-    # The time follows the address, which contains no angle bracket.
+    # git prints a time after the address, so cut at the last angle bracket.
     return printed.decode("utf-8", "replace").rpartition(">")[0] + ">"
 
 
 class BlobReader:
-    """A `git cat-file --batch` process, started on first use and ended when it is closed or collected."""
+    """A process `git cat-file --batch` that reads many files; it starts on first use and ends with `close`."""
 
     def __init__(self, repository: Repository) -> None:
-        """Take the repository; no process runs yet."""
+        """Take the repository without starting the process."""
         self._repository = repository
         self._git: subprocess.Popen[bytes] | None = None
         self._ended = 0
         self._closing: finalize[..., BlobReader] | None = None
 
     def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Yield each blob's digest and bytes, in the given order; None for one that is missing."""
-        # Asking in portions keeps both pipes short of their limits, so that neither side waits for ever.
+        """Yield each hash with the content of that file, in the order of the arguments; None if it is missing."""
+        # Ask for a limited number at a time. Otherwise both pipes could be full, and both processes wait for ever.
         for start in range(0, len(digests), _PORTION):
             portion = digests[start : start + _PORTION]
             found: list[bytes | None] = []
             while len(found) < len(portion) and self._ended < _PATIENCE:
                 found += self._answers(portion[len(found) :])
                 if len(found) < len(portion):
-                    # git ends at a blob that is damaged, or that a partial clone cannot fetch; others may exist.
+                    # git exits at a damaged object, or one that a partial clone cannot fetch. Start it again.
                     found.append(None)
                     self.close()
                     self._git, self._ended = None, self._ended + 1
             found += [None] * (len(portion) - len(found))
-            # A portion is read to its end first: the caller may stop half-way.
+            # Read the whole portion before yielding, since the caller may stop early and leave output in the pipe.
             yield from zip(portion, found, strict=True)
 
     def _answers(self, digests: Sequence[str]) -> list[bytes | None]:
-        """Return git's answers until it ends."""
+        """Return the contents that git prints before it has answered everything or exits."""
         if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],
@@ -361,24 +368,24 @@ class BlobReader:
         return found
 
     def close(self) -> None:
-        """End the process, if one runs."""
+        """End the process if it is running."""
         if self._closing is not None:
             self._closing()
 
 
 _PORTION = 256
-# Each end may be a fetch that timed out: if so many blobs cannot be had, the rest is not waited for.
+# The number of times that git may exit before the rest is given up, since each may be a fetch that timed out.
 _PATIENCE = 20
 
 
 def _end(git: subprocess.Popen[bytes]) -> None:
-    # Leaving the context closes both pipes, which ends the process, and waits for it.
+    # Leaving the `with` block closes both pipes, so that git exits, and waits for git.
     with suppress(BrokenPipeError), git:
         pass
 
 
 def _read_blob(stream: IO[bytes]) -> bytes | None:
-    """Return the next blob, or None if git does not have it; raises EOFError if git ended."""
+    """Return the next content, or None if git does not have it; raises EOFError if git exited."""
     header = stream.readline()
     if header.endswith(b" missing\n"):
         return None
@@ -390,6 +397,9 @@ def _read_blob(stream: IO[bytes]) -> bytes | None:
 
 
 def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each blob's digest and bytes, in the given order, from one git process; None for one that is missing."""
+    """Yield each hash with the content of that file, in the order of the arguments; None if it is missing.
+
+    One git process reads them all.
+    """
     with closing(BlobReader(repository)) as reader:
         yield from reader.read(digests)

@@ -1,4 +1,4 @@
-"""Reach other repositories: sync the current branch with its upstream, and fetch the commits of remote wings."""
+"""Talk to other repositories: sync the current branch with its upstream, and fetch commits of remote wings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from mdmem.store.git.commit import LockHeldError, run_exclusively
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, has_commit, records, resolve, run, run_as_user
 
-# In seconds: a repository of memories is small, and whoever waits longer wants to know why.
+# The time limit of a git command over the network, in seconds. Repositories of memories are small.
 TIMEOUT = 120.0
-# Set and empty, it keeps git from any program that would ask in a window.
+# An empty `GIT_ASKPASS` keeps git from starting a program that asks for a password in a window.
 _UNASKING = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
-# More than this of a hook's output fills the screen.
+# The number of lines of a hook's output that are shown.
 _SHOWN_LINES = 40
 
 
@@ -31,7 +31,7 @@ def run_unattended(
 ) -> subprocess.CompletedProcess[str]:
     """Run a git command that never prompts, and return the finished process, whatever its exit code.
 
-    Raises GitError if git does not finish in time.
+    Raises GitError if git does not finish within the timeout.
     """
     try:
         return run_as_user(
@@ -47,14 +47,14 @@ def run_unattended(
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    """Return why git failed, in its own words and one line."""
+    """Return git's error message in one line."""
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     faults = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: ", "remote: error: "))]
     return (faults or lines or [f"exit code {done.returncode}"])[0].rstrip(".")
 
 
 class Upstream(Struct, frozen=True):
-    """A branch and its upstream: the remote, the branch's ref there, and the ref here that tracks it."""
+    """A local branch and its upstream: the remote, the ref in the remote, and the local remote-tracking ref."""
 
     branch: str
     remote: str
@@ -68,19 +68,19 @@ class Upstream(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the upstream's short name, such as `origin/main`."""
+        """Return the short name of the upstream, such as `origin/main`."""
         return self.tracking.removeprefix("refs/remotes/")
 
 
 def find_upstream(repository: Repository) -> Upstream:
-    """Return the upstream of the current branch; raises UsageError, with what to type, if it has none."""
+    """Return the upstream of the current branch; raises UsageError with the command to type if there is none."""
     head = run(repository.top, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
     if not head:
         raise UsageError("no branch is checked out (detached HEAD); type `git switch BRANCH` first")
     branch = head.removeprefix("refs/heads/")
     form = "--format=%(refname)%00%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
     lines = run(repository.top, "for-each-ref", form, head).decode("utf-8", "surrogateescape").splitlines()
-    # If the branch's name is a folder of other branches, they are listed, too.
+    # For a branch `a`, git would also list branches such as `a/b`.
     parts = next((line.split("\0") for line in lines if line.startswith(f"{head}\0")), None)
     if parts is None:
         raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
@@ -97,11 +97,11 @@ def find_upstream(repository: Repository) -> Upstream:
 
 
 def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str, str]:
-    """Fetch what others pushed and return our commit, theirs, and the one that both come from.
+    """Fetch the upstream branch, and return the local commit, the upstream's commit, and their merge base.
 
-    Raises GitError, also as ShallowHistoryError and NoCommonAncestorError.
+    Raises GitError and its subclasses ShallowHistoryError and NoCommonAncestorError.
     """
-    # Nobody should wait for the maintenance that a fetch may start.
+    # Skip git's maintenance, which could make the user wait.
     options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
     done = run_unattended(
         repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}"
@@ -111,11 +111,11 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
         raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
     ours, theirs = run(repository.top, "rev-parse", upstream.own_ref, upstream.tracking).decode().split()
     bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()
-    # If there is none, that function raises with the reason.
+    # If there is no merge base, `merge_base` raises the error with the reason.
     return ours, theirs, bases[0] if bases else merge_base(repository, upstream.own_ref, upstream.tracking)
 
 
-# The remote's output if another push was faster, before or during ours.
+# The remote prints one of these if somebody else pushed before or during this push.
 _OVERTAKEN = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)|incorrect old value"
     r"|already exists|is at [0-9a-f]+ but expected"
@@ -123,9 +123,9 @@ _OVERTAKEN = re.compile(
 
 
 def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
-    """Push a commit to the upstream branch; return False if others pushed first.
+    """Push a commit to the upstream branch; return False if somebody else pushed first.
 
-    Hooks run. Raises GitError, with the output of the hook or the remote, if it is refused.
+    The user's hooks run. If the push is refused, raises GitError with the output of the hook or the remote.
     """
     done = run_unattended(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
     if not done.returncode:
@@ -140,11 +140,11 @@ def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
 
 
 def count_between(repository: Repository, since: str, until: str) -> int:
-    """Return how many commits a commit has that another one has not."""
+    """Return the number of commits that are in `until` but not in `since`."""
     return int(run(repository.top, "rev-list", "--count", f"{since}..{until}"))
 
 
-# No file is written but those in conflict: a repository of code may be large, and its filters slow.
+# Write no files except those in conflict, since a code repository may be large and its filters slow.
 _SPARSE = ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "-c", "index.sparse=false")
 _REBASE = (
     *_SPARSE,
@@ -155,14 +155,14 @@ _REBASE = (
 
 
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
-    """Rebase a commit in a temporary work tree; return the new commit, and the paths that git cannot merge.
+    """Rebase a commit in a temporary worktree; return the new commit, and the paths that git cannot merge.
 
-    The branch, the index and the work tree stay as they are. Merge drivers, hooks and signing work as in any
-    rebase. One process at a time. Raises GitError if git does not begin or end it.
+    The branch, the index and the work tree do not change. Merge drivers, hooks and signing work as in any rebase. Only
+    one process may call this function at a time. Raises GitError if git fails for another reason than a conflict.
     """
     has_merges = bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
     folder = repository.git_dir / "mdmem" / "sync" / "tree"
-    # A process that was killed may have left one behind.
+    # A process that was killed may have left its worktree behind.
     _remove_tree(repository, folder)
     make_folder(folder.parent)
     try:
@@ -183,13 +183,13 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
 
 
 def _git_dir_of(tree: Path) -> Path:
-    """Return the git directory of a linked work tree."""
+    """Return the git directory of a linked worktree."""
     stated = read_regular(tree / ".git").removeprefix(b"gitdir: ").removesuffix(b"\n")
     return tree / os.fsdecode(stated)
 
 
 def _remove_tree(repository: Repository, folder: Path) -> None:
-    # `git worktree remove` looks for changes first, and `prune` forgets other work trees, too.
+    # Not `git worktree remove`, which compares all files first, nor `prune`, which also removes other worktrees.
     with suppress(OSError):
         own = _git_dir_of(folder)
         if own.parent == repository.common_dir / "worktrees":
@@ -205,16 +205,16 @@ def _must(folder: Path, *arguments: str) -> None:
 
 
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
-    """Move the branch that is checked out from one commit to another and return whether it still was at the first.
+    """Move the current branch from one commit to another; return False if it was no longer at the first commit.
 
-    Files that are changed and not committed stay as they are, and so does what is staged. Raises UsageError if the
-    new commit has another version of such a file; then nothing is moved. Raises GitLockedError after `wait` seconds.
+    Staged and uncommitted changes stay as they are. Raises UsageError and moves nothing if the new commit changes a
+    file that has such changes. Raises GitLockedError after `wait` seconds.
     """
     return run_exclusively(repository, lambda: _move(repository, ref, old, new), wait=wait)
 
 
 def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
-    # Whoever has this lock commits and stages alone: a commit made in between would be lost, or undo that of others.
+    # While this lock exists, no other process can commit or stage, so no commit is lost or reverted.
     lock = repository.git_dir / "index.lock"
     try:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
@@ -241,7 +241,7 @@ def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
 
 
 def _change_files(repository: Repository, index: Path, old: str, new: str) -> None:
-    # A file that was only touched looks changed until git has compared it.
+    # Refresh the index, since a file whose mtime changed looks changed until git compares the content.
     run(repository.top, "update-index", "-q", "--refresh", index=index, ok=(0, 1))
     try:
         run(repository.top, "read-tree", "-m", "-u", old, new, index=index)
@@ -253,15 +253,15 @@ def _change_files(repository: Repository, index: Path, old: str, new: str) -> No
         raise UsageError(f"`{named[1]}` is not committed here, and others changed it, too; {hint}") from error
 
 
-# Commits of other repositories are fetched into a bare repository of our own. Nothing is checked out, and no hook runs.
+# Commits of other repositories are fetched into a bare repository in the cache. Nothing is checked out, no hook runs.
 _NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
-# Any other transport could run a program that the address names; and where it names a folder, the settings there could
-# name a program for objects that are missing.
+# Allow only these protocols, since others can run a program that the URL names. Do not fetch missing objects later,
+# because the settings of a local repository could name a program for that.
 _SAFE_FETCH = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FETCH": "1"}
 
 
 def make_bare(folder: Path) -> Repository:
-    """Return the bare repository in a folder, creating it if needed; raises GitError and OSError."""
+    """Return the bare repository in a folder, and create it if it is missing; raises GitError and OSError."""
     store = Repository.bare(folder)
     if not (folder / "HEAD").exists():
         make_folder(folder)
@@ -270,13 +270,13 @@ def make_bare(folder: Path) -> Repository:
 
 
 def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
-    """Fetch the newest commit of a branch or tag of another repository, by default of its HEAD, and return it.
+    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository, and return its hash.
 
-    Raises GitError if it cannot be had. Nothing that was fetched is ever removed.
+    Raises GitError if that fails. Fetched commits are never deleted.
     """
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
-        # No history is read, and a repository of code may have much of it.
+        # Fetch only one commit, since its history is not needed and may be large.
         _fetch(store, "--depth=1", "--", url, f"+{ref or 'HEAD'}:{incoming}", timeout=timeout)
         commit = resolve(store, incoming)
         _keep(store, commit)
@@ -286,14 +286,14 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit of another repository; raises GitError if it cannot be had.
+    """Fetch one commit of another repository; raises GitError if that fails.
 
-    Where the other side gives no commit by its name, the whole history of the ref is fetched to find it there.
+    If the server refuses to send a single commit, the whole history of the ref is fetched to find the commit in it.
     """
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:
-        # git's number for the whole history.
+        # This depth means the whole history.
         _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
     if not has_commit(store, commit):
         raise GitError(f"{ref or 'HEAD'} of {url} does not contain the commit {commit[:10]} any more")
@@ -301,7 +301,7 @@ def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, t
 
 
 def _keep(store: Repository, commit: str) -> None:
-    """Make a ref of a commit, so that git never removes it."""
+    """Create a ref for a commit, so that git never deletes the commit."""
     run(store.top, *_NO_HOOKS, "update-ref", f"refs/mdmem/kept/{commit}", commit, variables=store.variables)
 
 

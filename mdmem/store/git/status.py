@@ -1,4 +1,4 @@
-"""List files of the work tree, the git index and revisions, and changes between them."""
+"""List the files in the work tree, the index and commits, and the differences between these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 class Blob(NamedTuple):
-    """One file as git lists it; `path` is relative to the top of the repository."""
+    """One file as git lists it, with its mode and hash; `path` is relative to the top of the repository.
+
+    `stage` is not 0 for a file with a merge conflict.
+    """
 
     path: str
     mode: str
@@ -25,15 +28,15 @@ class Blob(NamedTuple):
 
 
 def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
-    """Return every file of the git index below a folder, in git's order."""
+    """Return every file of the index below a folder, in git's order."""
     printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
-    # Mode and stage are of one width, whatever the digests are.
+    # The mode and the stage have a fixed width, but the length of hashes differs.
     parts = (record.partition("\t") for record in records(printed))
     blobs = [Blob(path, meta[:6], meta[7:-2], int(meta[-1])) for meta, _, path in parts]
     empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
     if not empty:
         return blobs
-    # Paths that are only intended to be added show as the empty blob, and are not staged.
+    # `git add --intent-to-add` lists a file with the hash of an empty file. Such a file is not staged yet.
     options = ("--name-only", "--diff-filter=A", "-z")
     printed = run(repository.top, "diff-files", *options, "--", pathspec(under), index=index)
     intended = empty & set(records(printed))
@@ -49,7 +52,7 @@ _EMPTY_BLOBS = frozenset(
 
 
 def refuse_sparse(repository: Repository, root: Path) -> None:
-    """Raise GitError where a sparse checkout leaves out files below a folder."""
+    """Raise GitError if a sparse checkout left out files below a folder."""
     if (repository.git_dir / "info" / "sparse-checkout").exists():
         relative = root.relative_to(repository.top).as_posix()
         under = "" if relative == "." else relative
@@ -60,7 +63,7 @@ def refuse_sparse(repository: Repository, root: Path) -> None:
 
 
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
-    """Return every file of a commit, or of a tree, below a folder, in git's order."""
+    """Return every file of a commit or a git tree below a folder, in git's order."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
     within = ["--", pathspec(under)] if under else []
     printed = run(repository.top, *arguments, *within, variables=repository.variables)
@@ -73,20 +76,21 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
 
 
 def _status(repository: Repository, specs: Sequence[str], *options: str) -> list[str]:
-    """Return the records of git's status, in the second format and without renames."""
+    """Return the records of `git status` in format version 2, without renames."""
     usual = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
     return records(run(repository.top, "status", *usual, *options, "--", *specs))
 
 
 def list_changed(repository: Repository, *places: str) -> tuple[str | None, frozenset[str]]:
-    """Return HEAD's commit (None before the first), and the paths at or below places that differ from it or the index.
+    """Return the commit of HEAD (None before the first commit), and the changed paths at or below some places.
 
-    Where line ends or filters are converted, other bytes are the same to git.
+    A path is changed if it differs from HEAD or the index, or is untracked. If git converts line ends or filters a
+    file, other bytes on disk may count as unchanged.
     """
     printed = _status(repository, [*map(pathspec, places)], "--branch", "--no-ahead-behind")
     named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
     changed = frozenset(_parse(one).path for one in printed if not one.startswith("# "))
-    # Before its first commit a branch is at `(initial)`.
+    # Before the first commit, git prints `(initial)` in place of the hash.
     return named if named.isalnum() else None, changed
 
 
@@ -94,18 +98,18 @@ _TIP = "# branch.oid "
 
 
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
-    """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
+    """Return the paths that differ between the index and HEAD; a moved file is listed with both paths."""
     arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
     return records(run(repository.top, *arguments, index=index))
 
 
 def list_tracked(repository: Repository, *, index: Path | None = None) -> frozenset[str]:
-    """Return the paths of all files of the index, from the top."""
+    """Return the paths of all files of the index, relative to the top of the repository."""
     return frozenset(records(run(repository.top, "ls-files", "-z", index=index)))
 
 
 def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | None = None) -> frozenset[str]:
-    """Return the given paths, from the top, that git ignores."""
+    """Return those of the paths that git ignores; paths are relative to the top of the repository."""
     if not paths:
         return frozenset()
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -114,18 +118,19 @@ def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | 
 
 
 def list_not_added(repository: Repository, under: str, *, index: Path | None = None) -> frozenset[str]:
-    """Return the files below a folder that `git add` would take and the index does not know, from the top."""
+    """Return the untracked files below a folder that git does not ignore, relative to the top of the repository."""
     options = ("--others", "--exclude-standard", "-z")
     return frozenset(records(run(repository.top, "ls-files", *options, "--", pathspec(under), index=index)))
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
-    """Return the tracked files with one name, in any folder, as paths from the top.
+    """Return the tracked files with a name, in any folder, relative to the top of the repository.
 
-    If none is tracked, return those that `git add` would take, so that a new memory counts at once.
+    If no such file is tracked, untracked files that are not ignored are returned, so that a new memory is found at
+    once.
     """
     wanted = ("-z", "--", f":(glob)**/{name}")
-    # A file in conflict is listed once for each side.
+    # Use a set, because git lists a file in conflict once for each side.
     tracked = set(records(run(repository.top, "ls-files", *wanted)))
     return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
 
@@ -141,8 +146,7 @@ def search_lines(
 ) -> list[tuple[str, int, str]]:
     """Return path, line number and text of tracked lines that contain any of the words, ignoring case.
 
-    `without` are folders that are left out; `whole` matches whole words alone. Raises GitError if it takes longer
-    than `seconds`.
+    Folders in `without` are left out. With `whole`, only whole words match. Raises GitError after `seconds` seconds.
     """
     patterns = [part for word in words for part in ("-e", word)]
     options = ("-n", "-I", "-i", "-F", "-z", "--no-color", "--no-column", "--no-textconv", "--max-count=20")
@@ -151,7 +155,7 @@ def search_lines(
     command = ("grep", *options, *words_only, *patterns, "--", *excluded)
     printed = run(repository.top, *command, ok=(0, 1), seconds=seconds)
     found: list[tuple[str, int, str]] = []
-    # A text to git may contain form feeds and zeros further down: only its own line ends separate lines.
+    # Split at line feeds only, since a file that git treats as text may contain form feeds or NULs.
     for line in printed.decode("utf-8", "replace").split("\n"):
         parts = line.split("\0", 2)
         if len(parts) == 3 and parts[1].isdigit() and len(found) < limit:
@@ -160,7 +164,7 @@ def search_lines(
 
 
 def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
-    """Return the lines below a folder that begin with a text, in files that git tracks or would add."""
+    """Return the lines that begin with a text, in tracked and untracked files below a folder, without ignored files."""
     options = ("-h", "-I", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
     where = [pathspec(under)] if under else []
     printed = run(repository.top, "grep", *options, "--", *where, ok=(0, 1))
@@ -168,7 +172,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
 
 
 class FileStatus(Struct, frozen=True):
-    """The state of one file in HEAD, the index and on disk; a digest is None if there is not a file."""
+    """The state of one file: the code of `git status`, and its hashes in HEAD and in the index, None for no file."""
 
     path: str
     code: str
@@ -178,28 +182,28 @@ class FileStatus(Struct, frozen=True):
 
     @property
     def is_intended(self) -> bool:
-        """Return whether the index has only the intention to add the file."""
+        """Return whether the file was only added with `git add --intent-to-add`."""
         return self.code == ".A"
 
     @property
     def is_half_staged(self) -> bool:
-        """Return whether the index has a version that is neither HEAD's nor the disk's."""
+        """Return whether the index has a version that differs from both HEAD and the disk."""
         return self.code[0] in "MADT" and (self.code[1] != "." or self.is_untracked)
 
 
-# As many paths as fit on a command line everywhere.
+# The number of paths per git command, so that the command line is short enough on every system.
 _BATCH = 200
 
 
 def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
-    """Return the state of those files that differ from HEAD or from the index, sorted by path."""
+    """Return the state of those files that differ between HEAD, the index and the disk, sorted by path."""
     found: dict[str, FileStatus] = {}
     asked = frozenset(paths)
     for start in range(0, len(paths), _BATCH):
         specs = [pathspec(path) for path in paths[start : start + _BATCH]]
         for record in _status(repository, specs, "--ignored=traditional"):
             one = _parse(record)
-            # For a file of another repository git lists that repository's folder.
+            # For a file in a nested repository, git lists the folder of that repository.
             if one.path not in asked:
                 continue
             if one.path in found:
@@ -214,7 +218,7 @@ def _parse(record: str) -> FileStatus:
     kind, _, rest = record.partition(" ")
     if kind == "1":
         code, _, _, _, _, head, staged, path = rest.split(" ", 7)
-        # Zeros are no digest.
+        # A hash of zeros means that there is no file.
         before, after = (digest if digest.strip("0") else None for digest in (head, staged))
         return FileStatus(path, code, before, None if code == ".A" else after)
     if kind == "u":
@@ -222,7 +226,7 @@ def _parse(record: str) -> FileStatus:
     return FileStatus(rest, kind, is_untracked=kind == "?")
 
 
-# The files by which git knows an operation; a rebase may stop with those of a merge or a cherry-pick besides its own.
+# A file that exists during each operation. Rebase comes first, since it may also create the files of other operations.
 _SIGNS = (
     ("rebase-merge", "rebase"),
     ("rebase-apply/applying", "am"),
@@ -235,12 +239,12 @@ _SIGNS = (
 
 
 def state_of(repository: Repository) -> str | None:
-    """Return git's word for the operation in progress here: merge, rebase, am, cherry-pick, revert, bisect."""
+    """Return the git operation in progress, or None: merge, rebase, am, cherry-pick, revert or bisect."""
     for name, operation in _SIGNS:
         if (repository.git_dir / name).exists():
             return operation
     try:
-        # Between two picks of several, this alone is left.
+        # Between two commits of a longer cherry-pick or revert, only this file exists.
         word = read_regular(repository.git_dir / "sequencer" / "todo").decode("utf-8", "replace").split()[:1]
     except OSError:
         return None
@@ -248,7 +252,7 @@ def state_of(repository: Repository) -> str | None:
 
 
 def refuse_while_busy(repository: Repository) -> None:
-    """Raise UsageError, before anything is written, where an operation is in progress that a commit would disturb."""
+    """Raise UsageError, before anything is written, if a git operation is in progress that a commit would disturb."""
     operation = state_of(repository)
     if operation is None:
         return
@@ -258,22 +262,22 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit on a first-parent line that was made by a moment, and its time in UTC, None for none.
+    """Return the last commit on a first-parent history until a time, with its time in UTC; None if there is none.
 
-    Dates need not rise along the line. A commit existed at its committer's date together with all its ancestors,
-    whatever their dates, so the commit nearest to the tip counts, as for `git rev-list -1 --first-parent --before`.
+    The dates of commits may not be in order. A commit must exist as soon as a later commit exists, so the commit
+    nearest to the tip counts, as for `git rev-list -1 --first-parent --before`.
     """
     found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
     return found[0] if found else None
 
 
 def first_day(repository: Repository, tip: str) -> str:
-    """Return the day of the oldest commit of a line, as far as the clone has it."""
+    """Return the day of the oldest commit of a first-parent history, as far as the clone has the history."""
     return _line(repository, tip)[-1][1][: len("2026-01-31")]
 
 
 def _line(repository: Repository, tip: str, *options: str) -> list[tuple[str, str]]:
-    """Return the commits of a first-parent line, newest first, each with its committer's time in UTC."""
+    """Return the commits of a first-parent history, newest first, with their committer's times in UTC."""
     form = ("--no-show-signature", "--format=%H %cd", "--date=format-local:%Y-%m-%d %H:%M")
     printed = run(repository.top, "log", "--first-parent", *form, *options, tip, "--", variables={"TZ": "UTC"})
     return [(commit, when) for commit, _, when in (line.partition(" ") for line in printed.decode().splitlines())]

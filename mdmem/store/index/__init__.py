@@ -1,5 +1,6 @@
-"""The full-text index, on Whoosh: `fulltext` is the engine, `records` its documents, answers and errors.
+"""The full-text index, built on Whoosh.
 
-`analysis` turns texts into terms, `query` turns questions into Whoosh's queries, and `scores` ranks, `schema` has the
-fields, and `storage` the files. `snippet` shows where a text has the terms of a question.
+`fulltext` keeps the index up to date and searches it. `analysis` turns texts into search terms, `query` turns questions
+into Whoosh queries, and `scores` ranks the matches. `schema` defines the fields, `storage` the files, and `records` the
+documents, answers and errors. `snippet` cuts the text around a match.
 """

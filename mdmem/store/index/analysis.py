@@ -1,8 +1,11 @@
-"""Text to terms: the one analyser of documents, questions and snippets.
+"""Turn text into search terms; documents, questions and snippets all use the same functions.
 
-A word is folded (NFKC, accents, case), dropped where it is on Snowball's English stop list, and stemmed.
-An identifier (`MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.net`) gives its parts, and itself whole.
-Scripts written without spaces give pairs of neighbouring characters, and in documents single ones too.
+A word is folded (Unicode NFKC, no accents, lower case), dropped if it is a stop word, and stemmed. An identifier
+(`MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.net`) gives a term for each part and one for the
+whole. A script without spaces gives a term for each pair of neighbouring characters, and in documents also for each
+character.
+
+A run is a longest sequence of letters, digits and connecting characters. A term is a string in the index.
 """
 
 from __future__ import annotations
@@ -19,32 +22,32 @@ from whoosh.lang.porter2 import stem
 from whoosh.lang.stopwords import stoplists
 
 VERSION = 3
-"""Raise it with any change of a text's terms; an index of another version is rebuilt."""
+"""Increase this number if any text gives other terms, so that existing indexes are rebuilt."""
 
-# Nobody types more, and encoded blobs would otherwise fill the index.
+# The length to which terms are cut. Nobody types more, and encoded data would otherwise fill the index.
 _LONGEST = 64
-# A memory of 10,000 entries has 90,000 different runs, and this many take 80 MiB.
+# The size of the caches. A memory of 10,000 entries has 90,000 different runs; 200,000 need 80 MiB.
 _MEMO_LIMIT = 200_000
-# Snowball's list has the `t` of "doesn't", but not the `doesn`.
+# Snowball's list of stop words has the `t` of "doesn't", but not the `doesn`.
 _REST_OF_CONTRACTIONS = "aren couldn didn doesn hadn hasn haven isn ll mustn needn shouldn ve wasn weren won wouldn"
 STOP_WORDS = frozenset(stoplists["en"]).union(_REST_OF_CONTRACTIONS.split())
-# Characters that are in no run count as blanks.
+# For each byte, itself, or a space if the character is never part of a run.
 _BLANKED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) in "._-/\\:+#" else 32 for code in range(256))
 
-# Marks that writers leave out as often as not: accents, points of Hebrew and Arabic, joiners, selectors.
+# Marks that writers often leave out: accents, vowel points of Hebrew and Arabic, joiners, variation selectors.
 _DROPPED = re.compile(
     "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
 )
-# Latin letters that Unicode does not take apart into a letter and an accent.
+# Latin letters that Unicode normalisation does not split into a letter and an accent.
 _LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
-# `APIs` is not an `AP` with an `Is`, so that a hump after capitals needs two small letters.
+# Where a word in camel case is split. After capitals, two small letters are needed, so that `APIs` stays whole.
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _COMPONENT = re.compile(r"[/\\]|::?")
 _CONNECTOR = re.compile(r"[._\-/\\:]+")
-# `\w` leaves out the vowel signs of Indic and South-East Asian scripts, which would cut each of their words.
+# The vowel signs of Indic and South-East Asian scripts. `\w` does not match them, so it would split these words.
 _SIGNS = "".join(sign for sign in map(chr, range(0x0900, 0x1D00)) if unicodedata.category(sign) in ("Mn", "Mc"))
-# Blocks of South-East Asia and East Asia.
+# The Unicode blocks of scripts without spaces between words.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
@@ -59,7 +62,7 @@ _ASCII_RUN, _RUN = _run_of("[A-Za-z0-9]"), _run_of(rf"(?:[^\W_]|[{_SIGNS}\u3099\
 
 
 class Token(Struct, frozen=True, eq=False):
-    """The terms of one run of characters: its words as stems, and the identifiers that it is as a whole."""
+    """The terms of one run: its words as stems, and the identifiers that it contains as a whole."""
 
     words: tuple[str, ...]
     wholes: tuple[str, ...] = ()
@@ -68,8 +71,8 @@ class Token(Struct, frozen=True, eq=False):
 class QueryTerms(Struct, frozen=True):
     """The terms of a question.
 
-    `typed` maps each term to the word as the user typed it. `wholes` maps an identifier to the terms that every
-    document with it contains too.
+    `typed` maps each term to the word that the user typed. `wholes` maps each identifier to those terms of the question
+    that every document with this identifier also contains.
     """
 
     terms: tuple[str, ...]
@@ -78,7 +81,7 @@ class QueryTerms(Struct, frozen=True):
 
 
 def positions_of(text: str) -> dict[str, list[int]]:
-    """Return the positions of each word of a document, and of each identifier: that of the first word next to it."""
+    """Return the positions of each term of a document, counted in words; an identifier is at its first word."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     place = 0
     for chunk in text.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("utf-8", "surrogatepass").split():
@@ -93,7 +96,7 @@ def positions_of(text: str) -> dict[str, list[int]]:
 
 @lru_cache(_MEMO_LIMIT)
 def _token_of(chunk: str) -> Token:
-    """Return all terms between two blanks; no run goes beyond a blank."""
+    """Return all terms of a text without spaces, which may have several runs."""
     tokens = [split(run, singles=True) for run in _runs(fold(chunk))]
     if len(tokens) == 1:
         return tokens[0]
@@ -109,7 +112,7 @@ def text_terms(text: str) -> frozenset[str]:
 
 
 def ask(text: str) -> QueryTerms:
-    """Return the terms of a question in plain words; any text is one."""
+    """Return the terms of a question in plain words; every text is a valid question."""
     terms: dict[str, str] = {}
     wholes: dict[str, tuple[str, ...]] = {}
     for chunk in text.split():
@@ -118,20 +121,20 @@ def ask(text: str) -> QueryTerms:
             for term in token.words or token.wholes:
                 terms.setdefault(term, raw if chunk.isascii() else _bare(chunk))
             wholes |= dict.fromkeys(token.wholes, ())
-            # Whoever writes `github` means `GitHub`, but the analyser finds no `hub` in it.
+            # The question `GitHub` also finds documents with `github`, although `github` has no term `hub`.
             humped = (split(piece) for piece in _CONNECTOR.split(raw) if piece)
             wholes |= {whole: piece.words for piece in humped for whole in piece.wholes}
     return QueryTerms(tuple(terms), terms, {whole: implied for whole, implied in wholes.items() if whole not in terms})
 
 
 def spans(text: str) -> Iterator[tuple[int, int, Token]]:
-    """Yield the start, the end and the terms of each run of a text; `fold` must keep its characters in place."""
+    """Yield the start, the end and the terms of each run of a text; folding must not change the text's length."""
     for found in _pattern_for(text).finditer(text):
         yield found.start(), found.end(), split(fold(found.group()), singles=True)
 
 
 def fold(text: str) -> str:
-    """Return the text in compatibility form without accents; case stays, since it separates words in identifiers."""
+    """Return the text in a normal form without accents, but with its case, which separates words in identifiers."""
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text)
@@ -154,16 +157,16 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 
 @lru_cache(_MEMO_LIMIT)
 def split(raw: str, *, singles: bool = False) -> Token:
-    """Return the terms of one folded run; `singles` adds single characters to the pairs of unspaced scripts."""
+    """Return the terms of one folded run; `singles` adds single characters in scripts without spaces."""
     if raw.isascii() and raw.isalpha() and (raw.islower() or raw[1:].islower()):
-        # Nine runs of ten are plain words.
+        # Handle plain words first, since nine of ten runs are plain words.
         return Token(_word(raw.lower()))
     pieces = [piece for piece in _CONNECTOR.split(raw) if piece]
     folded = raw.casefold()[:_LONGEST]
     if (pieces[0].isdecimal() and all(piece.isdecimal() for piece in pieces)) or (
         folded[-1] in "+#" and len(folded.rstrip("+#")) <= 2
     ):
-        # `3`, `11` and `c` by themselves would match nearly everything.
+        # Keep `3.11` and `c++` whole, since the terms `3`, `11` and `c` would match nearly everything.
         return Token((folded,))
     words: list[str] = []
     wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [folded]
@@ -182,7 +185,7 @@ def split(raw: str, *, singles: bool = False) -> Token:
 
 
 def _characters(text: str, *, singles: bool) -> Iterator[str]:
-    """Yield a word's stem, or pairs of characters where its script has no spaces to tell where words end."""
+    """Yield the stem of a word, or pairs of characters for the parts in a script without spaces."""
     end = 0
     for found in _UNSPACED.finditer(text):
         yield from _word(text[end : found.start()])
@@ -194,7 +197,7 @@ def _characters(text: str, *, singles: bool) -> Iterator[str]:
     yield from _word(text[end:])
 
 
-# Identifiers and capitals make three runs of each word.
+# Cached, since each word occurs in about three runs, for example with a capital and in identifiers.
 @lru_cache(_MEMO_LIMIT)
 def _word(folded: str) -> tuple[str, ...]:
     if not folded or folded in STOP_WORDS:

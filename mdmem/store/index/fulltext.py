@@ -1,6 +1,7 @@
-"""The full-text engine: a Whoosh index that is compared with the files, and updated, before each question.
+"""Search entries with a Whoosh index, which is compared with the files and updated before each question.
 
-Where the index cannot be written, the changed documents are added in memory to the index on disk.
+If the index cannot be written, the changed documents are indexed in memory and searched together with the index on
+disk.
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ from mdmem.store.index.scores import rank, searcher_of
 from mdmem.store.index.storage import CheckedStorage, MemoryStorage
 
 FOLDER = f"whoosh-{FORMAT}"
-"""The name of the folder of an index: two versions of mdmem on one machine do not rebuild each other's."""
+"""The folder of the index; its name has a version, so that two versions of mdmem do not overwrite one index."""
 
 LOCK = "lock"
 OVERLAY_LIMIT = 64
-"""Up to this many changed documents are read into memory rather than waiting for another writer."""
+"""If no more documents than this changed, they are indexed in memory instead of waiting for another writer."""
 
-# A first index is committed every few seconds: the part that is done serves others, and outlives an interruption.
+# The seconds between commits while an index is built. Other processes can use each commit, and so can a later run.
 _COMMIT_SECONDS = 2.0
-# Seconds to wait for another writer.
+# The seconds to wait for another writer.
 _WAIT = 5.0
-# Attempts to open an index while others commit.
+# The number of attempts to open the index while other processes commit.
 _ATTEMPTS = 10
-# Megabytes of postings; with so many none is written to a temporary file, since commits come earlier.
+# The memory limit of the writer in megabytes, so large that it commits before it needs temporary files.
 _LIMIT_MB = 512
 _KEPT_VIEWS = 2
 
@@ -60,10 +61,10 @@ _Stamp = tuple[tuple[str, int, int], ...]
 
 
 class _OpenIndex(Struct, eq=False):
-    """One state of the index on disk, all of it in memory.
+    """One state of the index on disk, loaded into memory.
 
-    `keys` has the key of each document number, `documents` the digest and number of each live key, `lengths` those of
-    the fields of each live number.
+    Whoosh gives each document a number. `keys` has the key of each number. `documents` has the hash and the number of
+    each key that is not deleted. `lengths` has the lengths of the fields for each of these numbers.
     """
 
     stamp: _Stamp
@@ -73,11 +74,11 @@ class _OpenIndex(Struct, eq=False):
     lengths: Mapping[int, Sequence[int]] = {}
 
     def stale(self, live: Mapping[str, str]) -> list[str]:
-        """Return the keys of the files that are missing or different in the index, in order."""
+        """Return the sorted keys of files that are missing in the index or have another hash there."""
         return sorted(key for key, digest in live.items() if self.documents.get(key, ("", 0))[0] != digest)
 
     def outdated(self, live: Mapping[str, str]) -> frozenset[int]:
-        """Return the numbers of the documents that are not the current content of a file."""
+        """Return the numbers of documents whose file was changed or deleted."""
         return frozenset(number for key, (digest, number) in self.documents.items() if live.get(key) != digest)
 
 
@@ -85,31 +86,34 @@ _NO_INDEX = _OpenIndex(())
 
 
 class _View(Struct, eq=False):
-    """A searchable state of the index: the searcher, the key of each document number, and the masked numbers."""
+    """A state of the index that can be searched: the searcher, the key of each document number, and masked numbers.
+
+    Masked documents are outdated, so they never match.
+    """
 
     searcher: Searcher
     keys: Sequence[str]
     masked: frozenset[int]
 
     def answer(self, question: ParsedQuestion, among: Collection[str] | None = None) -> list[Match]:
-        """Return the matches that are among some keys."""
+        """Return the matches of a question; with `among`, only those with these keys."""
         wanted = frozenset(among) if among is not None else None
         allowed = None if wanted is None else {number for number, key in enumerate(self.keys) if key in wanted}
         return rank(self.searcher, question, self.keys, allowed=allowed, masked=self.masked) if self.keys else []
 
 
 class FullTextIndex:
-    """A full-text index in a folder of its own; without a folder, or with `persist` off, it never writes."""
+    """A full-text index in its own folder; without a folder, or with `persist=False`, it never writes to disk."""
 
     def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
-        """Take the folder, which need not exist, and the function that is called when a question builds the index."""
+        """Take the folder, which may be missing, and a function that reports the progress of building the index."""
         self._folder = folder
         self._writes = persist and folder is not None
         self._progress = progress
         self._opened = _NO_INDEX
         self._damaged: _Stamp = ()
         self._views: dict[object, _View] = {}
-        # A server asks from several threads.
+        # A server searches from several threads.
         self._turn = threading.RLock()
 
     def search(
@@ -124,17 +128,17 @@ class FullTextIndex:
         read_titles: Read | None = None,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the live documents that match a question.
+        """Return the documents that match a question.
 
         Args:
-            question: plain words, any of which may match; with `syntax` a query, or `QuerySyntaxError` is raised.
-            live: the digest of each entry by key.
-            read: reads documents that the index does not have.
-            among: the keys that may match, None for all.
-            syntax: whether the question is in the query language.
-            may_refresh: whether to update the index first; only where `live` are all documents of the tree.
-            read_titles: reads documents without their bodies, to be searched while the index is being built.
-            is_timed: whether the answer has a time limit, so that a first index is built only in part.
+            question: plain words, any of which may match; with `syntax` a query.
+            live: the hash of each existing entry by key.
+            read: a function that reads documents which the index does not have.
+            among: the keys that may match; None means all.
+            syntax: whether the question is in the query language; if it is invalid, QuerySyntaxError is raised.
+            may_refresh: whether to update the index first; only allowed if `live` has all documents of the tree.
+            read_titles: a function that reads documents without their bodies, for searches while the index is built.
+            is_timed: whether the answer has a time limit, so that a new index is built only in part.
         """
         parsed = parse(question) if syntax else plain(question)
         terms = tuple(parsed.words)
@@ -146,7 +150,7 @@ class FullTextIndex:
                 why, is_being_built = self._catch_up(live, read, is_timed=is_timed)
             by_titles = None
             if why and is_being_built and len(self._open().stale(live)) > OVERLAY_LIMIT:
-                # The process that builds the index reads the documents.
+                # Another process is reading all documents for the index, so read only the titles here.
                 by_titles = read_titles
             found, is_damaged = self._answer(parsed, live, by_titles or read, among, keep=not by_titles)
             source: Source = "scan" if self._opened is _NO_INDEX else "index"
@@ -157,7 +161,7 @@ class FullTextIndex:
         return TextAnswer(found, terms, parsed.words, source, why is not None, why)
 
     def find_containing(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
-        """Return the keys of the live documents that contain all words of any of some texts, best first."""
+        """Return the keys of documents that contain all words of at least one of the texts, best match first."""
         question = ParsedQuestion(containing_query(texts), {}, leaves={})
         if question.is_empty or not live:
             return []
@@ -174,11 +178,11 @@ class FullTextIndex:
         *,
         keep: bool = True,
     ) -> tuple[list[Match], bool]:
-        """Return the matches, and whether the index turned out to be damaged, so that every document was read."""
+        """Return the matches, and whether the index was damaged, so that all documents were read instead."""
         view = self._view(live, read, keep=keep)
         if self._opened is _NO_INDEX:
             return view.answer(question, among), False
-        # A file may be damaged though the index could be opened.
+        # Opening the index does not read all files, so a damaged file may only be found now.
         with suppress(Exception):
             return view.answer(question, among), False
         self._damaged = self._opened.stamp
@@ -186,7 +190,7 @@ class FullTextIndex:
         return self._view(live, read, keep=keep).answer(question, among), True
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
-        """Return whether so much changed that the next question would update the index first."""
+        """Return whether so many documents changed that the next search would update the index first."""
         if not self._writes:
             return False
         with self._turn:
@@ -203,9 +207,9 @@ class FullTextIndex:
         wait: float = _WAIT,
         is_timed: bool = False,
     ) -> RefreshResult:
-        """Update the index on disk; with `is_timed` only until the first commit that is due.
+        """Update the index on disk; with `is_timed`, stop after the first commit.
 
-        Raises `IndexBusyError` if another process writes it for `wait` seconds, and `IndexWriteError`.
+        Raises IndexBusyError if another process writes the index for `wait` seconds, and IndexWriteError.
         """
         folder = self._folder
         if folder is None or not self._writes:
@@ -223,7 +227,8 @@ class FullTextIndex:
                 make_folder(folder)
                 with locked(folder / LOCK, wait=wait):
                     if not rebuild and self._open() is not _NO_INDEX:
-                        # Whoosh raises these for a damaged file. The index is rebuilt; errors of `read` come again.
+                        # Whoosh raises these errors for a damaged file. Rebuild the index below. If `read` raised
+                        # the error, it raises the same error again during the rebuild.
                         with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
                             return self._write(folder, live, read, progress, is_timed=is_timed)
                     _clear(folder)
@@ -238,12 +243,12 @@ class FullTextIndex:
     def _write(
         self, folder: Path, live: Mapping[str, str], read: Read, progress: Progress | None, *, is_timed: bool
     ) -> RefreshResult:
-        """Write the documents that changed; the caller has the lock."""
+        """Write the documents that changed; the caller must hold the lock."""
         opened = self._opened
         stale, done = opened.stale(live), 0
         storage = CheckedStorage(folder)
         index = FileIndex(storage, SCHEMA)
-        # The time of this process: on a busy machine the wall clock would give many small commits.
+        # Measure CPU time. On a busy machine, measuring real time would cause many small commits.
         writer, began = _writer_of(index), time.process_time()
         try:
             for number in opened.outdated(live):
@@ -268,7 +273,7 @@ class FullTextIndex:
         return RefreshResult(len(live), done, sum(key not in live for key in opened.documents), rebuilt=False)
 
     def state(self, *, live: Mapping[str, str]) -> IndexState:
-        """Compare the index on disk with the files, reading no document."""
+        """Compare the index on disk with the files, without reading documents."""
         if self._folder is None:
             return IndexState(stale=len(live), why="this index is not stored on disk")
         with self._turn:
@@ -287,11 +292,11 @@ class FullTextIndex:
         )
 
     def close(self) -> None:
-        """Drop the open index; the next question opens it again."""
+        """Close the index; the next search opens it again."""
         self._opened, self._views = _NO_INDEX, {}
 
     def _open(self) -> _OpenIndex:
-        """Return the last state on disk, `_NO_INDEX` if there is none that can be used."""
+        """Return the current state of the index on disk, or `_NO_INDEX` if it is missing or damaged."""
         if self._folder is None:
             return _NO_INDEX
         stamp = _stamp_of(self._folder)
@@ -303,20 +308,20 @@ class FullTextIndex:
         return self._opened
 
     def _catch_up(self, live: Mapping[str, str], read: Read, *, is_timed: bool) -> tuple[str | None, bool]:
-        """Update the index; return the reason if it is still outdated, and whether another process is building it."""
+        """Update the index; return why it is still outdated (or None), and whether another process is building it."""
         wait = 0.0 if is_timed or len(self._open().stale(live)) <= OVERLAY_LIMIT else _WAIT
         why, is_being_built = "the index is being built" if is_timed else None, is_timed
         try:
             self.refresh(live=live, read=read, progress=self._progress, wait=wait, is_timed=is_timed)
         except (IndexBusyError, IndexWriteError) as error:
             why, is_being_built = str(error), is_timed or isinstance(error, IndexBusyError)
-        # A few changed documents are as good in memory.
+        # A few changed documents can be indexed in memory, without loss.
         opened = self._open()
         is_near = opened is not _NO_INDEX and len(opened.stale(live)) <= OVERLAY_LIMIT
         return (None, False) if is_near else (why, is_being_built)
 
     def _view(self, live: Mapping[str, str], read: Read, *, keep: bool = True) -> _View:
-        """Return the state on disk with the changed documents in memory, cached for the last two sets of changes."""
+        """Return the index on disk together with the changed documents in memory; the last two results are cached."""
         opened = self._open()
         stale, masked = opened.stale(live), opened.outdated(live)
         changed = [(key, live[key]) for key in stale]
@@ -326,7 +331,7 @@ class FullTextIndex:
         documents = list(read(stale)) if stale else []
         whole = _opened(opened.stamp, _read_into_memory(documents), opened) if documents else opened
         view = _View(searcher_of(MultiReader(whole.readers), whole.lengths, masked), whole.keys, masked)
-        # A file that changed after it was listed is read again by the next question.
+        # Do not cache the result if a file changed after the listing, so that the next search reads the file again.
         if keep and [(one.key, one.digest) for one in documents] == changed:
             if len(self._views) >= _KEPT_VIEWS:
                 self._views.clear()
@@ -335,9 +340,9 @@ class FullTextIndex:
 
 
 def _stamp_of(folder: Path) -> _Stamp:
-    """Return a value that changes with every commit; empty if there is no index.
+    """Return a value that changes with every commit of the index; empty if there is no index.
 
-    The number of a commit is not enough: after a rebuild they start again.
+    The number of the commit is not enough, because it starts again when the index is rebuilt.
     """
     found = []
     for path in folder.glob("*.toc"):
@@ -348,13 +353,13 @@ def _stamp_of(folder: Path) -> _Stamp:
 
 
 def _open_index(folder: Path) -> _OpenIndex:
-    """Read the last state in a folder; `_NO_INDEX` where it is missing or damaged."""
+    """Return the current state of the index in a folder, or `_NO_INDEX` if it is missing or damaged."""
     for _ in range(_ATTEMPTS):
         stamp, opened = _stamp_of(folder), _NO_INDEX
         with suppress(Exception):
             opened = _read_index(folder, stamp)
-        # Another process may have committed meanwhile and removed the files of this state. Whoosh reads a column
-        # whose file is gone as one of empty values.
+        # Another process may have committed meanwhile and deleted files of this state. Whoosh does not report a
+        # missing column file and reads empty values, so compare the stamp again.
         if _stamp_of(folder) == stamp:
             return opened
     return _NO_INDEX
@@ -365,13 +370,13 @@ def _read_index(folder: Path, stamp: _Stamp) -> _OpenIndex:
     leaves = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
     for leaf in leaves:
         for name in WEIGHTS:
-            # Read now, since another process may remove the file.
+            # Load the lengths now, since another process may delete the file.
             leaf.doc_field_length(0, name)
     return _opened(stamp, leaves)
 
 
 def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX) -> _OpenIndex:
-    """Return some segments, after those of another state."""
+    """Return a state with the segments `leaves` added to the segments of another state."""
     keys, documents, lengths = list(before.keys), dict(before.documents), dict(before.lengths)
     for leaf in leaves:
         base, rows = len(keys), rows_of(leaf)
@@ -383,7 +388,7 @@ def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX
 
 
 def _read_into_memory(documents: Iterable[IndexDocument]) -> list[Any]:
-    """Return readers of an index of some documents in memory."""
+    """Return Whoosh readers for an index of some documents in memory."""
     index = FileIndex.create(MemoryStorage(), SCHEMA, "MAIN")
     writer = _writer_of(index)
     for document in documents:
@@ -393,12 +398,12 @@ def _read_into_memory(documents: Iterable[IndexDocument]) -> list[Any]:
 
 
 def _writer_of(index: FileIndex) -> Any:
-    # Most blocks are of a few documents, which compression makes no smaller.
+    # No compression, since most blocks have only a few documents and would not get smaller.
     return index.writer(limitmb=_LIMIT_MB, compound=False, codec=W3Codec(compression=0))
 
 
 def _clear(folder: Path) -> None:
-    """Remove everything in a folder but its lock, and create an empty index there."""
+    """Delete everything in a folder except the lock file, and create an empty index there."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -408,7 +413,7 @@ def _clear(folder: Path) -> None:
 
 
 def _merge(writer: Any, segments: Sequence[Any]) -> Any:
-    """Rewrite the segments with more deleted than live documents, and merge the others as Whoosh does."""
+    """Rewrite segments in which most documents are deleted, and merge the other segments as Whoosh does."""
     worn = [one for one in segments if 2 * one.deleted_count() > one.doc_count_all()]
     for segment in worn:
         if segment.doc_count():

@@ -1,8 +1,8 @@
-"""Questions as Whoosh's queries: plain words, and the query language.
+"""Turn a question into a Whoosh query: plain words, or the query language.
 
-The language has fields, AND, OR, NOT, ANDNOT, ANDMAYBE, REQUIRE, "phrases"~2, prefix*, w?ldcards, [a TO b], >=, ^boost
-and brackets. Words without an operator are joined by OR, as in plain questions; a NOT among them excludes.
-Wildcards match stems, not words.
+The query language has fields, AND, OR, NOT, ANDNOT, ANDMAYBE, REQUIRE, "phrases"~2, prefix*, w?ldcards, [a TO b], >=,
+^boost and brackets. Words without an operator are joined by OR, as in plain questions. NOT before one of them excludes
+it. Wildcards match stems, not whole words.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from mdmem.store.index.analysis import ask
 from mdmem.store.index.records import QuerySyntaxError
 from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, fold_values
 
-# Whoosh's parser and ours recurse for each bracket.
+# The largest nesting of brackets, since the parsers call themselves for each level.
 _DEEPEST = 50
-# Whoosh has an error for a bad query and seldom uses it: `<2` is an IndexError.
+# The errors that Whoosh raises for an invalid query; for example, `<2` raises an IndexError.
 _PARSE_ERRORS = (
     *(QueryParserError, ArithmeticError, AssertionError, AttributeError),
     *(LookupError, RuntimeError, TypeError, ValueError),
@@ -33,11 +33,11 @@ _LAST = "\U0010ffff"
 
 
 class ParsedQuestion(Struct, frozen=True):
-    """A question as a query.
+    """A question as a Whoosh query.
 
-    `words` maps each term of the question to the word that the user typed. `terms` maps a term of the index to those
-    terms of the question that every document with it contains. `leaves` are the parts of a question in the query
-    language, by term; None for a question in plain words, in which any of the `terms` matches.
+    `words` maps each term of the question to the word that the user typed. `terms` maps a term of the index to the
+    terms of the question that every document with it contains. `leaves` are the single parts of a query in the query
+    language, by term. For plain words `leaves` is None, and a document with any of the `terms` matches.
     """
 
     query: Any
@@ -47,7 +47,7 @@ class ParsedQuestion(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the question asks for nothing."""
+        """Return whether the question has no term, for example because it has only stop words."""
         return self.query is query.NullQuery
 
 
@@ -59,12 +59,12 @@ def plain(question: str) -> ParsedQuestion:
 
 
 def containing_query(texts: Iterable[str]) -> Any:
-    """Return the query for documents that contain all words of any of some texts."""
+    """Return the query for documents that contain all words of at least one of the texts."""
     found = [[query.Term("text", term) for term in ask(text).terms] for text in texts]
     return _any_of([query.And(terms) for terms in found if terms])
 
 
-# Without a schema Whoosh returns words as typed; with one it would drop `C++`, and unknown fields silently.
+# The parser has no schema, so that it returns words as typed. With a schema it would drop `C++` and unknown fields.
 _PLUGINS = (
     plugins.WhitespacePlugin(),
     plugins.FieldsPlugin(remove_unknown=False),
@@ -80,7 +80,7 @@ _PLUGINS = (
 
 
 def parse(question: str) -> ParsedQuestion:
-    """Parse a question in the query language; raises `QuerySyntaxError`."""
+    """Parse a question in the query language; raises QuerySyntaxError."""
     _check_brackets(question)
     try:
         tree = QueryParser("", None, plugins=_PLUGINS, group=OrGroup).parse(question, normalize=False)
@@ -102,9 +102,9 @@ def _check_brackets(question: str) -> None:
 
 
 class _QueryAnalyser:
-    """Turns the tree that Whoosh parsed into one of analysed words; a part of stop words alone becomes None.
+    """Replaces the words in Whoosh's parsed query by terms; a part that has only stop words becomes None.
 
-    `words` and `leaves` are those of `ParsedQuestion`.
+    `words` and `leaves` are explained at `ParsedQuestion`.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class _QueryAnalyser:
         self.leaves: dict[str, Any] = {}
 
     def analyse(self, tree: Any) -> Any:
-        """Return the query of a part of the tree, None if it asks for nothing."""
+        """Return the query for a part of the parsed query, or None if the part has only stop words."""
         match tree:
             case query.Or():
                 wanted = [self.analyse(part) for part in tree.subqueries if not isinstance(part, query.Not)]
@@ -122,7 +122,7 @@ class _QueryAnalyser:
             case query.And():
                 return _all_of([self.analyse(part) for part in tree.subqueries])
             case query.Not():
-                # Its words are another analyser's: no document matches by them.
+                # Use a new analyser, since excluded words must not be among the words that a document matches.
                 excluded = _QueryAnalyser().analyse(tree.query)
                 return None if excluded is None else query.Not(excluded)
             case query.AndNot():
@@ -150,19 +150,19 @@ class _QueryAnalyser:
                 words = [word for chunk in tree.words for word in ask(chunk).terms]
                 if not has_words or together is None or len(words) < 2:
                     return together
-                # The words count for the score, and the phrase decides which documents match.
+                # The words give the score, and the phrase only decides which documents match.
                 return query.Require(together, _any_of([query.Phrase(one, words, tree.slop) for one in fields]))
             case query.Prefix():
                 typed, parts = f"{tree.text}*", [query.Prefix(one, tree.text.casefold()) for one in fields]
                 if has_words:
-                    # The index has stems: `navigation*` must match `navig`, which does not start with it.
+                    # Also search for the stem, since `navigation*` must match the term `navig`.
                     parts += [query.Term(one, stem) for one in fields for stem in ask(tree.text).terms]
             case query.Wildcard():
                 typed, parts = tree.text, [query.Wildcard(one, tree.text.casefold()) for one in fields]
             case query.TermRange():
                 typed = f"{tree.start or ''}..{tree.end or ''}"
                 low, high = ((bound or "").casefold() for bound in (tree.start, tree.end))
-                # A bound covers all that starts with it, so that `TO 2026-03` includes the whole of March.
+                # A bound includes all values that start with it, so that `TO 2026-03` includes the whole of March.
                 low += _LAST if tree.startexcl and low else ""
                 high = high if tree.endexcl and high else high + _LAST
                 parts = [query.TermRange(one, low, high, tree.startexcl, tree.endexcl) for one in fields]

@@ -1,4 +1,4 @@
-"""The documents, answers and errors of the full-text index; nothing here imports Whoosh."""
+"""The documents, answers and errors of the full-text index, in a module that does not import Whoosh."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Source = Literal["index", "scan", "hub"]
 
 
 class IndexDocument(Struct, frozen=True):
-    """One entry as the index sees it.
+    """One entry as the index stores it.
 
-    `key` and `digest` (of the content, in hex) together tell whether a document is up to date. `body` is Markdown,
-    headings included. `fields` are the texts of the searched fields, by name; dates are ISO text.
+    `key` is the address. `digest` is the hash of the file and tells whether the stored document is up to date. `body`
+    is Markdown with its headings. `fields` are the texts of the searched fields by name; dates are ISO texts.
     """
 
     key: str
@@ -26,14 +26,14 @@ class IndexDocument(Struct, frozen=True):
 
 
 Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
-"""Reads documents by key; a key that can no longer be read is left out."""
+"""A function that reads documents by key; documents that can no longer be read are left out."""
 
 Progress = Callable[[int, int], None]
-"""Is called with the number of documents done, and of all."""
+"""A function that is called with the number of documents done, and the number of all documents."""
 
 
 class Match(NamedTuple):
-    """One matching document, with the terms of the question that it contains."""
+    """One matching document, with its score and the terms of the question that it contains."""
 
     key: str
     score: float
@@ -41,9 +41,10 @@ class Match(NamedTuple):
 
 
 class TextAnswer(Struct, frozen=True):
-    """The matches of a question, best first; equal scores are in order of the key.
+    """The matches of a question, best first; matches with equal scores are sorted by key.
 
-    `terms` are the question's distinct stems in order of appearance, `words` the word that the user typed for each.
+    `terms` are the different stems of the question, in their order. `words` has the word that the user typed for each
+    stem. `degraded` says that the index could not be used in full, and `why` gives the reason.
     """
 
     matches: Sequence[Match]
@@ -55,7 +56,7 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """The changes that a refresh made to the index."""
+    """The numbers of documents in the index after a refresh, and of those that were added and removed."""
 
     total: int
     added: int
@@ -64,7 +65,11 @@ class RefreshResult(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True, kw_only=True):
-    """The index on disk compared with the files: `stale` are missing or changed in it, `gone` have no file any more."""
+    """The index on disk compared with the files.
+
+    `stale` is the number of files that are missing or outdated in the index. `gone` is the number of documents whose
+    file was deleted.
+    """
 
     exists: bool = False
     usable: bool = False
@@ -85,4 +90,4 @@ class IndexWriteError(Exception):
 
 
 class QuerySyntaxError(ValueError):
-    """A question in query syntax could not be parsed; the message says what was expected."""
+    """A question in the query language is invalid; the message says what was expected."""

@@ -1,4 +1,4 @@
-"""The fields of the Whoosh index, and how a document fills them."""
+"""Define the fields of the Whoosh index, and convert documents to them."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ from mdmem.store.index.analysis import VERSION, positions_of
 from mdmem.store.index.records import IndexDocument
 
 FORMAT = f"4-{VERSION}"
-"""Is part of the name of an index's folder. Raise the first number with every change of the schema or the files."""
+"""Part of the name of the index folder. Increase the first number if the schema or the format of the files changes."""
 
 SEARCHED = ("title", "text")
-"""The fields that a word without a field is searched in; the second has the whole entry, title and tags included."""
+"""The fields in which a word is searched by default; `text` has the whole entry with its title and tags."""
 
 WEIGHTS = {"title": 0.75, "text": 1.0, "decision": 0.5}
 """The fields whose scores are added, and the weight of each.
 
-Chosen on PEPs and KEPs (88 questions, mean reciprocal rank .483 with the title at 1 and without the decision, .504 with
-these; .5 to .75 for the title are alike), confirmed on decisions (25 questions, .710 and .757).
+The weights were chosen with 88 questions about PEPs and KEPs. The mean reciprocal rank is .504 with these weights, and
+.483 with weight 1 for the title and 0 for the decision. Title weights from .5 to .75 make no difference. 25 questions
+about decisions confirmed this (.757 against .710).
 """
 
 WORDS = (*WEIGHTS, "tags")
 """The fields that are searched by word."""
 
-# Characters of a decision: few are longer, and a section of many pages is no summary.
+# The number of characters of a decision that are indexed. Few are longer, and very long ones would not be a summary.
 _DECISION = 4000
 
 EXACT = ("wing", "room", *searched_as(Searched.WHOLE))
-"""The fields with one value, which is compared without case."""
+"""The fields with exact values, which are compared in lower case."""
 
 DATES = {name.removesuffix("_at"): name for name in searched_as(Searched.DATE)}
-"""The fields with a date, and the name of each in the front matter."""
+"""The date fields of the index, with the name of each in the front matter."""
 
 FIELDS = (*WORDS, *EXACT, *DATES)
 
 
 class _PackedPositions(Positions):  # type: ignore[misc]  # Whoosh has no types
-    """Positions as an array of numbers: Whoosh's own are a pickle for each posting."""
+    """Positions stored as an array of numbers, since Whoosh's own format is a pickle for each posting."""
 
     def encode(self, places: Sequence[int]) -> bytes:
         kind = "H" if places[-1] < 1 << 16 else "I"
@@ -62,7 +63,7 @@ class _PackedPositions(Positions):  # type: ignore[misc]  # Whoosh has no types
 
 
 class _Field(FieldType):  # type: ignore[misc]
-    """A field whose terms are texts; a path may contain bytes that are not UTF-8."""
+    """A field whose terms are strings; a term from a path may contain bytes that are not UTF-8."""
 
     def to_bytes(self, value: str | bytes) -> bytes:
         return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
@@ -72,10 +73,10 @@ class _Field(FieldType):  # type: ignore[misc]
 
 
 class Words(_Field):
-    """The words of a text with their positions, as our analyser finds them."""
+    """A field for the words of a text and their positions, which `analysis` has computed."""
 
     def __init__(self) -> None:
-        """Set the format of the postings."""
+        """Set the format in which positions are stored."""
         super().__init__(_PackedPositions(), None, scorable=True)
 
     def index(self, value: Mapping[str, Sequence[int]], **_options: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
@@ -85,21 +86,21 @@ class Words(_Field):
 
 
 class Values(_Field):
-    """A field for exact values. It is either searchable, or a column that is read for all documents at once."""
+    """A field for exact values, which is either searchable or a column that is read for all documents at once."""
 
     def __init__(self, *, is_column: bool = False) -> None:
-        """Set the format of the postings, or of the column."""
+        """Set the format in which the values are stored."""
         super().__init__(Existence(), None, sortable=VarBytesColumn() if is_column else None)
         self.indexed = not is_column
 
     def index(self, value: Sequence[str], **_options: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
-        """Yield each value once."""
+        """Yield each different value once."""
         for one in dict.fromkeys(value):
             yield self.to_bytes(one), 1, 1.0, b""
 
 
 def to_text(content: bytes) -> str:
-    """Return the text of a term or a key of the index."""
+    """Return a term or a key of the index as a string."""
     return bytes(content).decode("utf-8", "surrogatepass")
 
 
@@ -132,24 +133,24 @@ def fields_of(document: IndexDocument) -> dict[str, Any]:
 
 
 def _rounded(length: int) -> int:
-    """Return a length as Whoosh reads it back, from one byte."""
+    """Return a length as Whoosh rounds it to store it in one byte."""
     return int(byte_to_length(length_to_byte(length)))
 
 
 def rows_of(reader: Any) -> list[tuple[str, tuple[int, ...], str]]:
-    """Return the digest, the lengths of the fields of `WEIGHTS`, and the key of each document of a segment.
+    """Return the hash, the lengths of the fields in `WEIGHTS`, and the key of each document in a segment.
 
-    One column has them all, since a column is read value by value.
+    All three are in one column, because reading three columns would take three times as long.
     """
     rows = (row.split(" ", len(WEIGHTS) + 1) for row in reader.column_reader("row"))
     return [(digest, tuple(map(int, lengths)), key) for digest, *lengths, key in rows]
 
 
 def _decision_of(body: str) -> str:
-    """Return the section that states the decision; nothing if no heading says so."""
+    """Return the text of the sections whose heading announces a decision; empty if there is none."""
     return " ".join(one.text for one in decision_sections(sections_of(body)))[:_DECISION]
 
 
 def fold_values(values: Iterable[str]) -> list[str]:
-    """Return values in the form that is compared: in one case, with single blanks."""
+    """Return values in the form in which they are compared: in lower case, with single spaces."""
     return [" ".join(value.casefold().split()) for value in values if value and value.strip()]

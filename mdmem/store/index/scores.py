@@ -1,7 +1,7 @@
-"""Rank matches by a weighted sum of BM25 scores: of the title, the decision, the whole text and the best passage.
+"""Rank matches by a weighted sum of BM25 scores for the title, the decision, the whole text and the best passage.
 
-BM25's constants are the usual ones. The statistics count live documents alone, so that documents that are deleted, or
-hidden from the caller, change no score, and an updated index gives the scores of a new one.
+BM25 has its usual constants. Its statistics count only live documents, which are neither deleted nor hidden from the
+caller. Other documents therefore change no score, and an updated index gives the same scores as a new one.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from mdmem.store.index.records import Match
 from mdmem.store.index.schema import WEIGHTS, to_text
 
 _B, _K1 = 0.75, 1.2
-# Words of a passage, and the number of matches whose passages are compared, best first.
+# The length of a passage in words, and the number of best matches whose passages are scored.
 _PASSAGE = 80
 _COMPARED = 100
-# The order in which scores are added depends on the segments, and so do the last bits of the sum.
+# Scores are rounded, because the segments of the index change the order of additions and so the last digits.
 _DIGITS = 6
 
 
 class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
-    """BM25 with the statistics of the live documents of a reader."""
+    """BM25 with the statistics of the live documents only."""
 
     def __init__(self, reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> None:
         super().__init__(B=_B, K1=_K1)
@@ -37,13 +37,13 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         live = [found for number, found in lengths.items() if number not in masked]
         self._count = len(live)
         self._has_dead = self._count < reader.doc_count_all()
-        # Whoosh sums exact lengths, and rounded ones after it merged segments: these means never change.
+        # Compute the mean lengths here, since Whoosh's own means change when it merges segments.
         self._means = {
             name: sum(found) / len(live) for name, found in zip(WEIGHTS, zip(*live, strict=True), strict=False)
         }
 
     def idf(self, _searcher: Any, _fieldname: str, text: str | bytes) -> float:
-        """Return how rare a term is among whole texts, for titles too."""
+        """Return the rarity of a term among the whole texts, which is used for all fields."""
         term = to_text(text) if isinstance(text, bytes) else text
         if term not in self._idf:
             self._idf[term] = log(max(self._count, 1) / (self._count_holders(term) + 1)) + 1
@@ -64,9 +64,9 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
 
 
 def searcher_of(reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> Searcher:
-    """Return a searcher that scores as if the documents of the masked numbers did not exist.
+    """Return a searcher whose scores ignore the documents with masked numbers.
 
-    `lengths` are those of the fields of `WEIGHTS`, by document number.
+    `lengths` has the lengths of the fields in `WEIGHTS` by document number.
     """
     return Searcher(reader, weighting=_LiveBM25F(reader, lengths, masked))
 
@@ -79,19 +79,19 @@ def rank(
     allowed: Collection[int] | None,
     masked: Collection[int],
 ) -> list[Match]:
-    """Return the matching documents, best first, equal ones by key.
+    """Return the matching documents, best first; matches with equal scores are sorted by key.
 
     Args:
         searcher: scores the documents.
         question: the parsed question.
         keys: the key of each document by number.
-        allowed: the numbers that may match, None for all.
-        masked: the numbers that never match.
+        allowed: the document numbers that may match; None means all.
+        masked: the document numbers that never match.
     """
     scores: dict[int, float] = defaultdict(float)
     terms: _Terms = defaultdict(set)
     if question.leaves is None:
-        # Any word may match, so the postings of the terms are all that is needed.
+        # Any word may match, so reading the postings of each term is enough.
         for field in WEIGHTS:
             _add_scores(searcher, field, question.terms, allowed, masked, scores, terms)
     else:
@@ -103,7 +103,7 @@ def rank(
     known: dict[frozenset[str], frozenset[str]] = {}
 
     def match(number: int) -> Match:
-        # Thousands of matches share a few sets of terms.
+        # Use one object for equal sets of terms, since thousands of matches have only a few different sets.
         found = known.setdefault(own := frozenset(terms[number]), own)
         return Match(keys[number], round(scores[number] + passages.get(number, 0.0), _DIGITS), found)
 
@@ -122,7 +122,7 @@ def _add_scores(
     scores: dict[int, float],
     matched: _Terms,
 ) -> None:
-    """Add the scores of one field by document, and the terms of the question that it contains."""
+    """Add the scores of one field to `scores`, and the terms that each document contains to `matched`."""
     reader = searcher.reader()
     for term, implied in terms.items():
         if (field, term) not in reader:
@@ -137,7 +137,7 @@ def _add_scores(
 
 
 def _terms_by_leaf(searcher: Searcher, leaves: Mapping[str, Any]) -> _Terms:
-    """Return the terms that each document contains, of a question in the query language."""
+    """Return the terms that each document contains, for a question in the query language."""
     found: _Terms = defaultdict(set)
     for term, leaf in leaves.items():
         for number in searcher.docs_for_query(leaf):
@@ -146,7 +146,7 @@ def _terms_by_leaf(searcher: Searcher, leaves: Mapping[str, Any]) -> _Terms:
 
 
 def _best_passages(searcher: Searcher, terms: Iterable[str], numbers: Sequence[int]) -> dict[int, float]:
-    """Return the score of the best passage of each document; the numbers are in order."""
+    """Return the score of the best passage of each document; `numbers` must be sorted."""
     reader = searcher.reader()
     scores: dict[int, defaultdict[int, float]] = {number: defaultdict(float) for number in numbers}
     for term in terms:

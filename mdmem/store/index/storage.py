@@ -1,4 +1,4 @@
-"""Store Whoosh's files with a checksum each, so that damage is noticed, and load no pickles from them."""
+"""Store Whoosh's files with checksums, so that damage is noticed, and never load arbitrary pickles from them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SUM_BYTES = 4
 
 
 class DamagedIndexError(Exception):
-    """A file of the index is not as it was written."""
+    """The content of an index file differs from what was written."""
 
 
 def checksum(name: str, content: bytes | memoryview) -> bytes:
-    """Return the checksum of a file, which covers its name: a file in another's place is damage, too."""
-    # A table is written under a temporary name.
+    """Return the checksum of a file's name and content; it includes the name, so that exchanged files are noticed."""
+    # The table of contents is written under a temporary name.
     known = "toc" if ".toc" in name else name
     return crc32(content, crc32(known.encode())).to_bytes(4, "big")
 
@@ -38,7 +38,7 @@ def _encode(text: str, encoding: str) -> bytes:
     return _codecs.encode(text, "latin1")
 
 
-# The names in Whoosh's own pickles. The second protocol writes bytes as a call of `_codecs.encode`.
+# The only names that Whoosh's own pickles contain. Pickle protocol 2 stores bytes as a call of `_codecs.encode`.
 _ALLOWED = {
     ("whoosh.codec.whoosh3", "W3Codec"): whoosh3.W3Codec,
     ("whoosh.codec.whoosh3", "W3Segment"): whoosh3.W3Segment,
@@ -52,7 +52,7 @@ _ALLOWED = {
 
 
 class _GuardedUnpickler(Unpickler):
-    """An unpickler that looks up nothing beyond the allow-list."""
+    """An unpickler that refuses every name that is not in `_ALLOWED`."""
 
     def find_class(self, module: str, name: str, /) -> Any:
         if (module, name) not in _ALLOWED:
@@ -64,19 +64,19 @@ def _guarded_loads(content: bytes) -> Any:
     return _GuardedUnpickler(BytesIO(content)).load()
 
 
-# Whoosh unpickles blocks of postings and stored values by these names, and offers no other way to replace them.
+# Replace the functions with which Whoosh unpickles postings and stored values. Whoosh has no setting for this.
 whoosh3.loads = columns.loads = _guarded_loads
 
 
 class _GuardedFile(StructFile):  # type: ignore[misc]  # Whoosh has no types
-    """A file that is read, with guarded pickles."""
+    """A file for reading, whose pickles are loaded with the guarded unpickler."""
 
     def read_pickle(self) -> Any:
         return _GuardedUnpickler(self.file).load()
 
 
 class _SummedFile(StructFile):  # type: ignore[misc]
-    """A file that is written; on closing its checksum is appended."""
+    """A file for writing, to which `close` appends the checksum."""
 
     def close(self) -> None:
         self.file.flush()
@@ -86,7 +86,7 @@ class _SummedFile(StructFile):  # type: ignore[misc]
 
 
 class MemoryStorage(RamStorage):  # type: ignore[misc]
-    """Files in memory; Whoosh's own class puts temporary files in a shared folder on disk."""
+    """Files in memory; Whoosh's own class would put its temporary files in a shared folder on disk."""
 
     def temp_storage(self, name: str | None = None) -> MemoryStorage:  # noqa: ARG002  # Whoosh's name
         """Return a storage for temporary files."""
@@ -94,7 +94,7 @@ class MemoryStorage(RamStorage):  # type: ignore[misc]
 
 
 class CheckedStorage(FileStorage):  # type: ignore[misc]
-    """A folder whose files end in a checksum, so that a damaged one raises instead of giving wrong answers."""
+    """A folder of files that end with a checksum, so that a damaged file raises DamagedIndexError."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder."""
@@ -108,17 +108,20 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         return self._written[-1]
 
     def open_file(self, name: str, **_options: Any) -> Any:
-        """Read a file whole: if a mapped file were cut short, reading it would end the process."""
+        """Read a whole file and check it.
+
+        Memory-mapping is not used, since a truncated file would crash the process.
+        """
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]
         if len(content) < _SUM_BYTES or checksum(name, body) != content[-_SUM_BYTES:]:
-            # Not an OSError, which Whoosh would retry for half a second.
+            # This error is no OSError, because Whoosh would retry after an OSError for half a second.
             raise DamagedIndexError(f"{name} is damaged")
-        # The checksum stays at the end, where nothing reads it: to cut it off would copy the rest.
+        # Leave the checksum at the end, since nothing reads it and removing it would copy the content.
         return _GuardedFile(BytesIO(content), name=name)
 
     def file_length(self, name: str) -> int:
-        """Return the length of a file without its checksum."""
+        """Return the length of a file in bytes, without its checksum."""
         return (self._path / name).stat().st_size - _SUM_BYTES
 
     def temp_storage(self, name: str | None = None) -> MemoryStorage:  # noqa: ARG002  # Whoosh's name
@@ -126,11 +129,11 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         return MemoryStorage()
 
     def lock(self, name: str) -> Any:  # noqa: ARG002  # Whoosh's name
-        """Return a lock that is free: whoever writes has locked the whole folder before."""
+        """Return a lock that is always free, since the writer has already locked the whole folder."""
         return Lock()
 
     def close_written(self) -> None:
-        """Close the files that a failed writer left open."""
+        """Close the files that a failed write left open."""
         for file in self._written:
             file.file.close()
         self._written.clear()
