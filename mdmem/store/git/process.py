@@ -80,8 +80,8 @@ class ObjectStore:
 # Of the variables whose names start with `GIT_`, mdmem passes only those below to git. Variables about a repository
 # (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`, `GIT_SHALLOW_FILE`, `GIT_PREFIX`) are set in a hook,
 # but mdmem finds its repository from the folder. Variables that name a program or a trace file (`GIT_EXTERNAL_DIFF`,
-# `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) are not needed. The user, or git for a hook, sets these variables. The content
-# of a repository never does.
+# `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) are not needed. The user, or git for a hook, sets these variables. The files
+# of a repository cannot set them.
 
 # A hook that receives a push needs these variables to read the pushed objects before git accepts them.
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
