@@ -1,1 +1,1 @@
-"""Import and export: other tools' records become entries, and entries what other tools read."""
+"""Import the records of other tools as entries, and export entries in the formats that other tools read."""

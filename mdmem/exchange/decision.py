@@ -1,6 +1,7 @@
-"""Read a decision record of any dialect: its title, the facts below it, and its section on the status.
+"""Read a decision record in any format: its title, its facts, and its section about the status.
 
-Facts are keys of a front matter, lines `Key: value`, also bold, in a list or in a quote, and rows of a table.
+Facts are a record's metadata: keys of a front matter, rows of a table, and lines `Key: value`, which may be bold, in a
+list or in a quote. Claims are the relations to other records that a record states.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from mdmem.model.entry import EntryType, Holder, Kind, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import synonym
 
-# Our own fields by name; those of other tools may have another name of theirs.
+# mdmem's own fields by name. Other tools may use the same name with another meaning, which `synonym` knows.
 _OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
 _ASKED = frozenset({"title", "status", "type", "created_at"})
 _LINKS = {
@@ -44,7 +45,10 @@ _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class Keys(Struct, frozen=True):
-    """The parsed front matter of a decision record: values for the caller, other fields, and links to other records."""
+    """The parsed front matter of a decision record.
+
+    `asked` are the values for the fields that the importer handles itself. `claims` are the relations to other records.
+    """
 
     asked: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
@@ -52,7 +56,7 @@ class Keys(Struct, frozen=True):
 
 
 def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) -> Keys:
-    """Return the fields and claims of some keys; empty values and the keys of `without` are skipped."""
+    """Return the fields and claims from some keys. Skip empty values and the keys in `without`."""
     keys = Keys()
     for key, value in pairs:
         is_empty = value in (None, [], {}) or (isinstance(value, str) and value.strip().lower() in _NOTHING)
@@ -81,7 +85,7 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
 
 
 def _one(value: Any) -> str:
-    """Return a value as one line; several values are joined."""
+    """Return a value as one line. The items of a list are joined by commas."""
     return ", ".join(_many(value, at_commas=False))
 
 
@@ -93,12 +97,12 @@ def _many(value: Any, *, at_commas: bool = True) -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    """Return a value in one line: text as it is, other values as JSON."""
+    """Return a value on one line: text without extra blanks, other values as JSON."""
     return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _claims(kind: ClaimKind, value: Any, *, part: str = "") -> Iterator[Claim]:
-    """Yield the claims of a value: by path or number, else by name."""
+    """Yield the claims in a value, by path or number. If there are none, take each name as a claim."""
     for item in _many(value, at_commas=False):
         names = (name.strip(" []\"'") for name in item.split(","))
         yield from claims_of(kind, item, part=part).claims or (Claim(kind, name) for name in names if name)
@@ -107,7 +111,7 @@ def _claims(kind: ClaimKind, value: Any, *, part: str = "") -> Iterator[Claim]:
 _STATUS_FACTS = frozenset(
     {"status", "state", "decision status", "adr status", "current status", "record status", "document status"}
 )
-# The most important first: the day of the decision.
+# The names of date fields. The day of the decision comes first, because it is the best value.
 _DATES = (
     *("date", "adr date", "decision date", "date of decision", "date decided", "decided on", "decided"),
     *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
@@ -124,14 +128,14 @@ _LINE = re.compile(
     r"[ \t]*(?P<value>[^\n]*?)[ \t]*\\?\r?$\n?",
     re.MULTILINE,
 )
-# Several in one line: `**Status:** Accepted | **Date:** 2024-02-01`.
+# Separates several facts on one line: `**Status:** Accepted | **Date:** 2024-02-01`.
 _BREAK = re.compile(
     rf"\s*(?:[|;,\xb7\u2022]|<br\s*/?>|&nbsp;)+\s*(?=[*_]{{0,3}}{_WORDS}[*_]{{0,3}}[ \t]*:)|\s*<br\s*/?>\s*\Z",
     re.IGNORECASE,
 )
 _FURTHER = re.compile(r"(?:[ \t]*\r?\n)?(?:[ \t]+\S[^\n]*(?:\n|\Z))+|(?:[ \t]*\r?\n)?[A-Z][A-Za-z ]{3,40}(?:\r?\n|\Z)")
 _TABLE = re.compile(r"(?:^[^|\n]*\|.*(?:\n|\Z))+", re.MULTILINE)
-# Facts in code count only as YAML.
+# Facts inside a code block count only if the block is YAML.
 _CODE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -140,7 +144,7 @@ _RULE = re.compile(r"[\s|:-]*-[\s|:-]*\Z")
 
 
 class Fact(Struct, frozen=True):
-    """A key and its value, with its place in the body; with `is_line` it has the line for itself."""
+    """A key and its value, with the place in the body. With `is_line` the fact is alone on its line."""
 
     key: str
     value: str
@@ -150,17 +154,17 @@ class Fact(Struct, frozen=True):
 
     @property
     def is_status(self) -> bool:
-        """Return whether it states the status of the record, or a relation."""
+        """Return whether the fact states the status of the record or a relation to another record."""
         return self.key in _STATUS_FACTS or kind_of_key(self.key) is not None
 
     @property
     def statement(self) -> str:
-        """Return it as a statement on the status."""
+        """Return the fact as a sentence about the status."""
         return self.value if self.key in _STATUS_FACTS else f"{self.key}: {self.value}"
 
 
 def facts_in(text: str, offset: int) -> Iterator[Fact]:
-    """Yield the facts in a part of a body that begins at an offset: those in lines, then those in tables."""
+    """Yield the facts in a part of a body that begins at `offset`: first those on lines, then those in tables."""
     plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), with_whole_labels(without_comments(text)))
     for found in _LINE.finditer(plain):
         parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
@@ -176,7 +180,7 @@ def facts_in(text: str, offset: int) -> Iterator[Fact]:
                 yield Fact(key, value, start, end, is_line)
     for table in _TABLE.finditer(plain):
         lines = [line.strip().lstrip("> \t") for line in table[0].splitlines()]
-        # All begin with a bar, or one is a row of dashes.
+        # In a table every line begins with a bar, or one line is a row of dashes.
         if all(line.startswith("|") for line in lines) or any(map(_RULE.match, lines)):
             rows = (re.split(r"(?<!\\)\|", line.strip("|")) for line in lines if not _RULE.match(line))
             cells = [[cell.strip() for cell in row] for row in rows]
@@ -194,12 +198,16 @@ def _is_known(name: str) -> bool:
 
 
 def _is_day_of_state(key: str, value: str) -> bool:
-    """Return whether a fact is the day of a status: `Rejected: 2024-02-01`."""
+    """Return whether a fact is the date of a status, such as `Rejected: 2024-02-01`."""
     return is_status_word(key) and read_date(value) is not None
 
 
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Yield keys and values of a table: by its columns if the first row names a status, else by its rows."""
+    """Yield the keys and values of a table.
+
+    If a cell of the first row means the status, the first row has the keys. Otherwise the first cell of each row is a
+    key.
+    """
     names = [_name(cell).rstrip(":") for cell in rows[0]] if rows else []
     status = next((at for at, name in enumerate(names) if name in _STATUS_FACTS), None)
     if status is None or len(rows) < 2 or (status == 0 and read_status(rows[0][1]).status is not None):
@@ -215,14 +223,14 @@ def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
             )
 
 
-# Headings of sections with facts.
+# Headings of sections that contain facts.
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*(?P<value>.+))?\Z")
 _SIDE = re.compile(r"\A\s*[\[(](?P<front>[^\[\]()]{3,80})[\])]|[\[(](?P<end>[^\[\]]{3,120})[\])]\s*\Z")
-# No part may match past the next bracket, or many brackets would take quadratic time.
+# No part may match beyond the next bracket. Otherwise a text with many brackets takes quadratic time.
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\[]*\)")
-# A number before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
+# A number or label before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
     r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
     r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
@@ -232,7 +240,7 @@ _NUMBERED = re.compile(
 
 
 def title_section(sections: Sequence[Section]) -> Section | None:
-    """Return the section of the title: the first of the highest level, if no heading is above it."""
+    """Return the section of the title: the first section of the highest level, if no other heading is above it."""
     levels = [one.level for one in sections if one.level]
     top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
     first = next((one for one in sections if one.level == top), None)
@@ -242,7 +250,7 @@ def title_section(sections: Sequence[Section]) -> Section | None:
 
 
 def fact_lines(sections: Sequence[Section]) -> tuple[Fact, ...]:
-    """Return the facts above the first heading below the title, and in sections for facts."""
+    """Return the facts between the title and the next heading, and in the sections that contain facts."""
     return tuple(fact for section in _heads(sections) for fact in facts_in(section.text, section.start))
 
 
@@ -254,18 +262,18 @@ def _heads(sections: Sequence[Section]) -> Iterator[Section]:
 
 
 def status_section(sections: Sequence[Section]) -> Section | None:
-    """Return the section on the status."""
+    """Return the section about the status, or None."""
     return next((one for one in sections if one.level and _STATUS.match(one.name)), None)
 
 
 def plain_title(heading: str) -> str:
-    """Return a heading without its number."""
+    """Return a heading without the number of the record."""
     plain = " ".join(_LINK.sub(r"\1", heading).split())
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
 def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
-    """Return a decision record; without a status it gets `unstated` if it says what was decided."""
+    """Return a decision record. If it has no status but states a decision, it gets the status `unstated`."""
     sections = sections_of(source.body)
     title, section = title_section(sections), status_section(sections)
     facts = fact_lines(sections)
@@ -278,7 +286,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     stated = front.asked.get("status", "")
     banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
     reading = _read_all(stated, facts, heading, section, banners, own)
-    # Our status may lose a part of what the front matter says.
+    # mdmem's status may say less than the status in the front matter, so keep the original.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
     record = ForeignRecord(
         path=source.path,
@@ -303,14 +311,17 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
 
 
 def names_successor(claims: Iterable[Claim]) -> bool:
-    """Return whether a record states its successor."""
+    """Return whether a record states which record supersedes it."""
     return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
 
 
 def _read_all(
     front: str, facts: Sequence[Fact], heading: str, section: Section | None, banners: str, own: int | None
 ) -> StatusReading:
-    """Return the status that all places of a record state together; the days of a status count if there is no other."""
+    """Return the status from all places of a record together.
+
+    Dates of a status count only if nothing else states one.
+    """
     statements = [front, *(one.statement for one in facts if one.is_status)]
     if section is not None:
         statements += [_value_of(section), _without(section, facts)]
@@ -325,12 +336,12 @@ def _read_all(
 
 
 def _value_of(section: Section) -> str:
-    """Return the status in a heading: `## Status: Accepted`."""
+    """Return the status inside a heading such as `## Status: Accepted`."""
     return re.sub(r"^\W*[\w ]*status\s*", "", section.heading, flags=re.IGNORECASE).lstrip(":=-\u2013\u2014 ")
 
 
 def _without(section: Section, facts: Iterable[Fact]) -> str:
-    """Return the text of a section without its facts."""
+    """Return the text of a section with its facts removed."""
     text, start = section.text, section.start
     for one in facts:
         if section.start <= one.start < one.end <= section.start + len(section.text):
@@ -339,7 +350,7 @@ def _without(section: Section, facts: Iterable[Fact]) -> str:
 
 
 def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status) -> None:
-    """Give a record the status that it states; without one, `unstated` outside of a folder of decision records."""
+    """Set the status of a record. Without a stated status, use `unstated` unless the file is in a folder of records."""
     if names_successor(record.claims):
         record.status = Status.DEPRECATED
     elif reading.status is not None:
@@ -347,7 +358,7 @@ def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status
         if reading.guess:
             record.guess("status", reading.guess)
     elif record.source.is_in_records and reading.claims and not reading.is_unknown:
-        # The status is about a part; the rest is active.
+        # The status is only about a part of the record. The rest is active.
         record.status = Status.ACTIVE
     else:
         why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
@@ -363,7 +374,7 @@ def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status
 
 
 def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact], reading: StatusReading) -> None:
-    """Give a record the date that its front matter asks for, else the best of its facts."""
+    """Set the date of a record from its front matter, or else from the most important of its facts."""
     dates = {one.key: read for one in reversed(facts) if one.key in _DATES and (read := read_date(one.value))}
     best = (read_date(asked) if asked is not None else None) or next(
         (dates[key] for key in _DATES if key in dates), None
@@ -374,14 +385,14 @@ def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact], 
         record.created_at, guess = reading.began, "the day of its status"
     else:
         odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
-        record.messages += [f"`{odd}` is no date"] if odd else []
+        record.messages += [f"`{odd}` is not a date"] if odd else []
         guess = ""
     if guess:
         record.guess("created_at", guess)
 
 
 def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
-    """Yield the claims in the sections on links, which stay in the text."""
+    """Yield the claims in the sections about links. These sections stay in the body."""
     for section in sections:
         if section.name in _LINKED:
             yield from claims_in(section.text)
@@ -392,7 +403,7 @@ def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
 def _cuts(
     sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
 ) -> Iterator[Cut]:
-    """Yield the parts of the body that become front matter; `title` is that of the source's front matter."""
+    """Yield the parts of the body that become front matter. `title` is the title in the front matter of the source."""
     head, section = title_section(sections), status_section(sections)
     if head is not None:
         titles = (plain_title(head.heading).casefold(), head.heading.casefold())
@@ -417,7 +428,7 @@ def _cuts(
 
 
 def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReading) -> Iterator[Cut]:
-    """Yield the lines of the section that become front matter as a whole; a line with a comment stays."""
+    """Yield the lines of the status section that can become front matter as a whole. A line with a comment stays."""
     plain, text = without_comments(section.text), _without(section, facts)
     for start, end in unit_spans(with_whole_labels(without_comments(text))):
         if section.text[start:end] == plain[start:end] == text[start:end]:
@@ -425,7 +436,7 @@ def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReadin
 
 
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
-    """Yield the cut of a line on the status, unless it says more, or a person has to read it."""
+    """Yield the cut of a line about the status, unless the line says more than the status or is ambiguous."""
     line = read_status(written)
     if line.is_whole and not reading.is_unknown and not reading.guess:
         yield Cut(start, end, line.claims)

@@ -1,4 +1,4 @@
-"""Recognise the tool that wrote a file, and read its records."""
+"""Recognise which tool wrote a file, and read the records in the file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mdmem.store.catalog.addresses import well_formed
 
 
 class Dialect(Struct, frozen=True):
-    """A tool's form of records: a test for a file, and a reader."""
+    """The file format of one tool: a test that recognises a file, and a function that reads its records."""
 
     name: str
     fits: Callable[[SourceFile], bool]
@@ -36,7 +36,7 @@ class Dialect(Struct, frozen=True):
 
 
 def dialect_of(source: SourceFile) -> Dialect:
-    """Return the first dialect that fits a file; plain Markdown fits every file."""
+    """Return the first dialect that matches a file. The last dialect, plain Markdown, matches every file."""
     return next(one for one in DIALECTS.values() if one.fits(source))
 
 
@@ -53,13 +53,13 @@ _RELATIONS = {
 
 
 def _is_basic_memory(source: SourceFile) -> bool:
-    """Return whether a note has a permalink, or observations and relations."""
+    """Return whether a note has a permalink, or has observations and relations."""
     has_both = _OBSERVATION.search(source.body) is not None and _RELATION.search(source.body) is not None
     return "permalink" in source.fields or has_both
 
 
 def _read_basic_memory(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield a note. Its relations by wiki links become links, and stay in the text."""
+    """Yield the record of a note. Its relations (wiki links) become links, and they also stay in the text."""
     claims: dict[Claim, None] = {}
     for found in _RELATION.finditer(without_code(source.body)):
         verb = " ".join(re.sub("[_-]", " ", found["verb"].lower()).split())
@@ -72,9 +72,9 @@ _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
 
 
 def _read_log4brains(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield a record, with the day in its name as its date if it states none."""
+    """Yield a record. If the record has no date, use the date in the file name."""
     record = decision_record(source)
-    # Blanks separate its tags, too.
+    # log4brains also separates tags by blanks.
     record.fields["tags"] = tuple(dict.fromkeys(word for tag in record.fields.get("tags", ()) for word in tag.split()))
     found = _DAY.match(source.stem)
     if record.created_at is None and found is not None:
@@ -99,18 +99,21 @@ def is_madr(source: SourceFile) -> bool:
 
 
 def is_adr_tools(source: SourceFile) -> bool:
-    """Return whether a file has Nygard's form: a section on the status, and one on the context or the decision."""
+    """Return whether a file has Nygard's format: a section about the status, and one about the context or decision."""
     sections = sections_of(source.body)
     return status_section(sections) is not None and any(one.name in ("context", "decision") for one in sections)
 
 
-# A session and an entity have fields of their own, which another tool's note lacks.
+# mdmem's labels `session` and `entity` need fields that another tool's note does not have.
 _OWN_LABELS = frozenset({"session", "entity"})
 _TYPES = tuple(one.value for one in EntryType)
 
 
 def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> ForeignRecord:
-    """Return a file as the type that it states, else as a decision by its folder, else as a note."""
+    """Return a record of the type that the file states.
+
+    Without a type, its folder decides between decision and note.
+    """
     record = decision_record(source, unstated=Status.DRAFT)
     record.claims = (*record.claims, *claims)
     _give_type(record)
@@ -120,14 +123,14 @@ def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> Foreign
         record.status = Status.DEPRECATED
         record.guesses.pop("status", None)
     elif not record.type.is_rule:
-        # A note binds nobody, so it may be active at once.
+        # Nobody has to follow a note, so it may become active immediately.
         record.status = Status.ACTIVE
         record.guess("status", f"no status is stated, and a {record.type} is not a rule")
     return record
 
 
 def _give_type(record: ForeignRecord) -> None:
-    """Give a record its type, and a note of another type the label of that."""
+    """Set the type of a record. A type that mdmem does not have becomes a note with that label."""
     source = record.source
     value = next((source.fields[key] for key in ("type", "kind") if isinstance(source.fields.get(key), str)), "")
     stated = " ".join(str(value).lower().split())
@@ -153,22 +156,25 @@ _INSTRUCTIONS = re.compile(
 _GLOB_KEYS = ("globs", "applyTo", "paths")
 _INCLUDE = re.compile(r"^@(\S+)[ \t]*\r?$\n?", re.MULTILINE)
 _SUFFIX = re.compile(r"[-.](?:instructions|md)\Z", re.IGNORECASE)
-# A client's own folder says nothing about the code.
+# The folder in which a client keeps its instructions says nothing about which code they apply to.
 _CLIENT_FOLDER = re.compile(r"(?:^|/)\.(?:claude|cursor|github)(?:/.*)?\Z")
 _EVERYTHING = frozenset({"*", "**", "**/*", "./**", "/**"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
-# Commas outside of braces separate the patterns.
+# Patterns are separated by commas that are not inside braces.
 _PATTERN = re.compile(r"(?:[^{},]|\{[^{}]*\}?|\})+")
 _MOST_GLOBS = 64
 
 
 def is_instructions(source: SourceFile) -> bool:
-    """Return whether a client reads a file of that name."""
+    """Return whether a client reads a file of this name as instructions for agents."""
     return _INSTRUCTIONS.match(source.path) is not None
 
 
 def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield a draft note for each section that is not mdmem's own text and does more than include other files."""
+    """Yield a draft note for each section of a file with instructions.
+
+    Skip mdmem's own text, and sections that only include other files.
+    """
     body = _INCLUDE.sub("", without_own(source.body))
     folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
     stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]
@@ -204,7 +210,7 @@ def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
 
 
 def without_own(text: str) -> str:
-    """Return a text without exported regions, and without the lines that `mdmem init` writes."""
+    """Return a text without the parts that mdmem exported, and without the lines that `mdmem init` writes."""
     text = FORMER_LINES.sub("", without_regions(text))
     for lines in (COMMAND_LINES, WINGS_LINE):
         for newline in ("\n", "\r\n"):
@@ -213,14 +219,14 @@ def without_own(text: str) -> str:
 
 
 def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
-    """Yield heading and text of the part above the top-level sections, and of each such section, if it has text."""
+    """Yield heading and text of each top-level section that has text, and of the part above the first of them."""
     levels = [one.level for one in sections if one.level]
     found = [("", body)]
     if levels:
         top = min(levels)
         title = None
         if levels.count(top) == 1 and levels[0] == top and len(levels) > 1:
-            # A single heading of the highest level is the title of the file.
+            # If only one heading has the highest level, it is the title of the file.
             title = next(one for one in sections if one.level == top)
             top = min(one for one in levels if one > top)
         heads = [one for one in sections if one.level == top]
@@ -232,9 +238,9 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
 
 
 def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the globs of a client's patterns, and messages about omitted ones; no globs if every file is meant.
+    """Return the globs for a client's file patterns, and messages about omitted patterns. No globs means every file.
 
-    The patterns are relative to the folder `below`. With `anywhere` a pattern without a slash matches in every folder.
+    The patterns are relative to the folder `below`. With `anywhere`, a pattern without a slash matches in every folder.
     """
     texts = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
     written = [part.strip().strip("\"'") for text in texts for part in _PATTERN.findall(text)]
@@ -246,7 +252,7 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
         if one.startswith("!") or one.count("{") > 3:
             messages.append(f"`applies_to` cannot express the pattern `{one}`")
             continue
-        # Each pair of braces multiplies the number of globs.
+        # Limit the number of globs, because each pair of braces multiplies it.
         for glob in islice(_expand(one.removeprefix("./").lstrip("/")), _MOST_GLOBS + 1):
             plain = f"**/{glob}" if anywhere and "/" not in glob else glob
             kept[f"{below}/{plain}" if below else plain] = None
@@ -258,7 +264,7 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
 
 
 def _expand(glob: str) -> Iterator[str]:
-    """Yield a glob for each alternative in braces, which git does not know."""
+    """Yield one glob for each alternative in braces, because git's globs have no braces."""
     found = _BRACES.search(glob)
     if found is None:
         yield glob
@@ -267,11 +273,11 @@ def _expand(glob: str) -> Iterator[str]:
         yield from _expand(glob[: found.start()] + choice.strip() + glob[found.end() :])
 
 
-# The most specific form first.
+# The most specific dialect comes first.
 _ALL = (
     Dialect("instructions", is_instructions, _read_instructions),
     Dialect("basic-memory", _is_basic_memory, _read_basic_memory),
-    # A record in MADR's form with a day in its name.
+    # log4brains writes MADR records with a date in the file name.
     Dialect("log4brains", lambda source: _DAY.match(source.stem) is not None and is_madr(source), _read_log4brains),
     Dialect("madr", is_madr, lambda source: [decision_record(source)]),
     Dialect("adr-tools", is_adr_tools, lambda source: [decision_record(source)]),

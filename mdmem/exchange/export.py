@@ -1,8 +1,8 @@
 """Export entries to other tools: decisions as a folder of records, and current rules as files that clients read.
 
-adr-tools reads `# N. Title` from the first line and `Supersedes [N. Title](file)` from `## Status`; log4brains and MADR
-2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title. Only files and regions with our seal, and
-unchanged since, are written again or removed.
+adr-tools reads `# N. Title` from the first line and `Supersedes [N. Title](file)` from `## Status`. log4brains and MADR
+2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title. An export rewrites or removes only files and
+regions that an earlier export wrote and sealed (see `seal`), and that nobody changed since.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ExportedFile(Struct, frozen=True):
-    """A file to export: its path from the folder of the export, and its text, or that of a region in it."""
+    """A file to export, by its path from the folder of the export.
+
+    `text` is the whole file, or a region inside the file.
+    """
 
     path: str
     text: str
@@ -48,12 +51,12 @@ _Globs = tuple[str, ...]
 _HEADING = re.compile(r"\s*#{1,6} ")
 _SEE = re.compile(r"\[see: *([a-z0-9_./-]+) *\](?!\()")
 _NUMBER = re.compile(r"\d+-")
-# A field, and the words of adr-tools in the newer record and in the older one.
+# A field, and the words that adr-tools writes into the newer record and into the older record.
 _RELATIONS = (("supersedes", "Supersedes", "Superseded by"), ("amends", "Amends", "Amended by"))
 
 
 class _Record(Struct, frozen=True):
-    """A decision with its number in the folder."""
+    """A decision with the number of its record."""
 
     number: int
     entry: Entry
@@ -124,7 +127,7 @@ def _relations(records: Mapping[str, _Record], entry: Entry) -> Iterator[str]:
 
 
 def _without_status(body: str) -> tuple[str, list[str]]:
-    """Return a body without its section on the status, and the text of that section: a record has only one."""
+    """Return a body without its status section, and the text of that section, because a record has only one."""
     sections = sections_of(body)
     section = status_section(sections)
     if section is None:
@@ -138,14 +141,14 @@ def _without_status(body: str) -> tuple[str, list[str]]:
 _CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
 _COPILOT_FILES = ".github/instructions/mdmem-*.instructions.md"
 _RULES = (EntryType.INVARIANT, EntryType.DECISION)
-# Clients load these files into every conversation, so each rule is shortened, an invariant less.
+# Clients load these files into every conversation. Each rule is therefore shortened, but an invariant may be longer.
 _RULE_BYTES = {EntryType.INVARIANT: 480, EntryType.DECISION: 300}
 _SPECIAL = re.compile(r"[*?[]")
 _TITLE = "## Rules for this repository"
 
 
 def _agents_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return the region of AGENTS.md: the rules that always apply, then those for some code."""
+    """Return the region for AGENTS.md: first the rules that always apply, then the rules for some paths."""
     rules, remarks = _rules(workspace, wings)
     parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
     for globs, lines in rules.items():
@@ -156,7 +159,7 @@ def _agents_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
 
 
 def _cursor_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return one rule for each `applies_to`, and one that always applies."""
+    """Return one Cursor rule file for each value of `applies_to`, and one file for the rules that always apply."""
     rules, remarks = _rules(workspace, wings)
     files = []
     for globs, lines in rules.items():
@@ -168,7 +171,7 @@ def _cursor_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
 
 
 def _copilot_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return the region of Copilot's instructions, and one file of instructions for each `applies_to`."""
+    """Return the region for Copilot's instructions, and one instructions file for each value of `applies_to`."""
     rules, remarks = _rules(workspace, wings)
     everywhere = rules.pop((), None)
     files = []
@@ -192,7 +195,7 @@ def _page(lines: Iterable[str], front: Sequence[str] = ()) -> str:
 
 
 def _name(globs: _Globs) -> str:
-    """Return a stable name for the files about some code."""
+    """Return a file name for the rules about some globs that stays the same in each export."""
     if not globs:
         return "everywhere"
     words = "-".join(re.findall(r"[a-z0-9]+", globs[0].casefold()))[:40].strip("-") or "code"
@@ -200,9 +203,10 @@ def _name(globs: _Globs) -> str:
 
 
 def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, list[str]], tuple[str, ...]]:
-    """Return the lines of the current rules by `applies_to`, those without first, and remarks about unreadable files.
+    """Return the lines of the current rules, grouped by `applies_to`, and remarks about unreadable files.
 
-    The files on disk count, with their proposals: the export is committed together with them.
+    Rules that always apply come first. The files on disk count, including proposals, because the export is committed
+    together with them.
     """
     question = Question(filters=Filters(wings=wings, types=_RULES))
 
@@ -222,7 +226,10 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
 
 
 def _client_globs(globs: _Globs) -> str:
-    """Return globs in a client's form: there a plain path matches one file, in mdmem all files below it, too."""
+    """Return globs in a client's form.
+
+    For clients a plain path matches only one file, but in mdmem also all files below.
+    """
     wide = (f"{glob.rstrip('/')}/**" for glob in globs if not _SPECIAL.search(glob) and "." not in glob.rsplit("/")[-1])
     return ",".join(sorted({*globs, *wide}, key=lambda one: (one.removesuffix("/**"), one)))
 
@@ -230,14 +237,14 @@ def _client_globs(globs: _Globs) -> str:
 def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
     summary = " ".join(summary_of(entry, body).split())
     title = " ".join(entry.title.split()).rstrip(".")
-    # A region must not contain a marker or a comment.
+    # An exported region must not contain other markers or comments.
     text = cut_at_word(summary, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
     amended = "".join(f"; amended by `{one}`" for one in amended_by)
     return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")
 
 
 class ExportForm(Struct, frozen=True):
-    """A form of export: the function that makes it, the files that belong to it, and where its tool looks."""
+    """A format of export: the function that creates it, the names of its files, and the folder where the tool looks."""
 
     make: Callable[[Workspace, tuple[str, ...]], _Files]
     owned: str = ""
@@ -254,7 +261,7 @@ FORMS: Mapping[str, ExportForm] = {
 
 
 class ExportChange(Struct, frozen=True):
-    """A file that the export changes: its new text, None if it is removed."""
+    """A file that the export changes, with its new text. None means that the file is removed."""
 
     path: str
     text: str | None
@@ -262,7 +269,7 @@ class ExportChange(Struct, frozen=True):
 
 
 class ExportReport(Struct, frozen=True, kw_only=True):
-    """The files of an export below a folder, the changes to these, and remarks about omitted entries."""
+    """The files of an export in a folder, the changes to them, and remarks about omitted entries."""
 
     folder: Path
     files: Sequence[ExportedFile]
@@ -273,9 +280,10 @@ class ExportReport(Struct, frozen=True, kw_only=True):
 def export(
     workspace: Workspace, form: str, *, wings: tuple[str, ...] = (), out: str | None = None, is_dry: bool = False
 ) -> ExportReport:
-    """Write an export to `out`, else to where its tool looks, and return the changes; with `is_dry` only return them.
+    """Write an export and return the changes. With `is_dry`, only return the changes.
 
-    Raises UsageError if a file is somebody's own, and EnvironmentFaultError.
+    The folder is `out`, or else the place where the tool looks. Raises UsageError if mdmem did not write a file that
+    would be replaced, and EnvironmentFaultError if a file cannot be written.
     """
     wanted = FORMS[form]
     files, remarks = wanted.make(workspace, wings)
@@ -308,7 +316,7 @@ def export(
 
 
 def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportChange]:
-    """Yield the changes of files, and the removal of earlier exports that match `owned`; all is checked first."""
+    """Yield the changes to files, and the removal of earlier exports that match `owned`. Check everything first."""
     for file in files:
         before = _read(folder, file.path)
         if before is not None and file.is_region:
@@ -339,7 +347,7 @@ def _read(folder: Path, path: str) -> str | None:
 
 
 def _with_region(file: ExportedFile, before: str) -> str:
-    """Return a file with the region in its old place, or at the end."""
+    """Return a file with the region in its old place, or at the end if the file has no region."""
     newline = "\r\n" if "\r\n" in before else "\n"
     region = sealed(file.text).replace("\n", newline)
     place = region_of(before)
@@ -352,7 +360,7 @@ def _with_region(file: ExportedFile, before: str) -> str:
 
 
 def _require_ours(text: str, what: str, removed: str = "it") -> None:
-    """Raise UsageError if a text was not exported, or if somebody changed it since."""
+    """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
     if not is_exported(text):
         raise UsageError(f"{what} is there and was not exported; it stays as it is: name another folder by --out")
     if not is_whole(text):

@@ -1,4 +1,4 @@
-"""Import what other tools wrote: plan, write, remove or replace the old files, and check the new entries."""
+"""Import the records of other tools: plan, write, remove or replace the old files, and check the new entries."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from mdmem.write.change_set import ChangeSet
 from mdmem.write.supersede import join_addresses
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 
-# So many patterns fit on a command line.
+# The number of patterns that fit on a command line.
 _AT_ONCE = 200
 _MOST_LINES = 100_000
-# A shorter name of a file is common in texts.
+# A file name that is shorter also occurs in texts by accident.
 _SHORT = 8
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """The plan, the result of the write, and the errors and warnings about the new entries.
+    """The plan of an import, the result of the write, and the findings about the new entries.
 
-    `gone` are the old files that were moved, `unapproved` counts the active rules that nobody approved.
+    `gone` are the old files that were moved. `unapproved` counts the active rules that nobody approved.
     """
 
     plan: ImportPlan
@@ -50,9 +50,9 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 
 
 def import_records(workspace: Workspace, request: ImportRequest, options: WriteOptions) -> ImportReport:
-    """Import records. Nothing is overwritten, and a source that cannot be imported is a row of the plan.
+    """Import records. No existing entry is overwritten. A file that cannot be imported is listed with the reason.
 
-    Raises UsageError, and what `write` raises; then nothing was written.
+    Raises UsageError and the errors of `write`. Nothing was written in that case.
     """
     if request.leaves_pointer and not request.moves:
         raise UsageError("--pointer is about the files that --move moves; use both, or neither")
@@ -64,7 +64,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         return plan.change_set
 
     gone: list[str] = []
-    # In a move the new files are written first: after an interruption both exist, and the same command completes it.
+    # A move writes the new files first. After an interruption both exist, and the same command completes the move.
     commit = False if request.moves else options.commit
     written = write(workspace, change_set, WriteOptions(is_dry=options.is_dry, commit=commit))
     remarks = list(plan.remarks)
@@ -88,7 +88,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
 
 
 def _findings(workspace: Workspace, plan: ImportPlan, written: WriteResult) -> list[Finding]:
-    """Return the findings of `mdmem check` in the new entries, or about them; those of a dry run lack git's facts."""
+    """Return the findings of `mdmem check` in or about the new entries. A dry run lacks the findings that need git."""
     if not written.changes:
         return []
     if written.is_dry:
@@ -103,7 +103,10 @@ def _findings(workspace: Workspace, plan: ImportPlan, written: WriteResult) -> l
 def _clear(
     workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool, is_dry: bool
 ) -> tuple[list[str], list[str]]:
-    """Remove or replace the old files that are as they were read; return these, and messages about the others."""
+    """Remove or replace the old files that did not change during the import.
+
+    Return these files, and a message about each file that stays.
+    """
     base, places = workspace.location.base, _new_places(workspace, plan)
     gone, messages = [], []
     for path, content in plan.contents.items():
@@ -133,7 +136,7 @@ def _clear(
 
 
 def _new_places(workspace: Workspace, plan: ImportPlan) -> dict[str, list[tuple[str, str]]]:
-    """Return path and title of the entries, by their old file."""
+    """Return the path and title of each new entry, by the path of the old file."""
     places: dict[str, list[tuple[str, str]]] = {}
     for row in plan.rows:
         if row.address is not None:
@@ -143,13 +146,13 @@ def _new_places(workspace: Workspace, plan: ImportPlan) -> dict[str, list[tuple[
 
 
 def _stage(workspace: Workspace, plan: ImportPlan, gone: Sequence[str]) -> list[str]:
-    """Stage the move, and return the old files that git tracked."""
+    """Stage the move in git, and return the old files that git tracked."""
     repository = workspace.location.repository
     if repository is None or not gone:
         return []
     tracked, places = list_tracked(repository), _new_places(workspace, plan)
     old = [path for path in gone if path in tracked]
-    # A file that cannot be staged is on disk nevertheless.
+    # A file that cannot be staged is still written to disk.
     with contextlib.suppress(GitError):
         stage_paths(repository, [*old, *(place for path in gone for place, _ in places[path])])
     return old
@@ -165,7 +168,7 @@ def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:
     for start in range(0, len(paths), _AT_ONCE):
         words = []
         for path in paths[start : start + _AT_ONCE]:
-            # A mention of a short name includes its folder.
+            # A short file name counts only together with its folder.
             stem = posixpath.splitext(posixpath.basename(path))[0]
             words.append(stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:]))
         for path, line, _ in search_lines(location.repository, words, _MOST_LINES, without=own):

@@ -1,4 +1,4 @@
-"""Read the files of an import: each becomes records with addresses, or a row that says why not."""
+"""Read the files of an import. Each file becomes records with addresses, or a row that says why it is skipped."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.approve import check_importer
 from mdmem.write.create import place_of, require_names, require_wing
 
-# The name of a chapter may begin with fewer digits.
+# Fewer digits may also be the number of a chapter.
 _DIGITS = 3
 _MARKER = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
 _EXPORTED = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
-    """What to import: some paths or the usual places, as one dialect or as each file's own.
+    """What to import: paths or the usual places, read as one dialect or as the dialect of each file.
 
-    `place` is the wing or room of the entries, `approved_by` the person who answers for accepted records. `moves`
-    removes the old files; `leaves_pointer` leaves a line in their place.
+    `place` is the wing or room for the entries. `approved_by` is the person who approves accepted records. `moves`
+    removes the old files, and `leaves_pointer` leaves a line with the new path in each old file.
     """
 
     paths: tuple[str, ...] = ()
@@ -51,10 +51,10 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
 
 class _Places:
-    """Give each record its address."""
+    """Chooses the address of each record."""
 
     def __init__(self, workspace: Workspace, place: str | None) -> None:
-        """Check the place that the user named: a wing, a room, or both; raises UsageError."""
+        """Check the place that the user gave: a wing, a room, or both. Raises UsageError."""
         self._root = workspace.location.root
         self._place = place.strip("/") if place is not None else None
         self._is_wing = self._place is None or self._place in workspace.catalog.wings
@@ -70,9 +70,9 @@ class _Places:
         self._given: dict[str, str] = {}
 
     def address(self, record: ForeignRecord) -> str:
-        """Return the address of a record; raises UnfitError if it cannot have one."""
+        """Return the address for a record. Raises UnfitError if no address is possible."""
         source, (wing, room) = record.source, self._rooms[record.type].split("/")
-        # The folder of instructions is where a client finds them, and no subject.
+        # The folder of a client's instructions is not a subject, so it does not become a room.
         if source.room and not record.part and self._is_wing:
             room = source.room
         name = well_formed("entry", record.name)
@@ -81,7 +81,7 @@ class _Places:
         address = f"{wing}/{room}/{name}"
         other = self._given.get(address.lower())
         if other is not None and "/" not in (self._place or "") and not record.part:
-            # Each part of a project may number its records from one.
+            # Each part of a project may number its records from one, so entry-ids of different folders may be the same.
             folder = well_formed("room", source.folder.replace("/", "-"))
             if folder is not None and posixpath.dirname(other) != source.folder:
                 address = f"{wing}/{folder}/{name}"
@@ -106,15 +106,15 @@ class _Places:
 
 
 class Intake:
-    """The records of all sources by address, the files of a whole memory, and a row for each other source.
+    """The result of reading all sources: records by address, files of a whole memory, and a row for each other source.
 
-    `contents` are the sources that are completely in the memory, or will be; `origins` has the address and
-    the origin of each entry that was imported before, by file and part, `before` the records of these, read again for
-    what they say about new ones.
+    `contents` are the sources that are completely in the memory, or will be after the import. `origins` maps file and
+    part to the address and the origin of each entry that was imported before. `before` are the records of these
+    entries, read again because they may state relations to new records.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
-        """Read everything; raises UsageError for an unusable place, path or person."""
+        """Read all sources. Raises UsageError if the place, a path or the person cannot be used."""
         self._workspace, self._request = workspace, request
         self.records: dict[str, ForeignRecord] = {}
         self.before: dict[str, ForeignRecord] = {}
@@ -124,7 +124,7 @@ class Intake:
         origins = iter_origins(workspace, workspace.catalog.addresses)
         self.origins = {(origin.path, origin.part): (address, origin) for address, origin in origins}
         found = find_sources(workspace, request.paths)
-        # An original that was moved into the memory is no longer next to its translation.
+        # An original that an earlier import moved is no longer next to its translation, but still counts.
         originals = {one.path for one in found} | {path for path, _ in self.origins}
         translations = [one.path for one in found if original_of(one.path) in originals]
         self.found = [one for one in found if one.path not in translations]
@@ -141,7 +141,7 @@ class Intake:
         self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[why]))
 
     def _remarks(self, translations: Sequence[str]) -> tuple[str, ...]:
-        """Return the remarks about the whole import; raises UsageError for a person who may not approve."""
+        """Return the remarks about the whole import. Raises UsageError if the person may not approve."""
         person, remarks = self._request.approved_by, dict[str, None]()
         for wing in sorted({address.split("/")[0] for address in self.records}) if person else ():
             remarks |= dict.fromkeys(
@@ -153,7 +153,7 @@ class Intake:
         return tuple(remarks)
 
     def _sources(self) -> Iterator[SourceFile]:
-        """Yield the Markdown files, and take in the documents of whole memories."""
+        """Yield the Markdown files. Also add the files of documents that contain a whole memory."""
         base = self._workspace.location.base
         for one in self.found:
             try:
@@ -179,12 +179,12 @@ class Intake:
         for one in records:
             one.dialect = dialect.name
         taken = [self._take_record(one) for one in records]
-        # Clients need their instructions in place, so these are never moved.
+        # Clients read their instructions at their old place, so these files are never moved.
         if taken and all(taken) and not is_for_client:
             self.contents[source.path] = source.data
 
     def _take_file(self, source: str, file: DocumentFile) -> None:
-        """Take in a file of a whole memory; nothing is overwritten."""
+        """Add a file of a whole memory. No existing file is overwritten."""
         address = file.path.removesuffix(".md")
         row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
         if file.fault is not None:
@@ -204,7 +204,7 @@ class Intake:
         self.rows.append(row)
 
     def _take_record(self, record: ForeignRecord) -> bool:
-        """Take in a record, or add a row that says why not; return whether the memory has it or will have it."""
+        """Add a record, or a row with the reason why not. Return whether the memory has it or will have it."""
         path, part, dialect = record.path, record.part, record.dialect
         if (before := self.origins.get((path, part))) is not None:
             address, origin = before
@@ -224,10 +224,10 @@ class Intake:
 
 
 def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[SourceFile]:
-    """Mark the sources that are records of a folder of decisions.
+    """Mark the sources that are records in a folder of decision records.
 
-    A folder that the user named is one if half of its files have the form or the number of a record. If most of its
-    files have a number, a page without one is a record only if it has the form.
+    A folder that the user gave counts as such a folder if half of its files look like a record or have a number. If
+    most of its files have a number, a file without a number is a record only if it looks like one.
     """
     folders: dict[str, list[SourceFile]] = {}
     for one in sources:

@@ -1,4 +1,4 @@
-"""Find the record that a link means, and write the body of an imported entry with adapted links."""
+"""Find the record that a link means, and write the body of an imported entry with updated links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmem.exchange.record import Claim, Cut, ForeignRecord, with_whole_labels
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import without_code
 
-# Words for a record before its number.
+# Words that may come before the number of a record.
 _RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
 _STEM_NUMBER = re.compile(
     rf"(?!\d{{4}}-\d\d-\d\d)(?:{_RECORD}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
@@ -23,29 +23,29 @@ _NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})
 
 
 def number_of(stem: str) -> int | None:
-    """Return the number at the start of a file's name, unless it is a date."""
+    """Return the number at the start of a file name, or None. A date is not a number."""
     found = _STEM_NUMBER.match(stem)
     return int(found[1]) if found else None
 
 
 def number_in(heading: str) -> int | None:
-    """Return the number at the start of a heading: `ADR-0034: Title`, `34. Title`."""
+    """Return the number at the start of a heading, such as `ADR-0034: Title` or `34. Title`."""
     found = _HEADING_NUMBER.match(heading)
     return int(found[1] or found[2]) if found else None
 
 
 class References:
-    """Find records by their path, number, slug or title; `by_path` has the addresses by the path of the source."""
+    """An index of records by path, number, slug and title. `by_path` maps the path of each source to the address."""
 
     def __init__(self) -> None:
-        """Start without any record."""
+        """Create an empty index."""
         self.by_path: dict[str, str] = {}
-        # Each record is its address and the folder of its source.
+        # Each value is the address of a record and the folder of its source.
         self._by_name: dict[str, list[tuple[str, str]]] = {}
         self._by_number: dict[int, list[tuple[str, str]]] = {}
 
     def add(self, address: str, path: str, names: Iterable[str], number: int | None) -> None:
-        """Add a record by the path of its source, the names that others may call it by, and its number."""
+        """Add a record with the path of its source, the names that other records may use for it, and its number."""
         one = (address, posixpath.dirname(path))
         self.by_path.setdefault(path, address)
         for name in {_plain(name) for name in (*names, _stem(path)) if name}:
@@ -54,27 +54,30 @@ class References:
             self._by_number.setdefault(number, []).append(one)
 
     def named(self, name: str, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a name, a slug or a number may mean, those in the same folder if there are any."""
+        """Return the addresses that a name, slug or number may mean. Records in the same folder take precedence."""
         plain, number = _plain(name), _NUMBER.match(name.strip())
         found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else self._begun(plain))
         near = [address for address, place in found if place == folder]
         return tuple(dict.fromkeys(near or (address for address, _ in found)))
 
     def _begun(self, plain: str) -> list[tuple[str, str]]:
-        """Return the records whose name begins with a shorter one that has a number: `ADR-DB-003`."""
+        """Return the records whose name begins with the given words.
+
+        The words must contain a number, as in `ADR-DB-003`.
+        """
         if not (any(map(str.isdigit, plain)) and " " in plain):
             return []
         return [one for name, records in self._by_name.items() if name.startswith(f"{plain} ") for one in records]
 
     def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a claim may mean; a single one is certain."""
+        """Return the addresses that a claim may mean. If there is only one, the claim is certain."""
         if not claim.is_path:
             return self.named(claim.target, folder)
         path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))
         address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
         if address:
             return (address,)
-        # A record keeps its number when its title changes.
+        # The title of a record may change, but its number stays.
         number = number_of(_stem(path))
         renamed = self._by_number.get(number, []) if number is not None else []
         in_folder = tuple(address for address, place in renamed if place == posixpath.dirname(path))
@@ -92,15 +95,15 @@ def _plain(name: str) -> str:
 
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 _BLANK_ABOVE = re.compile(r"\n[ \t]*\r?\n\Z")
-# No blank line is longer.
+# Blank lines are assumed to be shorter than this.
 _NEAR = 1000
 _SHOWN_WORDS = re.compile(r"[ \t]*\|")
-# Start and end of a part of the body, the text that replaces it, None for a cut, and a message.
+# Start and end of a part of the body, the new text (None to cut the part), and a message.
 _Edit = tuple[int, int, str | None, str]
 
 
 def cuts_to_make(cuts: Iterable[Cut], lost: Collection[Claim]) -> Iterator[Cut]:
-    """Yield the cuts whose claims were all resolved."""
+    """Yield the cuts whose claims were all resolved. For other cuts, yield only those of their parts."""
     for cut in cuts:
         if any(claim in lost for claim in cut.claims):
             yield from cuts_to_make(cut.parts, lost)
@@ -111,10 +114,10 @@ def cuts_to_make(cuts: Iterable[Cut], lost: Collection[Claim]) -> Iterator[Cut]:
 def write_body(
     record: ForeignRecord, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the body for a record's entry, and messages about links that lead nowhere.
+    """Return the body for a record's entry, and messages about broken links.
 
-    `place` turns a path from the root into one from the top of the project. A paragraph that is cut takes the blank
-    lines after it along.
+    `place` converts a path relative to the root into a path relative to the top of the project. Cutting a paragraph
+    also cuts the blank lines after it.
     """
     prose = with_whole_labels(without_code(record.body))
     edits: list[_Edit] = [(cut.start, cut.end, None, "") for cut in cuts]
@@ -147,7 +150,7 @@ def _end_of_blank_lines(text: str, at: int) -> int:
 
 
 def _new_link(record: ForeignRecord, link: BodyLink, references: References, place: Callable[[str], str]) -> _Edit:
-    """Return the edit of a link, with a message if it leads nowhere."""
+    """Return the edit for a link, with a message if the link is broken."""
     end = link.offset + link.width
     written = record.body[link.offset : end]
     text, message = written, ""
@@ -164,9 +167,9 @@ def _new_link(record: ForeignRecord, link: BodyLink, references: References, pla
 
 
 def _new_wiki_link(record: ForeignRecord, link: BodyLink, references: References) -> tuple[str, str]:
-    """Return the address that a wiki link means, with its old text as the words to show."""
+    """Return the address that a wiki link means, followed by the old text as the words to show."""
     written = record.body[link.offset : link.offset + link.width]
-    # A list within a list, or a footnote, is not a link.
+    # A list inside a list, or a footnote, is not a link.
     is_link = record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[[")
     meant = references.named(link.target, record.source.folder) if is_link else ()
     if len(meant) == 1:

@@ -1,8 +1,8 @@
-"""Write the whole memory as one JSON document, and read it back as the same files.
+"""Write the whole memory as one JSON document, and read such a document back as the same files.
 
-`schema` is 1. `exported` is the seal of the text. `wings`: `name` and `readme`, the text of the manifest or null.
-`entries`, by address: `address`, `path`, `front_matter`, `head` (the text above the body, with its fences) and `body`;
-head and body together are the file.
+`schema` is 1, and `exported` is the seal of the text, a hash that shows later changes. Each wing in `wings` has `name`
+and `readme`, the text of its manifest or null. `entries` are sorted by address. Each has `address`, `path`,
+`front_matter`, `head` (the text above the body, with its fences) and `body`. The file is `head` followed by `body`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _readme(workspace: Workspace, name: str) -> str | None:
 
 
 class DocumentFile(Struct, frozen=True):
-    """A file of the document, by its path from the root; `fault` says why it cannot be imported."""
+    """A file in the document, by its path from the root. `fault` says why it cannot be imported."""
 
     path: str
     content: bytes
@@ -61,12 +61,12 @@ class DocumentFile(Struct, frozen=True):
 
 
 def is_document(path: str) -> bool:
-    """Return whether a file has the name of a document."""
+    """Return whether the name of a file is the name of such a document."""
     return path.lower().endswith(".json")
 
 
 def read_document(data: bytes) -> list[DocumentFile]:
-    """Return the files of a document, manifests first; raises UnfitError."""
+    """Return the files in a document, manifests first. Raises UnfitError if it is not such a document."""
     try:
         stated = json.loads(data)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Plan an import: settle what the records say about one another, and compose the files of their entries."""
+"""Plan an import: turn the relations that records state into links, and compose the files of their entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Fields = dict[str, str | tuple[str, ...]]
 
 
 class ImportPlan(Struct, frozen=True):
-    """The rows in the order of their files, the changes, and the contents of the files that are taken in."""
+    """The plan of an import: a row for each file, in order, the changes, and the contents of the imported files."""
 
     rows: Sequence[ImportRow]
     change_set: ChangeSet
@@ -38,7 +38,7 @@ class ImportPlan(Struct, frozen=True):
 
 
 def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
-    """Return the plan of an import; raises UsageError for an unusable place, path or person."""
+    """Return the plan of an import. Raises UsageError if the place, a path or the person cannot be used."""
     intake = Intake(workspace, request)
     records, entries, references = intake.records, workspace.catalog.entries, References()
     for address, record in records.items():
@@ -70,7 +70,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
         }
         if record.reasons:
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))
-        # With several successors, these words show that the split is intended.
+        # A reason shows that several successors are intended.
         if record.status is Status.DEPRECATED and len(record.successors) != 1:
             fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
         if request.approved_by and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:
@@ -84,10 +84,10 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
 
 
 def settle(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
-    """Turn the claims of records into links, by address; existing `entries` are not changed.
+    """Turn the claims of records into links between addresses. Existing `entries` are not changed.
 
-    A record with a claim on its successor gets both ends of the link. A record that claims to supersede another gets
-    its own end, and the other end only if the other record says that it ended.
+    If a record states its successor, both records get the link. If a record states that it supersedes another record,
+    only this record gets the link. The other record gets it only if it says itself that it ended.
     """
     in_part: list[tuple[str, str]] = []
     for address, record in records.items():
@@ -104,11 +104,11 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
                 why = "is the record itself" if meant == (address,) else why
                 record.messages.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
     for older, newer in in_part:
-        # The older record says that only a part of it was superseded.
+        # The older record says that only a part of it was superseded, so this is not a supersession.
         if newer in records:
             records[newer].unlink("supersedes", older)
     for address, record in records.items():
-        # The record's own statement outweighs that of another which says it changes a part.
+        # The older record says that it was superseded. That outweighs a newer record that says it changes only a part.
         for newer in record.successors:
             if newer in records:
                 records[newer].unlink("amends", address)
@@ -124,7 +124,7 @@ def _settle_claim(
     other: str,
     entries: Mapping[str, Entry],
 ) -> None:
-    """Add a claim of a record to its links, or to those of the record that it means."""
+    """Add a claim to the links of the record that states it, or to the links of the other record."""
     address = str(record.address)
     if claim.kind not in _PASSIVE:
         record.link(claim.kind.value, other, claim.qualifier)
@@ -139,17 +139,17 @@ def _settle_claim(
 
 
 def _body(workspace: Workspace, record: ForeignRecord, references: References) -> str:
-    """Return the body of an entry; links that lead nowhere become messages."""
+    """Return the body of an entry. Add a message for each broken link."""
     write = partial(write_body, record, references, place=partial(in_project, workspace.location))
     body, messages = write(cuts=list(cuts_to_make(record.cuts, record.lost)))
-    # Everything may be in the title.
+    # If nothing is left, the body had only a title. Keep it.
     body, messages = (body, messages) if body.strip() else write(cuts=())
     record.messages += messages
     return body
 
 
 def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
-    """Give each record without a day that of the file's first commit, else today."""
+    """Set the date of each record without one to the date of the file's first commit, or else to today."""
     undated = [one for one in records.values() if one.created_at is None]
     repository = workspace.location.repository
     folders = sorted({one.path.rpartition("/")[0] or one.path for one in undated})
@@ -165,7 +165,7 @@ def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
 
 
 def _ended(record: ForeignRecord, later: list[str]) -> str:
-    """Return the day on which a record ended; `later` are the days of its successors.
+    """Return the day on which a record ended, or an empty text. `later` are the days of its successors.
 
     A record that was never accepted ended on its own day.
     """
@@ -181,7 +181,7 @@ def _ended(record: ForeignRecord, later: list[str]) -> str:
 
 
 def _compose(fields: _Fields, body: str, *, newline: str) -> str:
-    """Return a file with its fields in the order of their table, unknown ones last."""
+    """Return a file with its fields in mdmem's order. Unknown fields come last."""
     names = sorted((name for name in fields if fields[name]), key=lambda name: _ORDER.get(name, len(_ORDER)))
     lines = [f"{name}: {_value(name, fields[name])}" for name in names]
     return newline.join(["---", *lines, "---", "", body])
@@ -192,7 +192,7 @@ def _value(name: str, value: str | tuple[str, ...]) -> str:
         return f"[{', '.join(map(scalar, value))}]"
     if name in _MOMENTS:
         return value
-    # An unknown key may have had a list or a mapping.
+    # The value of an unknown key may have been a list or a mapping.
     if name.startswith("x-") and value[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):
             return value if isinstance(json.loads(value), (list, dict)) else scalar(value)

@@ -1,4 +1,4 @@
-"""The parts of a record of another tool before it has an address: fields, links, dates and what was guessed."""
+"""The parts of another tool's record before it has an address: fields, links, dates and guesses."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ WHOLE = "json"
 
 
 class UnfitError(ValueError):
-    """A file cannot be imported. The message says why, without the name of the file."""
+    """A file cannot be imported. The message says why, without the file name."""
 
 
 class Sureness(StrEnum):
-    """How sure a guess is."""
+    """How certain a guessed value is."""
 
     LIKELY = "likely"
     GUESS = "a guess"
 
 
 class Guess(Struct, frozen=True):
-    """Why a field got a value that the record does not state."""
+    """The reason for a field's value that the record does not state."""
 
     why: str
     sureness: Sureness
 
 
 class ClaimKind(StrEnum):
-    """A relation that a record states to another; the other record gets the passive ones as its own."""
+    """The kind of relation to another record that a record states. Passive kinds become a link of the other record."""
 
     SUPERSEDES = "supersedes"
     SUPERSEDED_BY = "superseded_by"
@@ -45,9 +45,9 @@ class ClaimKind(StrEnum):
 
 
 class Claim(Struct, frozen=True):
-    """A link to another record as written: a path, else a number, a slug or a title.
+    """A relation to another record, as the record states it. The target is a path, number, slug or title.
 
-    With `is_in_text` the body keeps the link, too. `qualifier` describes the part of the other record that is meant.
+    With `is_in_text`, the body keeps the link too. `qualifier` describes which part of the other record is meant.
     """
 
     kind: ClaimKind
@@ -58,7 +58,10 @@ class Claim(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """A part of the body that becomes front matter. If a claim cannot be resolved, only its `parts` may be cut."""
+    """A part of the body that becomes front matter.
+
+    If a claim in it cannot be resolved, only its `parts` may be cut.
+    """
 
     start: int
     end: int
@@ -69,7 +72,8 @@ class Cut(Struct, frozen=True):
 class SourceFile(Struct, frozen=True):
     """A file to import: its path from the top of the project, its bytes, its front matter and its body.
 
-    `room` is its folder below the folder that the user named. `is_in_records`: it is in a folder of decision records.
+    `room` is the name of the room that its folder becomes, below the folder that the user gave. `is_in_records` is set
+    if the file is in a folder of decision records.
     """
 
     path: str
@@ -92,7 +96,7 @@ class SourceFile(Struct, frozen=True):
 
 
 class Outcome(StrEnum):
-    """The result for a source, or for a part of one."""
+    """The result of the import for a file, or for a part of a file."""
 
     IMPORTED = "imported"
     UNCHANGED = "imported before"
@@ -101,9 +105,9 @@ class Outcome(StrEnum):
 
 
 class ImportRow(Struct, kw_only=True):
-    """A source or a part of one, with its result; the address only if there is an entry.
+    """One line of the import's report: a file or a part of it, and the result.
 
-    `messages` say what cannot be imported.
+    `address` is set only if there is an entry. `messages` say what cannot be imported.
     """
 
     path: str
@@ -119,18 +123,18 @@ class ImportRow(Struct, kw_only=True):
 
     @property
     def is_new_rule(self) -> bool:
-        """Return whether a record of another tool becomes an active rule."""
+        """Return whether another tool's record becomes an active rule."""
         is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
         return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
 
 
 class ForeignRecord(ImportRow, kw_only=True):
-    """A future entry as its source describes it; the steps of an import complete it.
+    """A future entry, as its source describes it. The steps of an import fill in the fields.
 
-    `part` is the section, if one file becomes several entries; the entry-id is made of `name`. `fields` are further
-    keys of the front matter. A record that ended has the words and the day of its end in `ended_as` and `ended_on`;
-    `is_refused` means that it was never accepted. The claims become `links` by field, or are `lost`; `reasons` describe
-    the parts of other records that it changes.
+    `part` is the section, if one file becomes several entries. `name` becomes the entry-id. `fields` are further keys
+    of the front matter. If the record ended, `ended_as` and `ended_on` are the words and the day of the end.
+    `is_refused` means that it was never accepted. Each of its `claims` ends up in `links` (by field) or in `lost`.
+    `reasons` describe which parts of other records it changes.
     """
 
     source: SourceFile
@@ -154,20 +158,20 @@ class ForeignRecord(ImportRow, kw_only=True):
 
     @property
     def content(self) -> bytes:
-        """Return the bytes whose digest shows whether the source changed: the file, or the part of it."""
+        """Return the bytes whose hash shows whether the source changed: the whole file, or the part of it."""
         return self.body.encode() if self.part else self.source.data
 
     @property
     def successors(self) -> list[str]:
-        """Return the records that supersede this one."""
+        """Return the addresses of the records that supersede this record."""
         return self.links.get("superseded_by", [])
 
     def guess(self, name: str, why: str, sureness: Sureness = Sureness.LIKELY) -> None:
-        """Note why a field got a value that the record does not state."""
+        """Store why a field has a value that the record does not state."""
         self.guesses[name] = Guess(why, sureness)
 
     def link(self, name: str, address: str, qualifier: str = "") -> None:
-        """Add a link to a field, and the words on the part that is meant, each once."""
+        """Add a link to a field, and the words about the part that is meant. Duplicates are ignored."""
         links = self.links.setdefault(name, [])
         if address not in links:
             links.append(address)
@@ -189,7 +193,10 @@ _IN_WORDS = re.compile(
 
 
 def read_date(text: str) -> tuple[str, str] | None:
-    """Return the date at the start of a text in ISO 8601, and what was guessed about it; None without such a day."""
+    """Return the date at the start of a text as ISO 8601, and a note about guesses.
+
+    Return None if there is no valid date.
+    """
     text = text.strip().strip("*_`\"'").strip()
     guess = ""
     try:
@@ -204,7 +211,7 @@ def read_date(text: str) -> tuple[str, str] | None:
         if day <= 12 < month:
             day, month = month, day
         elif day <= 12 and day != month:
-            # adr-tools wrote the day first until its eighth record.
+            # adr-tools wrote dates with the day first until its own eighth record.
             guess = f"`{text.split()[0]}` is read with the day first, as in adr-tools"
     elif (found := _IN_WORDS.match(text)) and found["month"][:3].lower() in _MONTHS:
         numbers = [int(one) for one in re.findall(r"\d+", found["rest"])]
@@ -223,10 +230,10 @@ _LABEL = re.compile(r"\[[^\[\]]*\](?=\()")
 
 
 def without_comments(text: str) -> str:
-    """Return a text with blanks for each HTML comment; every other character keeps its place."""
+    """Return a text with HTML comments replaced by blanks. All other characters keep their offset."""
     parts: list[str] = []
     at = 0
-    # A search for the end that fails once fails for every later start, so it ends the loop.
+    # If no end is found once, no later comment has an end either.
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
         parts += (text[at:start], _VISIBLE.sub(" ", text[start : end + 3]))
         at = end + 3
@@ -234,7 +241,10 @@ def without_comments(text: str) -> str:
 
 
 def with_whole_labels(text: str) -> str:
-    """Return a text with blanks for line breaks in the labels of links; every character keeps its place."""
+    """Return a text in which line breaks inside link labels are replaced by blanks.
+
+    All characters keep their offset.
+    """
     if "](" not in text:
         return text
     return _LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)

@@ -1,4 +1,4 @@
-"""Read the relations to other records in a sentence: `Superseded by [ADR-5](0005-x.md) (encoding only)`."""
+"""Parse the relations to other records in a sentence such as `Superseded by [ADR-5](0005-x.md) (encoding only)`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from msgspec import Struct
 from mdmem.exchange.record import Claim, ClaimKind
 from mdmem.markdown.links import path_of
 
-# A sentence is read with one private character in place of each date and each reference.
+# Before parsing, each date and each reference is replaced by one private-use Unicode character.
 _FIRST_DAY, _FIRST = 0xE000, 0xE100
 DAY, REFERENCE = "[\ue000-\ue0ff]", "[\ue100-\uf8ff]"
-# Longer texts are prose.
+# Longer texts are prose and are not parsed.
 LONGEST = 2000
 
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\(([^()\s\[]*)[^()\[]*\)")
@@ -42,7 +42,7 @@ _DATE = re.compile(
     rf"|\b{_MONTH}\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{4}}\b",
     re.IGNORECASE,
 )
-# A number after these words is not that of a record.
+# A number after one of these words is not the number of a record.
 _OTHERS = (
     r"sections?|parts?|points?|clauses?|paragraphs?|bullets?|rules?|items?|options?|versions?|phases?|steps?|chapters?"
     r"|tables?|figures?|issues?|tickets?|bugs?|stories|story|pr|mr|requests?|lines?|pages?|v"
@@ -61,7 +61,7 @@ _SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
 
 
 class RecordReference(Struct, frozen=True):
-    """A reference to a record by a path, a number, a slug or a title."""
+    """A reference to a record by path, number, slug or title."""
 
     target: str
     is_path: bool = False
@@ -69,18 +69,21 @@ class RecordReference(Struct, frozen=True):
 
 
 class MaskedSentence(Struct, frozen=True):
-    """A sentence without markup; `signs` maps its private characters to references and dates, with their text."""
+    """A sentence without markup, in which one private-use character replaces each reference and each date.
+
+    `signs` maps these characters to the reference (None for a date) and the original text.
+    """
 
     text: str
     signs: Mapping[str, tuple[RecordReference | None, str]]
 
     def written(self, text: str) -> str:
-        """Return a part of the sentence as it was written."""
+        """Return a part of the sentence with the original text of its references and dates."""
         return " ".join("".join(self.signs[one][1] if one in self.signs else one for one in text).split())
 
 
 def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
-    """Return a text with its references and dates masked; `own` is the number of the record itself."""
+    """Return a text with its references and dates masked. `own` is the number of the record that contains the text."""
     signs: dict[str, tuple[RecordReference | None, str]] = {}
 
     def mask(shown: str, reference: RecordReference | None = None) -> str:
@@ -116,13 +119,13 @@ def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
 
 
 def _shown(found: re.Match[str]) -> str:
-    """Return the words of an image; a badge has them in its address."""
+    """Return the alternative text of an image. The words of a status badge are in its URL."""
     badge = _BADGE.search(found[2])
     return re.sub("_|%20", " ", badge[1]) if badge else found[1]
 
 
 def _led_to(target: str) -> RecordReference | None:
-    """Return the record that a link leads to; None for a heading, or a page that is not a record."""
+    """Return the record that a link leads to. Return None for a heading, or for a page that is not a record."""
     if not target or target.startswith("#"):
         return None
     parts = urlsplit(target)
@@ -142,7 +145,7 @@ _QUALIFIES = re.compile(
     r"|in\s+respect\s+of|where|insofar)\b",
     re.IGNORECASE,
 )
-# Words between the verb and a record that do not describe a part of it.
+# Words between the verb and a record that do not describe a part of the record.
 _PLAIN = re.compile(
     r"the|this|that|these|our|an?|new|newer|following|later|earlier|older|previous|also|both|and|adrs?|madrs?|rfcs?"
     r"|decisions?|records?|document|proposal|approach|in|made|taken|as|on|since|from|number|no|nr|see|now",
@@ -165,7 +168,7 @@ _ENDING = ("supers", "superc", "replac", "obsolet", "deprecat")
 _CHANGING = ("amend", "modif", "updat", "chang", "revis")
 # After other verbs a plain number is not a record: `Updated 2020`.
 _NAMING = (*_ENDING, "amend", "clarif", "refin")
-# `It replaces 2 queues.`
+# A number that counts something: `It replaces 2 queues.`
 _COUNT = re.compile(
     r"[1-9]\d*\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where)\b)[a-z]"
 )
@@ -174,16 +177,16 @@ _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 
 
 class ClaimReading(Struct, frozen=True):
-    """The claims of a statement; with `is_whole` it says nothing else."""
+    """The claims in a statement. With `is_whole`, the statement says nothing else."""
 
     claims: tuple[Claim, ...] = ()
     is_whole: bool = False
 
 
 def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> ClaimReading | None:
-    """Return the claims of a clause, None if it begins with no such verb.
+    """Return the claims in a clause, or None if the clause does not begin with a verb such as "superseded".
 
-    `part` are the words before the verb about a part.
+    `part` are the words before the verb that limit the relation to a part of the record.
     """
     found = _VERB.match(clause)
     if found is None:
@@ -199,7 +202,7 @@ def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> Cla
 
 
 def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> ClaimReading:
-    """Return the claims of a field, such as `supersedes: ADR-0034 (in part), #35`."""
+    """Return the claims in the value of a field, such as `supersedes: ADR-0034 (in part), #35`."""
     sentence = sentence_of(written)
     return _objects(sentence, sentence.text, kind.value, is_passive=kind.value.endswith("_by"), part=part)
 
@@ -212,7 +215,7 @@ _KEY = re.compile(
 
 
 def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
-    """Return the kind of claims of a key such as `Partially superseded by`, and its words about a part."""
+    """Return the kind of claim for a key such as `Partially superseded by`, and the words that limit it to a part."""
     found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
     if found is None:
         return None
@@ -224,7 +227,7 @@ def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
 
 
 def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool, part: str) -> ClaimReading:
-    """Return the claims on the records after a verb."""
+    """Return the claims about the records that are listed after a verb."""
     found: list[tuple[RecordReference, str]] = []
     is_whole, at = not part, 0
     while item := _ITEM.match(text, at):
@@ -235,7 +238,7 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
         if reference.is_mere_number and _COUNT.match(f"{reference.target}{after}"):
             break
         if found and not words and not lead.strip(" :(-\u2013\u2014"):
-            # A number with its link: the link is more certain.
+            # A number followed by a link to the same record. The link is more certain.
             found[-1] = (reference if reference.is_path else found[-1][0], found[-1][1])
             at = item.end()
             continue

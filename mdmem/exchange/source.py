@@ -1,4 +1,4 @@
-"""Find the files to import, and read each as front matter and body, however loosely it was written."""
+"""Find the files to import, and split each into front matter and body, even if its YAML is invalid."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 
-# Instructions that a client reads in each folder where it works.
+# Clients read instructions with these names in any folder.
 _NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")
 _OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown")
-# In a folder that the user named, such a name is enough.
+# Below a folder that the user gave, a name like `adr` or `decisions` is enough for a folder of records.
 _RECORD_FOLDER = re.compile(r"(?:.*[\s_-])?(?:adrs?|decisions)(?:[\s_-].*)?", re.IGNORECASE)
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
 
 class Found(Struct, frozen=True):
-    """A file to read, by its path from the top of the project, and its folder below the one that the user named."""
+    """A file to read, by its path from the top of the project.
+
+    `room` is the name of the room that its folder becomes, below the folder that the user gave.
+    """
 
     path: str
     room: str = ""
@@ -43,9 +46,10 @@ class Found(Struct, frozen=True):
 
 
 def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
-    """Return the files that the user named and those below named folders, else those in the usual places.
+    """Return the files that the user gave and the files in given folders.
 
-    Files of the memory and files that git ignores are left out. Raises UsageError.
+    Without any, return those in the usual places. Files of the memory and files that git ignores are left out. Raises
+    UsageError.
     """
     location = workspace.location
     base, repository = location.base, location.repository
@@ -70,7 +74,7 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
 
 
 def in_project(location: Location, path: str) -> str:
-    """Return a path from the root as one from the top of the project."""
+    """Convert a path relative to the root into a path relative to the top of the project."""
     under = location.root.relative_to(location.base).as_posix()
     return path if under == "." else f"{under}/{path}"
 
@@ -88,10 +92,10 @@ def _place(base: Path, cwd: Path, name: str) -> Path:
 
 
 def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files below a folder that may be records, each with its room."""
+    """Yield the files below a folder that may be records, each with the room for it."""
     homes = [folder, *(base / one for one in record_folders)]
     for path in sorted({*records_in(folder), *(path for pattern in _OTHER_PATTERNS for path in folder.rglob(pattern))}):
-        # A folder of records below the named one makes no room.
+        # A folder of decision records is not a subject, so it does not become a room.
         home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
         parts = path.parent.relative_to(home).parts
         yield path, well_formed("room", "-".join(parts)) or "" if parts else ""
@@ -102,7 +106,7 @@ def _from(base: Path, path: Path) -> str:
 
 
 def read_bytes(base: Path, path: str) -> bytes:
-    """Return the content of a file of the project; raises UnfitError."""
+    """Return the content of a file in the project. Raises UnfitError if it cannot be imported."""
     if not path.isprintable():
         raise UnfitError("has a name that is not UTF-8, or not visible; rename it")
     if leads_away(base, path):
@@ -114,7 +118,7 @@ def read_bytes(base: Path, path: str) -> bytes:
 
 
 def read_source(base: Path, found: Found) -> SourceFile:
-    """Return the content of a Markdown file; raises UnfitError."""
+    """Return a Markdown file, split into front matter and body. Raises UnfitError if it cannot be imported."""
     if not found.path.lower().endswith(_ENDINGS):
         raise UnfitError(f"is not a Markdown file: its name ends in none of {', '.join(_ENDINGS)}")
     data = read_bytes(base, found.path)
@@ -140,26 +144,29 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
     try:
         front, body = handler().split(text)
     except FenceError:
-        # A horizontal rule at the top, without front matter.
+        # The file begins with a horizontal rule, not with front matter.
         return {}, text
     try:
         fields = handler().load(front)
     except FrontMatterError as error:
-        # An entry could not have such values either.
+        # An entry may not have such values either.
         is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.troubles)
         loose = _read_loosely(front) if not is_beyond else None
         if loose is None:
             line = error.troubles[0].line + 1
             raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
         return loose, body
-    # YAML takes the number in `supersedes: #34` for a comment.
+    # YAML reads the `#34` in `supersedes: #34` as a comment.
     lines = front.split("\n")
     cut = (_PAIR.match(lines[one.line - 1]) for one in fields.troubles if one.code == "comment-truncates-value")
     return {**fields, **{found["key"]: found["value"] for found in cut if found is not None and found["value"]}}, body
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:
-    """Return the keys of a front matter that is not YAML, such as Cursor's; None if a line is neither key nor item."""
+    """Return the keys of a front matter that is not valid YAML, such as Cursor's.
+
+    Return None if a line is neither a key nor a list item.
+    """
     fields: dict[str, Any] = {}
     last = ""
     for line in front.split("\n"):

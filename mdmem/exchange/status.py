@@ -1,4 +1,4 @@
-"""Read the status of a record: a word, a sentence, ticked boxes, or the links of a supersession."""
+"""Parse the status of a record from a word, a sentence, ticked boxes, or a list of superseded records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mdmem.exchange.relations import (
 )
 from mdmem.model.entry import Status
 
-# A record with one of these was never accepted, so it ended on its own day.
+# A record with one of these words was never accepted, so it ended on its own day.
 _REFUSED = (
     "rejected, declined, withdrawn, cancelled, canceled, dismissed, denied, refused, vetoed, discarded, unapproved,"
     " not accepted, not approved, not adopted"
@@ -49,12 +49,12 @@ _MEANINGS = {
 _WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
 _REFUSALS = frozenset(_REFUSED.split(", "))
 _ENDS = {word for word, status in _WORDS.items() if status is Status.DEPRECATED} - _REFUSALS
-# Of several statuses the latest in this order counts.
+# If a record states several statuses, the last one in this order counts.
 _LIFE = (Status.DRAFT, Status.ACTIVE, Status.UNDER_REVIEW, Status.DEPRECATED)
 _ANY_WORD = "|".join(one.replace(" ", r"\s+") for one in sorted(_WORDS, key=len, reverse=True))
 _KNOWN = re.compile(rf"(?P<word>{_ANY_WORD})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _RELATED = r"super[sc]ee?d|replac|obsolet|amend|clarif|refin"
-# Words before the verb of a statement about the record itself.
+# Words that may come before the verb in a statement about the record itself.
 _OF_ITSELF = "|".join(
     (
         *("this", "that", "it", "the", "our", "which", "we", "have", "has", "had", "been", "is", "was", "be", "being"),
@@ -79,7 +79,7 @@ _PART_WORD = re.compile(rf"\b(?:{PART})\b", re.IGNORECASE)
 _REMARK = re.compile(
     rf"[\s.,:;()\[\]-]*(?:(?:on|since|at|date|as\s+of)\s*)?[\s.,:()\[\]-]*{DAY}?[\s.,:()\[\]-]*\Z", re.I
 )
-# The text that may follow a status in a later clause: `Deprecated methods stay` is not a status.
+# The text that may follow a status in a later clause. For example, `Deprecated methods stay` is not a status.
 _FOLLOWING = re.compile(
     rf"\s*(?:\Z|[^\w\s]|{DAY}|(?:by|on|in|at|since|as|with|and|but|for|from|after|due|because|see|until|when|via)\b)",
     re.IGNORECASE,
@@ -92,7 +92,7 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(rf"[\s:(-]*(?:see\s+)?(?=[^\w]*{REFERENCE})", re.IGNORECASE)
-# A line of a template without a value, or before a list of records.
+# An empty line of a template, or the line before a list of records.
 _EMPTY = re.compile(
     rf"(?P<verb>(?:{_RELATED})[a-z]*?(?:s\b|\b(?=\s*:)|\b(?=\s+by\b))(?:\s+by\b)?)\s*:?\s*(?:none|nothing|n/?a|tbd)?[\s.-]*\Z",
     re.IGNORECASE,
@@ -119,11 +119,11 @@ _TICKET = re.compile(r"(?<![\w-])#\d+\b")
 
 
 class StatusReading(Struct, frozen=True):
-    """The status that a text states; None without a known one.
+    """The status that a text states, or None if it states no known status.
 
-    With `is_whole` the text says nothing else. `text` is the text in one line, `day` the date of the status, `began`
-    that of the first status before the end. With `is_unknown` there is another status, with `is_refused` the record was
-    never accepted.
+    With `is_whole`, the text says nothing else. `text` is the text on one line, and `day` is the date of the status.
+    `began` is the date of the first status before the end. `is_unknown` is set if the text states a status that mdmem
+    does not know, and `is_refused` if the record was never accepted.
     """
 
     status: Status | None
@@ -138,10 +138,10 @@ class StatusReading(Struct, frozen=True):
 
 
 class _Clause(Struct, frozen=True):
-    """One clause of a text: a word for a status with its date, or claims on other records.
+    """One clause of a text: a word for a status with its date, or claims about other records.
 
-    `awaits` is the start of a sentence that the next line completes with a record. With `is_known` it is understood.
-    `rest` is the text after the word.
+    `awaits` is the start of a sentence, such as "superseded by", that the next line completes with a record. `is_known`
+    means that the clause was understood. `rest` is the text after the word.
     """
 
     word: str = ""
@@ -154,7 +154,7 @@ class _Clause(Struct, frozen=True):
 
 
 def read_status(written: str, *, own: int | None = None) -> StatusReading:
-    """Return the status that a text states; `own` is the number of the record."""
+    """Return the status that a text states. `own` is the number of the record that contains the text."""
     clauses = list(_read_clauses(_units(written), own))
     words: list[tuple[str, str | None]] = []
     for one in clauses:
@@ -172,7 +172,7 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
         return StatusReading(None, text, claims, is_whole, is_unknown=is_unknown)
     meant = {_WORDS[word] for word, _ in words}
     dated = [(day, number) for number, (_, day) in enumerate(words) if day]
-    # If every status has a date, the last one counts.
+    # If every status has a date, the status with the latest date counts.
     status = _WORDS[words[max(dated)[1]][0]] if len(dated) == len(words) else max(meant, key=_LIFE.index)
     chosen = [(word, day) for word, day in words if _WORDS[word] is status]
     starts = [(_WORDS[word] is not Status.ACTIVE, day) for word, day in words if day and word not in _ENDS]
@@ -190,12 +190,12 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
 
 
 def is_status_word(text: str) -> bool:
-    """Return whether a text is a status and nothing else."""
+    """Return whether a text is exactly one word for a status."""
     return text in _WORDS
 
 
 def banners_in(written: str, *, own: int | None = None) -> str:
-    """Return the lines at the head of a record that state its own status: `> **Superseded by ADR-5**`."""
+    """Return the lines at the top of a record that state its own status, such as `> **Superseded by ADR-5**`."""
     found: list[str] = []
     for paragraph in re.split(r"\n(?:[ \t>]*\n)+", without_comments(written)):
         is_marked = _BANNER.match(paragraph) is not None
@@ -210,7 +210,7 @@ def banners_in(written: str, *, own: int | None = None) -> str:
 
 
 def claims_in(text: str) -> Iterator[Claim]:
-    """Yield the claims in a list of links, such as `Supersedes [2. …](0002-….md)`."""
+    """Yield the claims in a list of links such as `Supersedes [2. …](0002-….md)`."""
     for clause in _read_clauses(_units(_TICKET.sub("", text)), None):
         yield from (one for one in clause.claims if one.kind is not ClaimKind.SEE)
 
@@ -221,7 +221,7 @@ def _units(written: str) -> list[str]:
 
 
 def unit_spans(plain: str) -> list[tuple[int, int]]:
-    """Return the start and end of each line of a text; lines of one sentence are together."""
+    """Return the start and end of each line of a text. Lines that continue a sentence are joined."""
     spans: list[tuple[int, int]] = []
     at = 0
     for line in plain.splitlines(keepends=True):
@@ -235,7 +235,7 @@ def unit_spans(plain: str) -> list[tuple[int, int]]:
 
 
 def _continues(before: str, line: str) -> bool:
-    """Return whether a line continues the sentence before it."""
+    """Return whether a line continues the sentence in the text before the line."""
     if len(before) > LONGEST or not line.strip():
         return False
     before = before.rstrip()
@@ -247,10 +247,10 @@ def _continues(before: str, line: str) -> bool:
 
 
 def _chosen(unit: str) -> str:
-    """Return a unit without its bullet, struck text, and the boxes and options that were not chosen."""
+    """Return a line without its bullet, text that is struck through, and the boxes and options that were not chosen."""
     plain = _STRUCK.sub(" ", _BULLET.sub("", " ".join(unit.split())[: LONGEST + 1], count=1))
     boxes = list(_BOX.finditer(plain))
-    # Ticks alone may be an ornament; an open or a marked box shows a choice.
+    # Ticks alone may be decoration. Only if there is also an open or marked box, they are a choice.
     if any(one["open"] or one["mark"] is not None for one in boxes):
         ends = [*(one.start() for one in boxes[1:]), len(plain)]
         ticked = (
@@ -314,7 +314,7 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
 
 
 def _relation_of_part(sentence: MaskedSentence, clause: str) -> ClaimReading | None:
-    """Return the relation of a part of the record: `The encoding part is superseded by ADR-5`."""
+    """Return the relation that only a part of the record has, as in `The encoding part is superseded by ADR-5`."""
     found = _SUBJECT.match(clause)
     if found is None or not _PART_WORD.search(found["subject"]) or _NOT_NOW.match(found["rest"]):
         return None

@@ -1,10 +1,10 @@
-"""The organisation's copy of many memories on PostgreSQL. It can be dropped at any time and pushed again.
+"""The hub: an organisation's copy of many memories on PostgreSQL. It can be deleted at any time and pushed again.
 
-`connection` opens the server and keeps its tables up to date (`migrations`); `grants` says who sees what.
+`connection` connects to the server and keeps its tables up to date (`migrations`). `grants` decides who sees what.
 
-Sending: `contents` reads a commit, `push` makes the rows of a repository those of that commit, `repositories` finds the
-repository, `verify` compares and reports.
+To send: `contents` reads a commit, `push` updates the rows of a repository to that commit, `repositories` finds the
+repository, and `verify` compares and reports.
 
-Asking: `search` finds entries of all repositories, their owners and dependents. What is binding in a repository is
-asked of its copy, which `copy` opens as one more tree.
+To ask: `search` finds entries in all repositories, with their owners and dependents. `copy` opens the hub's copy of one
+repository as a memory, to ask which rules apply there.
 """

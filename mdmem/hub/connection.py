@@ -1,4 +1,4 @@
-"""Connect to the hub's server, explain its errors, and create or migrate its tables."""
+"""Connect to the hub's database server, explain its errors, and create or migrate its tables."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 
 SCHEMA = "mdmem_hub"
 LOCK_SECONDS = 50
-"""How long to wait for another push of the same repository: less than the time limit of a statement."""
+"""How long to wait for another push of the same repository. This is less than the timeout of a statement."""
 
 REBUILD = "`mdmem hub rebuild` sends the repository again"
 FORBIDDEN = "the hub does not allow this for this role or token; `mdmem hub grant` gives rights"
 
 _Made = TypeVar("_Made")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
-# Two transactions were in each other's way, and PostgreSQL rolled one back.
+# The error codes if two transactions conflict and PostgreSQL rolls one of them back.
 _CONFLICTS = ("40001", "40P01")
 _TRIES = 4
 _FOLDER = Path(__file__).parent / "migrations"
-# A number that nothing else in the database locks, so that two `init` at once run one after the other.
+# The number of an advisory lock. Two simultaneous `init` runs use it to run one after the other.
 _INIT_LOCK = 0x6D646D656D
 
 
 class HubError(EnvironmentFaultError):
-    """The hub did not answer, or refused. Nothing was done by half."""
+    """The hub did not answer, or it refused. Nothing was changed."""
 
 
 class HubRaceError(LostRaceError):
-    """Another process was in the way. Nothing was done, and a later try may succeed."""
+    """Another process changed the same data at the same time. Nothing was changed, and a second attempt may succeed."""
 
 
 class Limits(Struct, frozen=True):
-    """Seconds to wait for the connection, for one statement, and for all statements of the connection together."""
+    """Timeouts in seconds: for the connection, for one statement, and for all statements of the connection together."""
 
     connect: int = 5
     statement: int = 60
@@ -61,12 +61,12 @@ _USUAL = Limits()
 def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) -> Iterator[HubConnection]:
     """Open a connection to the hub's tables.
 
-    The token is a start-up parameter, so that no log of statements contains it and no pool hands it on. Nothing is
-    committed outside `transaction`. Raises HubError for whatever the server or the network refuses.
+    The token is a start-up parameter. So it is in no log of statements, and a connection pool does not pass it on.
+    Nothing is committed outside `transaction`. Raises HubError for any error of the server or the network.
     """
     psycopg = _psycopg()
     if token is not None and not _TOKEN.match(token):
-        raise HubError("the hub's token is not a token; `mdmem hub token NAME` prints one")
+        raise HubError("the token for the hub has the wrong form; `mdmem hub token NAME` prints a valid one")
     options = (
         f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={limits.statement}s -c lock_timeout={LOCK_SECONDS}s"
         " -c default_transaction_isolation=read\\ committed"
@@ -79,7 +79,7 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) ->
             application_name="mdmem",
             client_encoding="UTF8",
             options=options if token is None else f"{options} -c mdmem.token={token}",
-            # Seconds and milliseconds: a broken network is noticed instead of waited for.
+            # Timeouts in seconds and milliseconds, so that a broken network is noticed.
             keepalives_idle=20,
             tcp_user_timeout=30_000,
         )
@@ -102,9 +102,10 @@ def open_hub(
     may_lack: bool = False,
     limits: Limits = _USUAL,
 ) -> Iterator[HubConnection]:
-    """Open a hub that is of this program's version and knows the token; `may_lack` opens a database without one.
+    """Open the hub. Raise HubError unless it has this program's version and knows the token.
 
-    The place never comes from a file of the repository: a clone must not decide where data is sent.
+    With `may_lack`, also open a database without a hub. The address of the hub never comes from a file of the
+    repository, because a clone must not decide where data is sent.
     """
     if not dsn:
         raise UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
@@ -117,7 +118,10 @@ def open_hub(
 
 
 def _require_known(connection: HubConnection) -> None:
-    """Raise HubError for a token that the hub does not know, and for an owner's, which would narrow nothing."""
+    """Raise HubError if the hub does not know the token, or if the hub's owner shows a token.
+
+    The owner sees everything, so a token would have no effect.
+    """
     asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
     is_known, is_useless = one_row(connection.execute(asked))
     if is_useless:
@@ -130,14 +134,14 @@ def _require_known(connection: HubConnection) -> None:
 
 
 def _hang_up(connection: HubConnection) -> None:
-    """End a connection from another thread. A server that has stopped never ends a statement by itself."""
+    """Close a connection from another thread. A server that is suspended never ends a statement itself."""
     with suppress(Exception), socket.socket(fileno=os.dup(connection.fileno())) as copy:
         copy.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
 def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
-    """Do everything inside or nothing; a snapshot reads one state of all tables and writes nothing."""
+    """Run the block as one transaction. With `is_snapshot`, it reads one state of all tables and writes nothing."""
     with connection.transaction(), connection.cursor() as cursor:
         if is_snapshot:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -145,7 +149,7 @@ def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iter
 
 
 def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
-    """Run a function in a transaction, and again if another transaction was in its way."""
+    """Run a function in a transaction. Run it again if another transaction conflicted with it."""
     psycopg = _psycopg()
     for left in reversed(range(_TRIES)):
         try:
@@ -158,7 +162,7 @@ def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _M
 
 
 def one_row(cursor: Any) -> tuple[Any, ...]:
-    """Return the row of a statement that has one; raises HubError if the caller may not see it."""
+    """Return the single row of a statement. Raises HubError if there is none, because the caller may not see it."""
     row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
         raise HubError(FORBIDDEN)
@@ -166,15 +170,16 @@ def one_row(cursor: Any) -> tuple[Any, ...]:
 
 
 def named_rows(cursor: Any) -> list[dict[str, Any]]:
-    """Return the rows of a statement by the names of their columns."""
+    """Return the rows of a statement as dictionaries by column name."""
     names = [column.name for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def init(connection: HubConnection) -> tuple[int, int]:
-    """Create the tables or migrate them, all or nothing; return their version before, 0 for none, and after.
+    """Create or migrate the tables in one transaction. Return their version before (0 for none) and after.
 
-    Raises HubError if they are newer, or belong to another role, whose functions would run as the caller.
+    Raises HubError if the tables are newer than this program, or belong to another role. The functions of another role
+    would run with the caller's rights.
     """
     with transaction(connection) as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_INIT_LOCK,))
@@ -190,7 +195,7 @@ def init(connection: HubConnection) -> tuple[int, int]:
         before = _version(cursor)
         if before > expected():
             raise HubError(_other_version(before))
-        # A migration may rewrite a large table.
+        # No timeout, because a migration may rewrite a large table.
         cursor.execute("SET LOCAL statement_timeout = 0")
         for number, statements in _migrations():
             if number > before:
@@ -206,7 +211,7 @@ def expected() -> int:
 
 
 def require(connection: HubConnection) -> None:
-    """Raise HubError if there are no tables, or those of another version."""
+    """Raise HubError if there are no tables, or if they have another version."""
     (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
     if found is None:
         raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
@@ -247,14 +252,14 @@ def _migrations() -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def _explained(psycopg: Any) -> Iterator[None]:
-    """Turn the server's errors into a sentence, without the password that its own words may repeat."""
+    """Turn the server's errors into one sentence, without the password that the server's message may repeat."""
     try:
         yield
     except UnicodeEncodeError as error:
-        raise UsageError("the question contains half a character, which PostgreSQL cannot store") from error
+        raise UsageError("the question contains half of a surrogate pair, which PostgreSQL cannot store") from error
     except psycopg.Error as error:
         if isinstance(error, psycopg.DataError) and error.sqlstate is None:
-            # The library refuses it before the server is asked.
+            # The library refuses the value before it asks the server.
             raise UsageError(f"the hub cannot store the question: {error}") from error
         raise _error_of(psycopg, error) from error
 
@@ -264,14 +269,14 @@ def _error_of(psycopg: Any, error: Any) -> HubError | HubRaceError:
     if state in (*_CONFLICTS, "55P03"):
         return HubRaceError("another process writes the same rows of the hub; nothing was changed, try again")
     if state is None and isinstance(error, psycopg.ProgrammingError):
-        # Its words may repeat the whole DSN with the password.
+        # The library's message may repeat the whole DSN with the password, so it is not shown.
         return HubError(
             "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
         )
     if state in _SENTENCES:
         return HubError(_SENTENCES[state])
     words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
-    # The library says this if the server's own last word is lost, as while more is being sent.
+    # The library says this if it lost the server's last message, for example while it was sending more.
     if state is None and "server closed the connection" in words and not words.startswith("connection failed"):
         return HubError(_SENTENCES["57P01"])
     if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
@@ -292,11 +297,11 @@ _SENTENCES: dict[str | None, str] = {
 
 
 def _psycopg() -> Any:
-    """Import the library only when a hub is asked."""
+    """Import the library late, because only commands about a hub need it."""
     try:
         import psycopg
     except ImportError as error:
         raise HubError("a hub needs the extra `hub`: `pip install '.[hub]'` in a clone of mdmem") from error
-    # It would print the server's words unescaped.
+    # psycopg would print the server's messages without escaping control characters.
     psycopg.logger.setLevel("CRITICAL")
     return psycopg

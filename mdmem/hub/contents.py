@@ -1,4 +1,4 @@
-"""Read a commit as the hub stores it: wings, files with their columns, words and links, and the settings."""
+"""Read a commit in the form in which the hub stores it: wings, files with their columns, words, links, and settings."""
 
 from __future__ import annotations
 
@@ -43,30 +43,34 @@ from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace, document_of
 
 FORMAT = f"words {VERSION}"
-"""How the words of a row were made; the next push renews those of another mdmem."""
+"""The version of the analysis that made the words of a row. The next push renews the words of another version."""
 
 COLUMNS = (
     *("path", "kind", "blob", "content", "type", "status", "title", "room", "label", "owner", "focus", "tags"),
     *("has_short_links", "words"),
 )
-"""The columns of a file that `HubFile.columns` gives, in order. The database adds the mark of the wing to the words."""
+"""The names of the columns in `HubFile.columns`, in order. The database adds a mark for the wing to the words."""
 
 _BATCH = 200
-# A tsvector takes 1 MB, and a row of an index 2.7 KB.
+# PostgreSQL's size limits: 1 MB for a tsvector, and 2.7 KB for a row of an index.
 _MOST_WORDS = 1_000_000
 _LONGEST = 2_600
-# One entry of 64 is in the sample by which common words are counted.
+# One of 64 entries is in the sample that counts how common each word is.
 _SAMPLE, _ONE_OF = " sample", 64
-# A word of a title. The blank keeps marks apart from words.
+# The mark for a word of a title. No word contains a blank, so marks and words cannot be confused.
 _TITLE = " ="
 _UNSTORED = re.compile("[\ud800-\udfff]")
 
 Link = tuple[str, str]
-"""A field of the front matter, or `body`, and the address that it links."""
+"""A link: a field of the front matter, or `body`, and the address that it links to."""
 
 
 class WingSource(Struct, frozen=True):
-    """The home of a pinned wing: its repository's place, empty for a folder of this machine, its folder and commit."""
+    """The origin of a pinned wing (a wing of another repository at a fixed commit).
+
+    `place` is the address of that repository, or empty for a folder of this machine. The other fields are the folder of
+    the wing and the commit.
+    """
 
     place: str
     path: str
@@ -74,7 +78,7 @@ class WingSource(Struct, frozen=True):
 
 
 class HubWing(Struct, frozen=True, dict=True):
-    """A wing with its files by path in the wing's folder; `source` is None for one of the memory's own."""
+    """A wing with its files by path in the wing's folder. `source` is None for a wing of this memory."""
 
     name: str
     files: Mapping[str, TreeFile]
@@ -82,18 +86,18 @@ class HubWing(Struct, frozen=True, dict=True):
 
     @property
     def tree(self) -> str:
-        """Return a hash that only somebody with the same files can know."""
+        """Return a hash that nobody can compute without having the same files."""
         listed = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
         return sha256(repr(listed).encode()).hexdigest()
 
     @cached_property
     def addresses(self) -> frozenset[str]:
-        """Return the addresses of the files in entries' places."""
+        """Return the addresses of the files that are where entries are expected."""
         return _addresses_of(self.files.values())
 
 
 class HubFile(Struct, frozen=True):
-    """One file of a wing; `path` is relative to the wing's folder. A file that is only listed has no content."""
+    """One file of a wing. `path` is relative to the wing's folder. A file that is only listed has no content."""
 
     path: str
     kind: FileKind
@@ -107,7 +111,7 @@ class HubFile(Struct, frozen=True):
 
     @property
     def columns(self) -> tuple[object, ...]:
-        """Return the values of the file's row."""
+        """Return the values for the columns of the file's row, in the order of `COLUMNS`."""
         entry, stated = self.entry, list[object]([None] * 8)
         if entry is not None:
             texts = (entry.title, entry.room, entry.label, entry.owner, entry.focus)
@@ -117,13 +121,13 @@ class HubFile(Struct, frozen=True):
 
 
 class Contents:
-    """The memory at one commit. The working tree and anybody's own memory have no part in it."""
+    """The memory at one commit. The working tree and private memories are not part of it."""
 
     def __init__(self, workspace: Workspace, commit: str) -> None:
-        """Take the root's workspace and the full name of a commit; raises UsageError if it has no memory."""
+        """Store the workspace and the full hash of the commit. Raises UsageError if the commit has no memory."""
         self.commit = commit
         location = workspace.location
-        # A commit means the same to everybody, whatever `git replace` says here.
+        # Ignore `git replace` in this clone, so that a commit means the same to everybody.
         literal = replace(location, repository=replace(location.get_repository(), is_literal=True))
         unlimited = replace(workspace.unlimited(), location=literal)
         self.workspace = unlimited.at(Snapshot(revision=commit))
@@ -134,7 +138,7 @@ class Contents:
 
     @cached_property
     def remote(self) -> str | None:
-        """Return the URL of the repository's remote, None without one."""
+        """Return the URL of the repository's remote, or None if there is no remote."""
         return remote_url(self.workspace.location.get_repository())
 
     @property
@@ -145,7 +149,7 @@ class Contents:
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return files that show which shared wings apply to this code: the first match of each."""
+        """Return tracked files from which the hub can decide which shared wings apply: the first match of each wing."""
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
         read = (interpret_manifest(one).wing for one in iter_documents(self.tree, manifests))
         about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
@@ -153,24 +157,24 @@ class Contents:
             return ()
         files = [blob.path for blob in list_revision(self.workspace.location.get_repository(), self.commit, "")]
         matches = (any_match(globs, files) for globs in about)
-        # Without any file nothing would be known about the code.
+        # If no file matches, send one file anyway, because otherwise nothing is known about the code.
         return tuple(dict.fromkeys([*files[:1], *(path for path in matches if path is not None)]))
 
     @property
     def missing(self) -> tuple[MissingWing, ...]:
-        """Return the wings of other repositories that are not fetched."""
+        """Return the wings of other repositories that are not fetched here."""
         return self.tree.missing_wings
 
     @property
     def missing_sentences(self) -> tuple[str, ...]:
-        """Return a sentence for each wing that is not fetched."""
+        """Return a sentence for each wing that is not fetched here."""
         return tuple(f"{one.message}; {one.help}" for one in self.missing)
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the wings by name; a file whose path cannot be stored is left out, if it is in no entry's place.
+        """Return the wings by name.
 
-        Raises UsageError for one that is.
+        A file whose path the hub cannot store is left out. If the file may be an entry, UsageError is raised instead.
         """
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
@@ -202,12 +206,12 @@ class Contents:
         return remote_place(self._pinned[name].git) or ""
 
     def awaits(self, name: str, source: WingSource) -> bool:
-        """Check whether a wing is pinned as before and only not fetched."""
+        """Return whether a wing is pinned as before but is not fetched here."""
         is_missing = any(one.name == name for one in self.missing)
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
-        """Yield some files of a wing, parsed and analysed; raises EnvironmentFaultError if git cannot give one."""
+        """Yield some files of a wing, parsed and analysed. Raises EnvironmentFaultError if git cannot read a file."""
         asked = [wing.files[path] for path in sorted(paths)]
         for start in range(0, len(asked), _BATCH):
             batch = asked[start : start + _BATCH]
@@ -233,7 +237,7 @@ class Contents:
         return HubFile(path, file.kind, file.digest, content, entry, words, links, is_short)
 
     def links(self, wing: HubWing, entry: Entry, body: str) -> tuple[frozenset[Link], bool]:
-        """Return the links of an entry, and whether their meaning depends on which other files exist."""
+        """Return the links of an entry, and whether their targets depend on which other files exist."""
         addresses = self._own_addresses if wing.source is None else wing.addresses
         full = with_full_links(entry, addresses)
         found = {(name, target) for name in LINK_FIELDS for target in full.links(name)}
@@ -254,7 +258,7 @@ def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:
 
 
 def _links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the links of a body, each with whether its meaning depends on which other files exist."""
+    """Yield the links of a body. For each, say whether its target depends on which other files exist."""
     if not may_have_links(body):
         return
     for link in body_links(without_code(body)):
@@ -268,9 +272,10 @@ def _links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Itera
 
 
 def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
-    """Return the text of a `tsvector` with the words of an entry; words of its title have a weight mark.
+    """Return the text of a `tsvector` with the words of an entry. Words of the title also get a mark.
 
-    PostgreSQL's own analysers split neither camelCase nor paths. Words beyond 1 MB are left out, the title's last.
+    PostgreSQL's own parsers split neither camelCase nor paths. If the words exceed 1 MB, the rest is left out. The
+    words of the title are dropped last.
     """
     document = document_of(entry, body, "")
     title, tags = (
@@ -289,24 +294,24 @@ def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
 
 
 def lexeme(term: str) -> str:
-    """Return a term in the quotes of a `tsvector` or a `tsquery`."""
+    """Return a term quoted for a `tsvector` or a `tsquery`."""
     return "'" + plain_text(term).replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def plain_text(text: str) -> str:
-    """Return a text without zeros and half characters, which PostgreSQL cannot store."""
+    """Return a text without NUL characters and lone surrogates, which PostgreSQL cannot store."""
     return _UNSTORED.sub("\ufffd", text.replace("\0", "\ufffd"))
 
 
 def is_storable(path: str) -> bool:
-    """Check whether a column and an index take a path; no file system has a longer one in an entry's place."""
+    """Return whether a path fits into a column and an index. No file system allows a longer path for an entry."""
     return plain_text(path) == path and len(path.encode()) <= _LONGEST
 
 
 def narrow_settings(content: bytes) -> bytes:
-    """Return the settings without their wings, for callers who see only some of them.
+    """Return the settings without their wings, for callers who may see only some wings.
 
-    Settings that cannot be parsed become empty, since the error may mention a wing.
+    Settings that cannot be parsed become empty, because the error message may mention a wing.
     """
     try:
         stated = tomllib.loads(content.decode("utf-8-sig"))

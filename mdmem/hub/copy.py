@@ -1,4 +1,4 @@
-"""Open a repository as the hub has it: one more tree, on which the ordinary engine answers."""
+"""Open the hub's copy of a repository as a workspace, so that the usual functions can answer questions about it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _MISSING = NotHere("is not in the hub, or not for you", "a push of this reposito
 
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
-    """The hub's copy of a repository, opened as a root. All its entries are approved: it is a pushed default branch.
-
-    `tracked` lists the code files that decide which shared wings apply. `folders` are the cache folders.
+    """The hub's copy of a repository, opened as a workspace. All entries count as approved, because only the default
+    branch is pushed. `tracked` are the code files that decide which shared wings apply. `folders` are the cache
+    folders.
     """
 
     tracked: frozenset[str] = frozenset()
@@ -47,14 +47,14 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
         return self.folders
 
     def reread(self) -> Self:
-        """Return the same workspace: a copy does not change."""
+        """Return the same workspace, because a copy does not change."""
         return self
 
     def _loaded(self) -> Catalog:
-        """Return the entries; parsed ones are cached in the user's cache folder."""
+        """Return the entries. Parsed entries are cached in the user's cache folder."""
         cache, tree = self.entry_cache, self.tree
         digests = tree.digests(tree.files())
-        # Forget files of earlier pushes, so that the cache takes in those that replaced them.
+        # Drop the files of earlier pushes from the cache, so that it reads the new files.
         cache.save({path for path, row in cache.rows.items() if digests.get(path) == row.digest})
         return replace(load(tree, cache), stances={})
 
@@ -64,7 +64,7 @@ class CopyWorkspace(Workspace, frozen=True, eq=False):
 
 
 class CopyKey(Struct, frozen=True):
-    """Identifies what a caller sees of a repository: its pushes, the visible wings, and whether these are all."""
+    """The key of a cached copy: the repository's pushes, the wings that the caller sees, and whether these are all."""
 
     repository: HubRepository
     wings: tuple[tuple[int, str], ...]
@@ -73,7 +73,7 @@ class CopyKey(Struct, frozen=True):
 
 
 def copy_key(cursor: Any, name: str) -> CopyKey:
-    """Return the cache key of a repository's copy; raises NotFoundError if the caller may not see it."""
+    """Return the cache key of a repository's copy. Raises NotFoundError if the caller may not see the repository."""
     repository = get_pushed(cursor, name)
     own = "SELECT id, name FROM wing WHERE repository_id = %s ORDER BY 1"
     pinned = "SELECT wing_id, name FROM visible_pin() WHERE repository_id = %s ORDER BY 1, 2"
@@ -83,7 +83,7 @@ def copy_key(cursor: Any, name: str) -> CopyKey:
 
 
 def open_copy(connection: HubConnection, name: str, **opening: Any) -> CopyWorkspace:
-    """Return the copy of a repository by its name, as `load_copy` does; raises NotFoundError."""
+    """Return the copy of a repository by its name, as `load_copy` does. Raises NotFoundError."""
     with transaction(connection, is_snapshot=True) as cursor:
         return load_copy(cursor, copy_key(cursor, name), **opening)
 
@@ -96,9 +96,9 @@ def load_copy(
     today: date,
     progress: Progress | None = None,
 ) -> CopyWorkspace:
-    """Return a copy as a workspace; all of its files are read at once, in the state of the transaction.
+    """Return a copy as a workspace. All files are read at once, as they are in this transaction.
 
-    Its index and parsed entries are cached in the user's folder, as those of a clone outside git.
+    The search index and the parsed entries are cached in the user's folder.
     """
     repository, commit = key.repository, key.repository.commit or ""
     settings, tracked, pushed_at = one_row(
@@ -124,7 +124,7 @@ def load_copy(
     remark = (
         f"copy of {repository.name} in the hub at {commit[:10]}, pushed {pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     )
-    # No file can be there; the path only tells caches apart.
+    # The path does not exist. It only makes the names of the caches different.
     root = _NOWHERE / "hub" / sha256(server.encode()).hexdigest()[:16]
     workspace = CopyWorkspace(
         location=Location(
@@ -133,7 +133,7 @@ def load_copy(
             source="hub",
             typed=f"mdmem {{}} --repository {repository.name}",
         ),
-        # Nobody's own memory belongs to it.
+        # Private memories are not part of the copy.
         environment={},
         # Paths of code are relative to the repository's top.
         cwd=root.parent,
@@ -150,7 +150,7 @@ def load_copy(
 
 
 def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes = b"") -> MemoryTree:
-    """Return the files of some wings, each below its name."""
+    """Return the files of some wings, with the name of the wing as the first part of each path."""
     contents = {SETTINGS_NAME: settings} if settings else {}
     files = [TreeFile(SETTINGS_NAME, FileKind.FILE, digest_of(settings))] if settings else []
     rows = cursor.execute(
@@ -160,7 +160,7 @@ def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes =
         path = f"{wings[wing]}/{stored}".removeprefix("/")
         if content is not None:
             contents[path] = bytes(content)
-            # Whoever pushes may state another one.
+            # Compute the hash here, because the pushed value may be wrong.
             blob = digest_of(contents[path])
         files.append(TreeFile(path, FileKind(kind), blob))
     return MemoryTree(name, tuple(sorted(files, key=lambda file: file.path)), contents)

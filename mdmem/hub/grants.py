@@ -1,4 +1,4 @@
-"""Grants: which repositories somebody may read and push. The hub's owner changes them, the database enforces them."""
+"""Grants: who may read and push which repositories. The hub's owner changes grants, and the database enforces them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _DOES = "says who sees what"
 
 
 class Permission(Struct, frozen=True):
-    """What somebody sees: a repository, a wing of it, or every repository (None). Only a repository may be pushed."""
+    """What somebody sees: a repository, one wing of a repository, or every repository (None).
+
+    Only repositories can be pushed.
+    """
 
     repository: str | None
     wing: str | None = None
@@ -32,14 +35,14 @@ class Permission(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Return the place as it is typed."""
+        """Return the repository or wing as it is typed on the command line."""
         if self.repository is None:
             return "every repository"
         return self.repository if self.wing is None else f"{self.repository}/{self.wing}"
 
 
 class Grant(Struct, frozen=True):
-    """Everything that a token or a database role (with its members) sees; `name` is None for the caller."""
+    """All permissions of a token, or of a database role and its members. `name` is None for the caller."""
 
     name: str | None
     permissions: tuple[Permission, ...]
@@ -49,10 +52,10 @@ class Grant(Struct, frozen=True):
 def grant(
     connection: HubConnection, name: str, places: Sequence[str], *, may_push: bool = False, sees_all: bool = False
 ) -> Grant:
-    """Let a token or a role see repositories, wings or everything, and return all that it sees now.
+    """Let a token or a role see repositories, wings or everything. Return everything that it may see now.
 
-    A repository that may be pushed need not exist yet. Raises NotFoundError for an unknown name or place, and
-    UsageError for a wing that may be pushed, since a push is about a whole repository.
+    A repository that may be pushed need not exist yet. Raises NotFoundError for an unknown name or place. Raises
+    UsageError for permission to push a wing, because a push is always about a whole repository.
     """
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
@@ -76,10 +79,10 @@ def grant(
 
 
 def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
-    """Revoke permissions at once, and return the remaining ones.
+    """Revoke permissions immediately, and return the remaining permissions.
 
-    `sees_all` takes back what `grant --all` gave; without it and without places everything is taken back. Raises
-    NotFoundError if there is nothing to take back.
+    `sees_all` revokes the permission that `grant --all` gave. Without `sees_all` and without places, all permissions
+    are revoked. Raises NotFoundError if there is nothing to revoke.
     """
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
@@ -105,7 +108,7 @@ def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_
 
 
 def add_token(connection: HubConnection, name: str) -> str:
-    """Return the text of a new token, which is stored nowhere; raises UsageError for an odd or used name."""
+    """Create a token and return its text, which is not stored. Raises UsageError for an invalid or used name."""
     if len(name) > _LONGEST or not _NAME.match(name):
         raise UsageError(
             f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
@@ -122,19 +125,19 @@ def add_token(connection: HubConnection, name: str) -> str:
 
 
 def rotate_token(connection: HubConnection, name: str) -> str:
-    """Return a new text for a token and end the old one; its permissions stay. Raises NotFoundError."""
+    """Return a new text for a token. The old text is invalid, and the permissions stay. Raises NotFoundError."""
     text, digest = _new_text()
     _change_token(connection, name, "UPDATE principal SET token_hash = %s WHERE name = %s", (digest, name))
     return text
 
 
 def drop_token(connection: HubConnection, name: str) -> None:
-    """End a token and its permissions at once; raises NotFoundError."""
+    """Delete a token and its permissions immediately. Raises NotFoundError."""
     _change_token(connection, name, "DELETE FROM principal WHERE name = %s", (name,))
 
 
 def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
-    """Return the grants of everybody or of one name; a caller who is not the owner gets their own.
+    """Return the grants of one name or of everybody. A caller who is not the owner gets only their own grants.
 
     Raises NotFoundError for an unknown name, and UsageError for a name that the caller may not ask for.
     """
@@ -185,7 +188,7 @@ def _get_principal(cursor: Any, name: str) -> int:
 
 
 def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
-    """Return the repository and the wing of a place; a missing repository is added if it may be pushed."""
+    """Return the repository and the wing of a place. If the repository may be pushed and does not exist yet, add it."""
     repository = _repository_id(cursor, place)
     if repository is not None:
         return repository, None

@@ -1,4 +1,4 @@
-"""Send a commit to the hub: whatever changed since the commit that the hub has, in one transaction."""
+"""Send a commit to the hub: everything that changed since the hub's last commit, in one transaction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Succession(StrEnum):
-    """How a commit relates to the one that the hub has."""
+    """How the pushed commit relates to the commit that the hub has."""
 
     FIRST = "first"
     NEWER = "newer"
@@ -51,9 +51,10 @@ class Succession(StrEnum):
 
 
 class PushRequest(Struct, frozen=True):
-    """Which commit is pushed, under which name (None for the repository's own).
+    """Which commit to push, and under which name. None means the repository's own name.
 
-    With `is_rewritten` it may replace a commit that is not its ancestor, `is_whole` sends everything again.
+    With `is_rewritten`, the hub's commit need not be an ancestor of the pushed commit. With `is_whole`, everything is
+    sent again.
     """
 
     repository: str | None = None
@@ -63,10 +64,10 @@ class PushRequest(Struct, frozen=True):
 
 
 class PushResult(Struct, frozen=True):
-    """The result of a push: the commit that was asked for, the hub's commit before and now, and what changed.
+    """The result of a push: the requested commit, the hub's commit before and after, and the number of changes.
 
-    These are the files that were added, changed and removed, and the pins. `kept` are damaged pinned wings that other
-    repositories read, too, so that only the hub's owner sends them again. `missing` are sentences about pinned wings
+    The counts are of files added, changed and removed, and of pins. `kept` are damaged pinned wings that other
+    repositories also read. Only the hub's owner may send these wings again. `missing` are sentences about pinned wings
     that are not fetched.
     """
 
@@ -84,13 +85,13 @@ class PushResult(Struct, frozen=True):
 
     @property
     def is_unchanged(self) -> bool:
-        """Check whether the hub had all of it, or something newer, already."""
+        """Return whether the hub already had this commit or a newer commit."""
         is_same = self.succession is Succession.SAME and not any((self.added, self.changed, self.removed, self.pins))
         return is_same or self.succession is Succession.OLDER
 
 
 def push(workspace: Workspace, connection: HubConnection, request: PushRequest) -> PushResult:
-    """Bring the hub to a commit of this memory, all or nothing; it never goes back to an older one.
+    """Update the hub to a commit of this memory, in one transaction. The hub never goes back to an older commit.
 
     Raises UsageError, HubError, HubRaceError and git's errors.
     """
@@ -114,7 +115,7 @@ def _push(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
 
 
 def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> HubRepository:
-    """Return the repository that a commit is pushed to, locked, and added if it is new.
+    """Return the repository that the commit is pushed to, and lock its row. Add the repository if it is new.
 
     Raises UsageError if the name belongs to another memory.
     """
@@ -123,8 +124,11 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
     found = find_repository(cursor, name, is_locked=True)
     if found is not None and _is_another_memory(location, commit, found):
         if given is not None:
-            where = found.root or "its top"
-            raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
+            where = found.root or "the top"
+            raise UsageError(
+                f"the hub has the name `{name}` for another memory of this repository, at {where};"
+                " choose another with --repository"
+            )
         name = checked_name(own_names(location, contents.remote)[1])
         found = find_repository(cursor, name, is_locked=True)
     if found is not None:
@@ -136,12 +140,15 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
     found = find_repository(cursor, name, is_locked=True)
     if found is None:
         raise HubError(FORBIDDEN)
-    # If another process added the name at this moment, it may be another memory.
+    # If another process just added the name, it may belong to another memory.
     return found if is_made else _take_repository(cursor, contents, given=given)
 
 
 def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
-    """Check whether the hub's memory is another one of the same repository, and not this one before it moved."""
+    """Return whether the hub's row is about another memory of the same repository.
+
+    Return False if it is about this memory before its folder moved.
+    """
     if found.commit is None or found.root == location.under:
         return False
     settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
@@ -149,10 +156,10 @@ def _is_another_memory(location: Location, commit: str, found: HubRepository) ->
 
 
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
-    """Return the relation of a commit to the hub's commit.
+    """Return how a commit relates to the hub's commit.
 
-    Raises UsageError if it does not follow without `is_rewritten`, and EnvironmentFaultError for a shallow clone that
-    cannot tell.
+    Raises UsageError if the commit does not follow the hub's commit, unless `is_rewritten`. Raises
+    EnvironmentFaultError for a shallow clone that cannot tell.
     """
     had = stored.commit
     if had is None:
@@ -177,7 +184,7 @@ def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str
 
 
 def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
-    """Write the commit, the settings and the place into the repository's row."""
+    """Write the commit, the settings and the address of the remote into the repository's row."""
     location = contents.workspace.location
     stated = {
         "id": stored.id,
@@ -203,7 +210,7 @@ def _note(cursor: Any, stored: HubRepository, contents: Contents) -> None:
 
 
 class _Listed(NamedTuple):
-    """A row of a file: whether it is the file of a commit follows from its kind and blob."""
+    """The kind and hash of a file's row. They show whether the file is the same in the commit."""
 
     kind: str
     blob: str | None
@@ -214,9 +221,9 @@ class _Listed(NamedTuple):
 def _transfer(
     cursor: Any, repository: int, contents: Contents, *, is_whole: bool
 ) -> tuple[int, int, int, int, tuple[str, ...]]:
-    """Make the rows of a repository those of a commit, and return the counts of a `PushResult`.
+    """Update the rows of a repository to a commit, and return the counts for a `PushResult`.
 
-    All of them are sent again for another format or `is_whole`.
+    All rows are sent again if their format changed, or with `is_whole`.
     """
     rows = cursor.execute("SELECT name, id, format FROM wing WHERE repository_id = %s", (repository,)).fetchall()
     had = {name: (id_, format_) for name, id_, format_ in rows}
@@ -229,7 +236,7 @@ def _transfer(
     planned: list[tuple[int, HubWing, dict[str, _Listed], set[str]]] = []
     for name, wing in own.items():
         if name not in had:
-            # The row is visible from the next statement on.
+            # The new row is visible only to the next statement.
             cursor.execute("INSERT INTO wing (repository_id, name) VALUES (%s, %s)", (repository, name))
             asked = "SELECT id, %s FROM wing WHERE repository_id = %s AND name = %s"
             had[name] = one_row(cursor.execute(asked, (FORMAT, repository, name)))
@@ -243,7 +250,7 @@ def _transfer(
         removed += len(listed.keys() - wing.files.keys())
     for id_, wing, listed, other in planned:
         if added or removed or pins:
-            # The meaning of a short link depends on which files exist.
+            # The target of a short link depends on which files exist.
             other |= {path for path in listed.keys() & wing.files.keys() if listed[path].has_short_links}
         drop = [row.id for path, row in listed.items() if path in other or path not in wing.files]
         cursor.execute("DELETE FROM file WHERE id = ANY(%s)", (drop,))
@@ -257,7 +264,7 @@ def _list(cursor: Any, wing: int) -> dict[str, _Listed]:
 
 
 def _send(cursor: Any, id_: int, contents: Contents, wing: HubWing, paths: Collection[str]) -> None:
-    """Insert files of a wing with their links, and bring the wing's own row up to date."""
+    """Insert files of a wing with their links, and update the wing's own row."""
     manifest = None
     for batch in contents.batches(wing, paths):
         cursor.executemany(_INSERT, [(id_, *file.columns, id_) for file in batch])
@@ -275,7 +282,7 @@ def _send(cursor: Any, id_: int, contents: Contents, wing: HubWing, paths: Colle
     )
 
 
-# A null `words` stays null, so that only entries are found.
+# `words` stays null for files that are not entries, so that a search finds only entries.
 _INSERT = (
     f"INSERT INTO file (wing_id, {', '.join(COLUMNS)})"
     f" VALUES (%s, {', '.join('%b' if name == 'content' else '%s' for name in COLUMNS[:-1])},"
@@ -296,10 +303,11 @@ def _link(cursor: Any, wing: int, files: Sequence[HubFile]) -> None:
 
 
 def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:
-    """Make the pins of a repository those of a commit; return how many changed, and the names of those kept.
+    """Update the pins of a repository to a commit.
 
-    A pinned wing is sent once, by the first who pins it in this format, and never changes. With `is_whole` it is sent
-    again if nobody else reads it, or for the hub's owner.
+    Return how many changed, and the names of damaged wings that were kept. A pinned wing is sent once, by the first
+    repository that pins it, and never changes. With `is_whole`, it is sent again if no other repository reads it, or if
+    the caller is the hub's owner.
     """
     rows = cursor.execute(
         "SELECT pin.name, source, source_path, commit, tree, format FROM visible_pin() AS pin"
@@ -314,10 +322,10 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         if (wanted[name].source != source if name in wanted else not contents.awaits(name, source))
     }
     loosened = sorted(stale | (wanted.keys() & had.keys() if is_whole else set()))
-    # A wing goes with its last pin, so that it is new if it is pinned again.
+    # A pinned wing is deleted together with its last pin. If it is pinned again, it is a new wing.
     cursor.execute("SELECT unpin(%s, %s)", (repository, loosened))
     changed = {name for name, wing in wanted.items() if had.get(name) != (wing.source, wing.tree, FORMAT)}
-    # Always in the same order, so that two pushes do not lock each other out.
+    # Always in the same order, so that two pushes cannot deadlock.
     ordered = sorted(wanted, key=lambda name: str(wanted[name].source))
     kept = [
         name

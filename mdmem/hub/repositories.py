@@ -1,4 +1,4 @@
-"""Repositories of a hub: their names, which one a memory is, renaming and dropping them."""
+"""The repositories of a hub: their names, finding the repository of a memory, renaming and deleting."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
 _PORT = re.compile(r":\d*\Z")
 _QUERY = re.compile(r"[?#].*\Z")
-# `ext::` and the like: the rest is a command line.
+# In URLs such as `ext::...` the rest is a command line.
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 _FILE = re.compile(r"(?i:file)://")
 _LONGEST = 200
 
 
 class HubRepository(Struct, frozen=True):
-    """A repository as the hub has it; without a commit nothing was pushed yet."""
+    """A repository in the hub. `commit` is None if nothing was pushed yet."""
 
     id: int
     name: str
@@ -41,22 +41,22 @@ _COLUMNS = ", ".join(HubRepository.__struct_fields__)
 
 
 def checked_name(name: str) -> str:
-    """Return a name that a repository may have; raises UsageError for any other."""
+    """Return the name if it is valid for a repository. Raises UsageError otherwise."""
     if len(name) > _LONGEST or not _NAME.match(name):
         raise UsageError(f"`{name}` is not a valid name for a repository; give one without blanks, as `owner/name`")
     return name
 
 
 def place_name(url: str) -> str:
-    """Return `host/owner/name` of a URL, the same for every protocol and user."""
+    """Return `host/owner/name` for a URL. The result is the same for every protocol and user."""
     if is_path(url):
         return url
     if "://" in url:
         scheme, _, rest = url.partition("://")
-        # A query may contain a password.
+        # The query of a URL may contain a password, so it is removed.
         authority, _, path = _QUERY.sub("", rest).partition("/")
         host = authority.rpartition("@")[2]
-        # The port of ssh is a way in, not a part of the place.
+        # An ssh port does not identify the repository, so it is removed.
         host = _PORT.sub("", host) if scheme.lower() == "ssh" else host
     else:
         host, _, path = url.partition(":")
@@ -65,21 +65,25 @@ def place_name(url: str) -> str:
 
 
 def remote_url(repository: Repository) -> str | None:
-    """Return the URL of the remote `origin` as git has it, None without one."""
+    """Return the URL of the remote `origin` from git's configuration, or None."""
     return setting(repository, "remote.origin.url")
 
 
 def remote_place(remote: str | None) -> str | None:
-    """Return the place of a remote; None without one, and for a folder of this machine, which is private."""
+    """Return `host/owner/name` of a remote.
+
+    Return None if there is no remote, or if it is a folder, which is private.
+    """
     if remote is None or is_path(remote) or _FILE.match(remote) or _HELPER.match(remote):
         return None
     return place_name(remote)
 
 
 def own_names(location: Location, remote: str | None) -> tuple[str, str]:
-    """Return the default names of a memory: `owner/name` of its remote, else its folder's name.
+    """Return two default names for a memory: `owner/name` of its remote, or else the name of its folder.
 
-    The second name is for a repository whose other memory has the first already.
+    The second name also has the folder of the memory. It is used if another memory of the repository has the first
+    name.
     """
     if remote is not None:
         parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
@@ -90,13 +94,19 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
 
 
 def require_owner(cursor: Any, does: str) -> None:
-    """Raise UsageError for anybody but the hub's owner, whose rights cannot be granted."""
+    """Raise UsageError unless the caller is the hub's owner, or a member of that role.
+
+    mdmem cannot grant these rights to anybody else.
+    """
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect as one")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
-    """Return the visible repository of a name, or of a former name; a current name wins."""
+    """Return the repository with this name or former name, if the caller may see it.
+
+    A current name takes precedence.
+    """
     asked = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
         " WHERE name = %(name)s) ORDER BY name <> %(name)s LIMIT 1"
@@ -104,7 +114,7 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
     row = cursor.execute(asked, {"name": name}).fetchone()
     if row is None or not is_locked:
         return HubRepository(*row) if row is not None else None
-    # Another process may have pushed, renamed or dropped it before the lock was free.
+    # Another process may have pushed, renamed or deleted the repository while this one waited for the lock.
     locked = cursor.execute(f"SELECT {_COLUMNS} FROM repository WHERE id = %s FOR UPDATE", (row[0],)).fetchone()
     if locked is not None:
         return HubRepository(*locked)
@@ -114,7 +124,7 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
 
 
 def get_pushed(cursor: Any, name: str) -> HubRepository:
-    """Return the repository of a name; raises NotFoundError if nothing was pushed, or the caller may not see it."""
+    """Return a repository by its name. Raises NotFoundError if nothing was pushed, or if the caller may not see it."""
     found = find_repository(cursor, name)
     if found is None or found.commit is None:
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists those that you may read")
@@ -122,13 +132,13 @@ def get_pushed(cursor: Any, name: str) -> HubRepository:
 
 
 def not_to_push(name: str) -> UsageError:
-    """Return the same sentence for a repository that may not be pushed and for one that does not exist."""
+    """Return an error with the same message for a repository that may not be pushed and for a missing repository."""
     line = f"mdmem hub grant NAME {name} --push"
     return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
-    """Return the repository of a memory, by the given name or its own; raises NotFoundError."""
+    """Return the repository of a memory, by the given name or the default names. Raises NotFoundError."""
     names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
@@ -137,9 +147,9 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
 
 
 def rename(connection: HubConnection, old: str, new: str) -> str:
-    """Rename a repository and return its name before; the old name keeps working.
+    """Rename a repository and return its old name. The old name continues to work.
 
-    Raises NotFoundError for an unknown name, and UsageError if another repository has or had the new one.
+    Raises NotFoundError for an unknown name, and UsageError if another repository has or had the new name.
     """
     checked_name(new)
     with transaction(connection) as cursor:
@@ -157,7 +167,7 @@ def rename(connection: HubConnection, old: str, new: str) -> str:
 
 
 def forget(connection: HubConnection, name: str) -> HubRepository:
-    """Remove a repository from the hub and return its last state; git still has it. Raises NotFoundError."""
+    """Delete a repository from the hub, and return its last state. Raises NotFoundError. git is not changed."""
     with transaction(connection) as cursor:
         require_owner(cursor, "drops a repository")
         stored = _get_locked(cursor, name)

@@ -1,4 +1,4 @@
-"""Find entries in all repositories by their words, and everything that depends on one.
+"""Find entries in all repositories by words, and find everything that depends on an entry.
 
 PostgreSQL finds and ranks the entries (migrations/0003_search.sql).
 """
@@ -25,7 +25,7 @@ from mdmem.store.index.snippet import snippet
 
 
 class Pin(Struct, frozen=True, order=True):
-    """A repository that reads a wing of another one, the name of the wing there, and the commit."""
+    """A repository that reads a wing of another repository, with the wing's name there and the pinned commit."""
 
     repository: str
     wing: str
@@ -33,12 +33,13 @@ class Pin(Struct, frozen=True, order=True):
 
 
 class HubEntry(Struct, frozen=True):
-    """An entry of some repository as its row states it. `folder` is the wing's, from the top of the repository.
+    """An entry of any repository in the hub. `folder` is the folder of the wing, from the top of the repository.
 
-    `place` and `folder` identify the wing wherever it is read. A pinned wing has no repository of its own here: then
-    `repository` and `wing` are those of the first repository that pins it.
+    `place` and `folder` together identify the wing in all repositories that read it. The repository of a pinned wing
+    may not be in the hub. Then `repository` and `wing` are those of the first repository that pins the wing.
 
-    A search adds the score and the passage with most of the words, `who` the entries that link it with their `field`.
+    `search_hub` sets the score and the passage with the most matching words. `who` sets the entries that link to this
+    entry, with the `field` of the link.
     """
 
     id: int
@@ -65,20 +66,20 @@ class HubEntry(Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """Return the address in the repository."""
+        """Return the address of the entry in its repository."""
         return f"{self.wing}/{self.path.removesuffix('.md')}"
 
     @property
     def file(self) -> str:
-        """Return the file's path from the top of its repository."""
+        """Return the path of the file from the top of its repository."""
         return f"{self.folder}/{self.path}".removeprefix("/")
 
 
 class HubResult(Struct, frozen=True):
-    """The best entries for a question, how many were ranked, and whether these are all that match.
+    """The best entries for a question, how many entries were ranked, and whether these are all matches.
 
-    `matches` is None for the entries at an address. `beginnings` are words that no entry has, and that were taken as
-    beginnings of others.
+    `matches` is None if the question is an address. `beginnings` are words that no entry contains, and that were
+    searched as the beginnings of longer words.
     """
 
     query: str
@@ -89,10 +90,10 @@ class HubResult(Struct, frozen=True):
 
 
 def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] = (), limit: int = 10) -> HubResult:
-    """Return the entries that match words best, of some repositories or of all that the caller may read.
+    """Return the entries that match words best, from some repositories or from all that the caller may read.
 
-    The filters use the stored fields only; whether an entry is current only its repository knows. Raises NotFoundError
-    for an unknown repository, and UsageError for an unknown wing or a query in the query language.
+    The filters use only stored fields, which do not tell whether an entry is current. Raises NotFoundError for an
+    unknown repository, and UsageError for an unknown wing or for a question in the query language.
     """
     if question.syntax:
         raise UsageError("the query language is for one repository: `mdmem search --query-syntax --repository NAME`")
@@ -105,7 +106,7 @@ def search_hub(cursor: Any, question: Question, *, repositories: Sequence[str] =
     current = ("active", "under_review", *(name for name, is_wanted in more if is_wanted))
     fields = (filters.rooms, filters.labels, filters.owners, filters.focuses, filters.tags)
     narrowed = [list(map(str, values)) or None for values in (filters.types, filters.statuses or current, *fields)]
-    # A wing that is pinned and also pushed by its own repository has an entry twice.
+    # Entries of a pinned wing are there twice if its own repository is also in the hub. So ask for more.
     words = [list(map(lexeme, some)) for some in (terms, asked.wholes)]
     rows = cursor.execute(
         "SELECT * FROM search_entries(%s, %s, %s::int[], %s, %s, %s, %s, %s, %s, %s, %s)",
@@ -133,7 +134,10 @@ _ANY_WING = (
 
 
 def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) -> list[int] | None:
-    """Return the wings of some names in some repositories, pinned ones too; None for all."""
+    """Return the ids of the wings with some names in some repositories, including pinned wings.
+
+    None means all wings.
+    """
     if not repositories and not names:
         return None
     ids = [get_pushed(cursor, name).id for name in repositories]
@@ -148,7 +152,7 @@ def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) 
 
 
 def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
-    """Return the visible entries of some ids, each with its repository and those that pin its wing."""
+    """Return the visible entries with some ids, each with its repository and the repositories that pin its wing."""
     cursor.execute(
         "SELECT file.id, wing_id, repository_id, repository.name AS repository,"
         " coalesce(repository.commit, wing.commit, '') AS commit, pushed_at, wing.name AS wing,"
@@ -174,7 +178,7 @@ def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
 
 
 def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]:
-    """Return the visible repositories that read some pinned wings, by the wing's id."""
+    """Return the visible repositories that read each of some pinned wings, by the id of the wing."""
     if not wings:
         return {}
     rows = cursor.execute(
@@ -190,9 +194,10 @@ def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]
 
 
 def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
-    """Return each entry once: a pinned copy only if its own repository is not here with the same content.
+    """Return each entry once.
 
-    Two repositories that claim the same place are both kept: one must not hide the other.
+    Leave out the entry of a pinned wing if the wing's own repository has the same content. If two repositories claim
+    the same place, keep both, because neither may hide the other.
     """
     alike: dict[object, list[HubEntry]] = {}
     for one in found:
@@ -206,7 +211,7 @@ def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
 
 
 def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) -> dict[int, str]:
-    """Return the best passage of each entry, without references to wings that the caller does not see."""
+    """Return the best passage of each entry, without links to wings that the caller may not see."""
     rows = cursor.execute(
         "SELECT id, content FROM file WHERE id = ANY (%s)", ([one.id for one in entries],), binary=True
     ).fetchall()
@@ -224,7 +229,7 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
 
 
 def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int, Access]:
-    """Return the caller's access to each repository that the caller sees only in part."""
+    """Return the caller's access to each repository that the caller may see only in part."""
     rows = cursor.execute(
         "SELECT repository_id, array_agg(name) FROM wing"
         " WHERE repository_id = ANY (%s) AND NOT reads_whole(repository_id) GROUP BY 1",
@@ -234,7 +239,7 @@ def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int,
 
 
 def iter_repositories(entries: Iterable[HubEntry]) -> Iterator[HubEntry]:
-    """Yield one entry of each pushed repository, by name: its commit and age are those of the copy."""
+    """Yield one entry for each pushed repository, by name. Its commit and age are those of the hub's copy."""
     first = {one.repository: one for one in entries if one.pushed_at is not None}
     yield from (first[name] for name in sorted(first))
 
@@ -243,7 +248,7 @@ _BEST = 3
 
 
 def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
-    """Return the entries at an address, or the best three for words, with their owners and dependents.
+    """Return the entry at an address, or the best three entries for words, with their owners and dependents.
 
     Raises NotFoundError if nothing is found.
     """
@@ -257,12 +262,12 @@ def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResu
 
 
 def is_address(query: str) -> bool:
-    """Check whether a query is a full address, with or without its repository, and not words."""
+    """Return whether a query is a full address, with or without a repository, and not words."""
     return query.rpartition(":")[2].count("/") == 2 and " " not in query.strip()
 
 
 def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> list[HubEntry]:
-    """Return the entries at a full address, of the repositories that are named, or of all."""
+    """Return the entries at a full address, from the given repositories or from all."""
     named, _, address = query.strip().rpartition(":")
     wing, _, rest = address.removesuffix(".md").partition("/")
     ids = [get_pushed(cursor, name).id for name in (*repositories, *filter(None, [named]))]
@@ -275,7 +280,7 @@ def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> lis
 
 
 def _owned(cursor: Any, entry: HubEntry) -> HubEntry:
-    """Return an entry with its dependents: in its own repository, and in those that pin its wing at any commit."""
+    """Return an entry with its dependents in its own repository and in repositories that pin its wing at any commit."""
     copies = cursor.execute(
         "SELECT id FROM wing WHERE id = %s OR (repository_id IS NULL AND source = %s AND source_path = %s)",
         (entry.wing_id, entry.place, entry.folder),

@@ -1,4 +1,4 @@
-"""List what the hub has, and compare a repository's rows with its commit."""
+"""List the content of the hub, and compare the rows of a repository with its commit."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class RepositoryState(Struct, frozen=True):
-    """One repository of the hub. Its age counts by the server's clock; without a commit nothing was pushed yet.
+    """One repository in the hub. `commit` is None if nothing was pushed yet. The age is measured by the server's clock.
 
-    `is_ours` says that its words were made as this mdmem makes them.
+    `is_ours` says that the search words were made by the same version of the analysis as in this program.
     """
 
     name: str
@@ -52,7 +52,7 @@ class RepositoryState(Struct, frozen=True):
 
 
 class HubReport(Struct, frozen=True):
-    """The visible repositories by name, the version of the tables, and for the owner the bytes on disk."""
+    """The visible repositories by name, the version of the tables, and for the owner the size on disk in bytes."""
 
     version: int
     repositories: tuple[RepositoryState, ...]
@@ -60,10 +60,10 @@ class HubReport(Struct, frozen=True):
 
 
 def status(connection: HubConnection) -> HubReport:
-    """Return the state of the hub as the caller may see it."""
+    """Return the state of the hub that the caller may see."""
     with transaction(connection, is_snapshot=True) as cursor:
         rows = named_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
-        # The size tells how much others have.
+        # Only the owner may see the size, because it tells how much other repositories have.
         (size,) = one_row(
             cursor.execute(
                 "SELECT CASE WHEN pg_has_role(nspowner, 'MEMBER') THEN (SELECT sum(pg_total_relation_size(one.oid))"
@@ -93,7 +93,7 @@ ORDER BY repository.name"""
 
 
 class VerifyReport(Struct, frozen=True):
-    """The differences between the hub's rows of a repository and its commit; `missing` wings were not compared."""
+    """The differences between the rows of a repository and its commit. Wings in `missing` were not compared."""
 
     repository: str
     commit: str
@@ -103,9 +103,10 @@ class VerifyReport(Struct, frozen=True):
 
 
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
-    """Compare every row of a repository with the commit that the hub says it has.
+    """Compare every row of a repository with the commit that the hub's row states.
 
-    Raises NotFoundError if the hub has nothing of it, and EnvironmentFaultError if the commit is not in this clone.
+    Raises NotFoundError if the hub does not have the repository, and EnvironmentFaultError if the commit is not in this
+    clone.
     """
     with transaction(connection, is_snapshot=True) as cursor:
         stored = own_repository(cursor, workspace.location, given=repository)
@@ -132,14 +133,14 @@ _FILES = (
 
 
 class _Comparison:
-    """Compares the rows of one repository, and counts the files."""
+    """Compares the rows of one repository with a commit, and counts the files."""
 
     def __init__(self, cursor: Any, repository: int, contents: Contents) -> None:
         self._cursor, self._repository, self._contents = cursor, repository, contents
         self.checked = 0
 
     def findings(self) -> Iterator[Finding]:
-        """Yield every difference."""
+        """Yield a finding for every difference."""
         yield from self._settings()
         wings, pins = ({row[0]: row[1:] for row in self._rows(asked, self._repository)} for asked in (_OWN, _PINNED))
         for name, wing in self._contents.wings.items():
@@ -155,12 +156,12 @@ class _Comparison:
             yield _finding("wing-left-over", name, "the commit has no such wing")
 
     def _settings(self) -> Iterator[Finding]:
-        """Yield differences of the repository's own row."""
+        """Yield the differences in the repository's own row."""
         contents = self._contents
         place = remote_place(contents.remote)
         wanted = {
             "root": contents.workspace.location.under,
-            # A clone without a remote does not know the repository's place.
+            # A clone without a remote does not know the URL of the repository.
             **({"url": place} if place is not None else {}),
             "tracked": list(map(plain_text, contents.tracked)),
             "narrow_settings": narrow_settings(contents.settings),

@@ -1,1 +1,4 @@
-"""What is set up once: a memory, git's hooks and its merge driver, and the clients of agents."""
+"""Set up a memory, git's hooks and merge driver, and the clients that run agents.
+
+This is done once for a repository.
+"""

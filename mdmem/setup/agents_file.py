@@ -1,4 +1,4 @@
-"""Write the lines for agents into AGENTS.md, and say which other files have to lead there."""
+"""Write the lines for agents into AGENTS.md, and report which other files have to refer to AGENTS.md."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mdmem.setup.client_config import MisfitError, add_piece
 from mdmem.setup.seal import without_regions
 
 NAME = "AGENTS.md"
-# Its mention in other words counts, too.
+# A text that contains this phrase is taken as instructions for the server.
 _MARK = "MCP server `mdmem`"
 _COMMAND = "mdmem retrieve"
-# The tools of each profile: the first one to ask, and the one to write with.
+# The tools of each profile: the tool to ask with first, and the tool to write with.
 _TOOLS: Mapping[str, tuple[str, str]] = {
     "sessions": ("retrieve_context", "save_decision"),
     "research": ("context", "remember"),
 }
-# A line that leads a client from its own file to AGENTS.md, or instructions about mdmem.
+# A line in a client's own file that refers to AGENTS.md or mentions mdmem.
 _LEADS_ON = re.compile(rb"(?:@(?:\.{1,2}/)?|^Read )AGENTS\.md|\bmdmem retrieve\b|MCP server `mdmem`", re.MULTILINE)
-# The files that clients read, and their names; all but Copilot ignore AGENTS.md then.
+# The files that clients read, and the clients' names. If such a file exists, all clients but Copilot ignore AGENTS.md.
 _OWN_FILES = {
     "claude-code": (("CLAUDE.md", ".claude/CLAUDE.md"), "Claude Code"),
     "gemini": (("GEMINI.md",), "Gemini CLI"),
@@ -29,7 +29,7 @@ _OWN_FILES = {
     "copilot": ((".github/copilot-instructions.md",), "GitHub Copilot"),
 }
 
-# The text of AGENTS.md without a server.
+# The text for AGENTS.md if the project uses no server.
 COMMAND_LINES = """\
 Before you change code, ask once what applies to all files that you will touch: \
 `mdmem retrieve --session TASK --path FILE --path FILE --ask "QUESTION" --ask "QUESTION"` \
@@ -41,20 +41,20 @@ Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and o
 Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
 people approve it.
 """
-# The lines that version 0.1 wrote, and those for a server in all versions.
+# The lines that version 0.1 wrote, and the lines for a server that any version wrote.
 FORMER_LINES = re.compile(
     r"^Before you change code(?:, ask once what is binding, with all files.*?^People approve it"
     r"| or decide anything, call the tool .*?`mdmem new`)\.\r?\n",
     re.M | re.S,
 )
-# A further line for a memory of several projects.
+# An additional line for a memory with several projects.
 WINGS_LINE = (
     "Several projects share this memory: a `retrieve` that names no file takes `--wing NAME`, or `--all-wings`.\n"
 )
 
 
 def agents_lines(profile: str) -> str:
-    """Return the text of AGENTS.md for a server with the tools of a profile."""
+    """Return the text for AGENTS.md if a server with the tools of a profile is set up."""
     ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
     return f"""\
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
@@ -66,9 +66,9 @@ Without the server, type `mdmem retrieve --path FILE "what you are about to do"`
 
 
 def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
-    """Add the lines for a server to the end of AGENTS.md, and yield a sentence on each step done or left to do.
+    """Add the lines for a server to the end of AGENTS.md. Yield a sentence for each step that is done or left to do.
 
-    They replace the lines about the command that `init` wrote. Other text about mdmem stays as it is.
+    The lines replace the lines about the command that `init` wrote. Other text about mdmem stays as it is.
     """
     lines = agents_lines(profile)
 
@@ -83,7 +83,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
         ours, others = (one.replace("\n", newline) for one in (lines, COMMAND_LINES))
         if others in text:
             return text.replace(others, ours).encode()
-        # An export may mention the command, and is written again by itself.
+        # An exported region may mention the command. It is ignored, because each export rewrites it.
         if _COMMAND in without_regions(text):
             raise MisfitError(f"it mentions `{_COMMAND}` in other words")
         gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
@@ -94,7 +94,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
 
 
 def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:
-    """Yield the line to add to each client's own file that does not lead to AGENTS.md."""
+    """Yield the line to add to each client's own file that does not refer to AGENTS.md."""
     for client in clients:
         files, called = _OWN_FILES.get(client, ((), ""))
         for name in files:
@@ -109,7 +109,7 @@ def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator
 
 
 def _hides_agents(path: Path, agents: Path) -> bool:
-    """Return whether a client's own file is not AGENTS.md, and mentions neither that nor mdmem."""
+    """Return whether a client reads this file instead of AGENTS.md and finds no mention of AGENTS.md or mdmem in it."""
     try:
         return not path.samefile(agents) and not _LEADS_ON.search(read_regular(path))
     except OSError:

@@ -1,6 +1,6 @@
-"""Add a piece to a client's configuration: only by an insertion, proved by reading the result.
+"""Add mdmem's part to a client's configuration file, by one insertion that is proved by parsing the result.
 
-JSON may have comments and trailing commas, as editors write it.
+As editors write it, JSON may contain comments and trailing commas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mdmem.store.state.files import write_new, write_whole
 _STRING = r'"(?:[^"\\\x00-\x1f]|\\.)*"'
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|{_COMMENT.pattern}", re.DOTALL)
-# A comma after the last item, before which there is one.
+# A trailing comma: a comma after the last item of a list or object that is not empty.
 _STRING_OR_TRAILING = re.compile(rf"{_STRING}|(?<![\[{{,:\s])(?P<gap>\s*),(?=\s*[\]}}])")
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\]]")
 _VISIBLE = re.compile(r"\S")
@@ -29,11 +29,11 @@ _BOM = "\ufeff"
 
 
 class MisfitError(ValueError):
-    """The piece cannot be inserted. The message says why."""
+    """mdmem's part cannot be inserted. The message says why."""
 
 
 def _parsed(text: str) -> tuple[Any, str]:
-    """Return the value of a text, and the text with blanks for comments; raises MisfitError."""
+    """Return the value of a JSON text, and the text with comments replaced by blanks. Raises MisfitError."""
     plain = _STRING_OR_COMMENT.sub(lambda one: one[0] if one[0][0] == '"' else _VISIBLE.sub(" ", one[0]), text)
     try:
         strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
@@ -58,7 +58,10 @@ def _no_value(name: str) -> Any:
 
 
 def _inside(plain: str) -> dict[tuple[str, ...], int]:
-    """Return the places behind the opening braces of a valid text without comments, by the keys that lead there."""
+    """Return the offset just after each opening brace, by the path of keys that leads to the brace.
+
+    The text must be valid and without comments.
+    """
     found: dict[tuple[str, ...], int] = {}
     outer: list[tuple[str, ...]] = []
     key = ""
@@ -75,7 +78,7 @@ def _inside(plain: str) -> dict[tuple[str, ...], int]:
 
 
 def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> str:
-    """Return a text with one more member or item at the start of an object or array."""
+    """Return a text with a new member or item at the start of an object or array."""
     plain = _parsed(text)[1]
     at = _inside(plain)[path]
     first = plain[at : at + len(plain[at:]) - len(plain[at:].lstrip()) + 1]
@@ -96,7 +99,7 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
 
 
 def _indent_at(text: str, at: int) -> str:
-    """Return the indentation of the line of a place."""
+    """Return the indentation of the line that contains an offset."""
     found = re.match(r"[ \t]*", text[text.rfind("\n", 0, at) + 1 : at])
     return found[0] if found is not None else ""
 
@@ -113,9 +116,9 @@ def grow_json(
     is_listed: bool = False,
     seed: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return a JSON file with more members in the object `holder`; with `is_listed` each is an item of a list there.
+    """Return a JSON file with new members in the object `holder`. With `is_listed`, add each to the list under its key.
 
-    `seed` has the keys that the file needs, too. Raises MisfitError if the file has something else there.
+    `seed` are further keys that the file needs. Raises MisfitError if the file has something of another type there.
     """
     bom, text = _split_bom(content)
     before = read_object(content)
@@ -123,7 +126,7 @@ def grow_json(
     members, seed = dict(wanted), seed or {}
     for name, item in wanted.items() if is_listed else ():
         if not isinstance(held.get(name, []), list):
-            raise MisfitError(f"`{holder}.{name}` is no list")
+            raise MisfitError(f"`{holder}.{name}` is not a list")
         members[name] = [item, *held.get(name, [])]
     text = text if text.strip() else f"{text}{{}}\n"
     if holder not in before:
@@ -141,7 +144,10 @@ def grow_json(
 
 
 def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes:
-    """Return a TOML file with one more table `[holder.name]` at its end; raises MisfitError if none can be added."""
+    """Return a TOML file with a new table `[holder.name]` at its end.
+
+    Raises MisfitError if the table cannot be added.
+    """
     bom, text = _split_bom(content)
     before = read_toml(content)
     held = _held(before, holder)
@@ -159,7 +165,7 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """Return the object of a JSON file, empty for an empty file; raises MisfitError."""
+    """Return the object in a JSON file, or an empty one for an empty file. Raises MisfitError."""
     _, text = _split_bom(content)
     value = _parsed(text)[0] if text.strip() else {}
     if not isinstance(value, dict):
@@ -168,7 +174,7 @@ def read_object(content: bytes) -> dict[str, Any]:
 
 
 def read_toml(content: bytes) -> dict[str, Any]:
-    """Return the content of a TOML file; raises MisfitError."""
+    """Return the content of a TOML file. Raises MisfitError."""
     _, text = _split_bom(content)
     try:
         return tomllib.loads(text)
@@ -185,17 +191,17 @@ def _split_bom(content: bytes) -> tuple[str, str]:
 
 
 def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
-    """Return the object under a key, empty without the key; raises MisfitError."""
+    """Return the object under a key, or an empty one if the key is missing. Raises MisfitError."""
     held = value.get(holder, {})
     if not isinstance(held, dict):
-        raise MisfitError(f"`{holder}` is no object")
+        raise MisfitError(f"`{holder}` is not an object")
     return held
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a file that may be changed, None if there is not a file.
+    """Return the content of a file that may be changed, or None if there is no such file.
 
-    Raises MisfitError for what is not a file of the project, or is not writable.
+    Raises MisfitError if the path is not a regular file of the project, or is not writable.
     """
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
@@ -219,7 +225,7 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
 
 
 def put(path: Path, content: bytes, *, is_new: bool) -> None:
-    """Write a file of the project, or the target of a link; raises EnvironmentFaultError."""
+    """Write a file of the project. If it is a link, write its target. Raises EnvironmentFaultError."""
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -236,7 +242,10 @@ def _why(error: OSError) -> str:
 
 
 def add_piece(base: Path, below: str, what: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Write a grown file, and say what was done; `grow` may return the reason why the file stays as it is."""
+    """Add `piece` to a file by `grow`, and return a sentence about what was done.
+
+    `grow` returns the new content, or a reason why the file stays as it is.
+    """
     try:
         before = content_to_grow(base / below, base)
         grown = grow(before or b"")

@@ -1,7 +1,7 @@
-"""Set up the clients of agents: add the server to a client's configuration of the project, and hooks to its hooks.
+"""Set up the clients that run agents: add the MCP server to a client's configuration, and mdmem's hooks to its hooks.
 
-Hooks show rules to the model at the start of a session and at an edit. Nothing else in a file changes, and what runs
-mdmem already stays as it is.
+The hooks show rules to the model at the start of a session and at an edit. Nothing else in a file changes, and existing
+lines that run mdmem stay as they are.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ SERVER = "mdmem"
 
 
 class Client(Struct, frozen=True, kw_only=True):
-    """A client: its file from the top of the project, and the key of the object with the servers.
+    """A client: the path of its configuration file from the top of the project, and the key with its list of servers.
 
-    `top` is a variable for the top of the project, for a client that may start the server elsewhere; `more` are
-    further keys of a server; with `is_one_list` the command is one list; a person has to know the `remark`.
+    `top` is the client's variable for the top of the project, if the client may start the server in another directory.
+    `more` are further keys of a server. With `is_one_list`, program and arguments are one list. `remark` is a sentence
+    for the user.
     """
 
     name: str
@@ -43,11 +44,14 @@ class Client(Struct, frozen=True, kw_only=True):
 
     @property
     def is_toml(self) -> bool:
-        """Return whether the file is TOML; the others are JSON."""
+        """Return whether the file is TOML. All other files are JSON."""
         return self.path.endswith(".toml")
 
     def server(self, root: str | None, command: str) -> dict[str, Any]:
-        """Return the server's configuration, with the path of the memory if the server cannot find it."""
+        """Return the configuration of the server.
+
+        It has the path of the memory if the server cannot find the memory itself.
+        """
         named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
         arguments = ["mcp"] if named is None else ["mcp", "--root", named]
         if self.is_one_list:
@@ -55,11 +59,11 @@ class Client(Struct, frozen=True, kw_only=True):
         return {**({} if self.is_toml else {"type": "stdio"}), **self.more, "command": command, "args": arguments}
 
     def read(self, content: bytes) -> dict[str, Any]:
-        """Return the content of the file; raises MisfitError."""
+        """Return the parsed content of the file. Raises MisfitError."""
         return (read_toml if self.is_toml else read_object)(content)
 
     def grow(self, content: bytes, server: Mapping[str, Any]) -> bytes:
-        """Return the content of the file with the server; raises MisfitError."""
+        """Return the content of the file with the server added. Raises MisfitError."""
         if self.is_toml:
             return grow_toml(content, self.holder, SERVER, server)
         return grow_json(content, self.holder, {SERVER: server})
@@ -69,21 +73,21 @@ CLIENTS: Mapping[str, Client] = {
     one.name: one
     for one in (
         Client(name="claude-code", path=".mcp.json", remark="Claude Code asks once whether you trust it"),
-        # Cursor does not document where it starts a server, so the path begins with its own variable.
+        # Cursor does not document the working directory of a server, so the path begins with Cursor's variable.
         Client(name="cursor", path=".cursor/mcp.json", top="${workspaceFolder}"),
         Client(name="vscode", path=".vscode/mcp.json", holder="servers"),
         Client(
             name="codex",
             path=".codex/config.toml",
             holder="mcp_servers",
-            # Without these, a run of one turn asks the model before the tools are there.
+            # Without these keys, a run with a single turn asks the model before the tools are loaded.
             more={"required": True, "startup_timeout_sec": 20},
             remark="Codex reads it in a project that you trust",
         ),
         Client(name="gemini", path=".gemini/settings.json", remark="Gemini CLI starts it in a folder that you trust"),
         Client(name="opencode", path="opencode.json", holder="mcp", more={"type": "local"}, is_one_list=True),
         Client(name="copilot", path=".mcp.json", remark="Copilot CLI reads it in a folder that you trust"),
-        # Without this, a model has to look for the tools.
+        # Without this key, the model has to search for the tools.
         Client(name="qwen", path=".qwen/settings.json", more={"alwaysLoadTools": True}),
         Client(
             name="continue",
@@ -96,9 +100,9 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def join_client(name: str, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
-    """Add the server to a client's file, and yield what was done, or the piece to add by hand.
+    """Add the server to a client's configuration. Yield what was done, or the text to add by hand.
 
-    `under` is the path of the memory from `base`; with `is_found` the server finds it without.
+    `under` is the path of the memory from `base`. With `is_found`, the server finds the memory without this path.
     """
     client = CLIENTS[name]
     server = client.server(under if client.top is not None else None if is_found else under or ".", command)
@@ -120,25 +124,25 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
 
 
 def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str:
-    """Return the piece to write if a file that stays as it is starts another command than the wanted one."""
+    """Return advice to replace the configuration if an existing server or hook starts another command than wanted."""
     if command == SERVER or {*started} == {command}:
         return ""
     return f"; so that it starts `{command}`, replace its piece for mdmem by this:\n{piece}"
 
 
-# Every line of ours has this word, whatever starts mdmem.
+# Every command of mdmem's hooks contains this word, whatever program starts mdmem.
 _OURS = "hook-event"
 _HOLDER = "hooks"
-# The command in a line of our plugin.
+# The command in the plugin that mdmem writes.
 _STARTS = re.compile(r'^const COMMAND = \["((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
 class ClientHooks(Struct, frozen=True, kw_only=True):
-    """A client's form of hooks: its file from the top of the project, and the events with their tools.
+    """A client's form of hooks: the path of its file from the top of the project, and the events with their tools.
 
-    With `wraps` an event lists groups of hooks, each for some tools; otherwise each hook names its tools. `key` is the
-    key of the command, `limit` the key and value of its time limit. A client without commands has a `plugin`, the text
-    of a file of ours. A person has to know the `remark`.
+    With `wraps`, an event lists groups of hooks, and each group names its tools. Otherwise each hook names its tools.
+    `key` is the key of the command, and `limit` is the key and value of its timeout. For a client whose hooks cannot
+    run commands, `plugin` is the text of a plugin file. `remark` is a sentence for the user.
     """
 
     path: str
@@ -151,14 +155,14 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
     remark: str | None = None
 
     def entries(self, line: str) -> dict[str, Any]:
-        """Return the entry for each event, with a line that the client runs."""
+        """Return the hook entry for each event. `line` is the command that the client runs."""
         name, time = self.limit
         hook = {"type": "command", self.key: line, name: time}
         matchers = {event: {"matcher": tools} if tools else {} for event, tools in self.events.items()}
         return {event: {**one, "hooks": [hook]} if self.wraps else {**hook, **one} for event, one in matchers.items()}
 
 
-# opencode has no commands: its plugin asks mdmem after an edit, and adds the answer to that of the tool.
+# opencode hooks cannot run a command. This plugin asks mdmem after an edit and adds the answer to the tool's output.
 _OPENCODE = """\
 // Shows the model the rules on the file that it edited; written by `mdmem init --client opencode --hooks`.
 import { spawnSync } from "node:child_process"
@@ -237,16 +241,16 @@ HOOKS: Mapping[str, ClientHooks] = {
 
 
 def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVER) -> Iterator[str]:
-    """Add our hooks to a client's file, and yield what was done, or the piece to add by hand.
+    """Add mdmem's hooks to a client's file. Yield what was done, or the text to add by hand.
 
-    `root` is the path of the memory from the top if it is needed. An event that runs mdmem already stays as it is.
+    `root` is the path of the memory from the top, if mdmem needs it. An event that runs mdmem already stays as it is.
     """
     client = HOOKS.get(name)
     if client is None:
         yield f"{name} has no hooks that mdmem could answer"
         return
     words = [command, _OURS, name, *([] if root is None else ["--root", root])]
-    # Those who share the file and have no mdmem notice nothing.
+    # For people who share the file but have not installed mdmem, the hook does nothing.
     entries = client.entries(f"{shlex.join(words)} || true")
 
     def grow_hooks(before: bytes) -> bytes | str:
@@ -275,7 +279,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
 
 
 def _our_commands(listed: Any) -> Iterator[str]:
-    """Yield the command that starts mdmem in each line of ours."""
+    """Yield the command that starts mdmem from each hook that mdmem wrote."""
     if isinstance(listed, str):
         try:
             words = shlex.split(listed)

@@ -1,4 +1,4 @@
-"""Answer the hook events of a client with the text for its model: at the start of a session, and at an edit."""
+"""Answer the hook events of a client with text for the model, at the start of a session and at an edit."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class Moment(StrEnum):
-    """The kind of an event: a session starts, a file is edited, or the context is compacted."""
+    """What happened: a session started, a file was edited, or the context of the model was compacted."""
 
     START = "start"
     EDIT = "edit"
     FORGET = "forget"
 
 
-# Gemini CLI sends this before each turn, whether or not it compresses anything.
+# Gemini CLI sends this event before each turn, even if it compresses nothing.
 _BEFORE_EACH_TURN = "PreCompress"
-# The events of all clients, in lower case.
+# The names of events of all clients, in lower case.
 _MOMENTS = {
     "sessionstart": Moment.START,
     "pretooluse": Moment.EDIT,
@@ -51,18 +51,18 @@ _SESSIONS = ("session_id", "sessionId", "conversation_id")
 _AGENTS = ("agent_id", "agentId", "subagent_id")
 _INPUTS = ("tool_input", "toolInput", "toolArgs", "tool_args", "args")
 _FILES = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "target_file", "files", "paths")
-# Keys with a patch as text.
+# Keys whose value is a patch as text.
 _PATCHES = ("command", "input", "patch", "patchText", "patch_text")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
-# The most files that are read for one edit.
+# The maximum number of files for which one edit shows rules.
 _MOST_FILES = 20
-# Half a character, which no name of a file has; clients write it to the disk as this one.
+# A lone surrogate cannot be part of a file name. Clients write U+FFFD to disk instead.
 _HALF, _UNKNOWN = re.compile("[\ud800-\udc7f\udd00-\udfff]"), "\ufffd"
 _LONGEST_PATH = 4096
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):
-    """An event, by the client's name for it. A resumed session still has the earlier answers in its context."""
+    """An event that a client sent. A resumed session still has the earlier answers in its context."""
 
     name: str
     moment: Moment
@@ -74,7 +74,10 @@ class HookEvent(Struct, frozen=True, kw_only=True):
 
 
 def read_event(content: bytes) -> HookEvent | None:
-    """Return the event that a client sent, None for another one or for unreadable text."""
+    """Return the event in the text that a client sent.
+
+    Return None for an event of another kind, or for invalid text.
+    """
     try:
         sent = json.loads(content)
     except (ValueError, RecursionError):
@@ -101,7 +104,7 @@ def _text(sent: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _paths(sent: Mapping[str, Any]) -> list[str]:
-    """Return the files that a tool changes."""
+    """Return the files that a tool call changes."""
     given = next((sent[name] for name in _INPUTS if name in sent), None)
     if isinstance(given, str):
         try:
@@ -121,7 +124,7 @@ def _listed(value: Any) -> list[str]:
     return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
 
 
-# In characters; clients cut what is longer than some 10,000.
+# In characters. Clients cut texts that are longer than about 10,000.
 LIMIT = 4000
 _HEAD = "mdmem: the memory of this repository at the start of a session"
 _LATER = "The rules for single files follow when you edit these."
@@ -130,7 +133,7 @@ _LATER = "The rules for single files follow when you edit these."
 def wake(workspace: Workspace) -> Brief:
     """Return the text for the start of a session: one line for each entry, without anybody's private memory.
 
-    Rules that apply only to some files are omitted; the hook shows them when such a file is edited. Raises the errors
+    Rules that apply only to some files are omitted. The hook shows them when such a file is edited. Raises the errors
     of loading the memory.
     """
     pack = compile_context(workspace, ContextRequest(goal="", layer=Layer.WAKE, include_related=False), own=False)
@@ -156,7 +159,7 @@ def _specific(event: HookEvent, text: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}})
 
 
-# The form in which each client expects the text.
+# The JSON in which each client expects the text.
 FORMS: Mapping[str, Callable[[HookEvent, str], str]] = {
     "claude-code": _specific,
     "codex": _specific,
@@ -174,9 +177,9 @@ Send = Callable[[str], None]
 def answer_event(
     client: str, content: bytes, send: Send, *, environment: Mapping[str, str], root: str | None, today: date
 ) -> None:
-    """Send the text for an event, if there is any, and record it as shown.
+    """Send the text for an event, if there is any, and record the text as shown.
 
-    `root` is relative to the top of the repository of the event. Raises the errors of loading the memory.
+    `root` is relative to the top of the event's repository. Raises the errors of loading the memory.
     """
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:
@@ -194,7 +197,7 @@ def answer_event(
     if not answer.text:
         return
     send(form(event, answer.text))
-    # Only after it was sent, the text counts as shown.
+    # Record the text as shown only after it was sent.
     if event.session:
         sessions.give(name, answer.gave, now)
     record_given(workspace, f"hook {client}", answer.addresses)

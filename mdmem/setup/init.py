@@ -1,4 +1,4 @@
-"""Start a memory: write what is missing, and report what is there already."""
+"""Start a memory: write the files that are missing, and report the files that exist."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def init(
     client_hooks: bool = False,
     command: str = SERVER,
 ) -> Iterator[str]:
-    """Write what is missing, and yield a sentence for each step; nothing that exists is changed.
+    """Write the files that are missing, and yield a sentence for each step. No existing file is overwritten.
 
-    The configuration of each client gets a server that `command` starts, with `client_hooks` also our hooks, and
-    AGENTS.md gets lines about its tools, all at the end of what is there. Without `folder` this is done for the memory
-    that is found. Raises UsageError for the name of a wing.
+    Without `folder`, set up the memory that is found from `cwd`. For each of the `clients`, add a server that `command`
+    starts to the client's configuration, and lines about the server's tools to AGENTS.md. With `client_hooks`, also add
+    mdmem's hooks. Additions go to existing files without other changes. Raises UsageError for an invalid name of a
+    wing.
     """
     folder = folder or (_found_here(cwd) if clients else _found_around(cwd)) or "memory"
     here = _repository(cwd)
@@ -61,7 +62,7 @@ def init(
     if not _WING.fullmatch(name):
         raise UsageError(f"`{name}` is not a valid name for a wing; write it like `navigation_stack`")
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
-    # Among several projects, people choose the one that answers by default.
+    # In a memory with several projects, people choose the default wing themselves.
     is_open = own is None and len(wings) > 1
     settings = f"# default_wing: one of {', '.join(wings)}\n" if is_open else f'default_wing = "{name}"\n'
     steps = [*_nested_memories(root, repository), _write(root, SETTINGS_NAME, settings, base)]
@@ -91,7 +92,7 @@ def init(
 
 
 def _foreign_records(base: Path) -> str:
-    """Return a sentence about the decision records of other tools, and how to import them; empty without any."""
+    """Return a sentence about decision records of other tools and how to import them, or an empty text."""
     folders = {one: sum(not is_translation(path) for path in records_in(base / one)) for one in record_folders(base)}
     if not folders:
         return ""
@@ -100,7 +101,7 @@ def _foreign_records(base: Path) -> str:
 
 
 def _nested_memories(root: Path, repository: Repository | None) -> Iterator[str]:
-    """Yield the memories inside of this one or around it: each would read the other's files."""
+    """Yield a sentence for each memory inside or around this one. Nested memories would read each other's files."""
     paths = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     others = [(repository.top / path).parent.resolve() for path in paths] if repository is not None else []
     for other in others:
@@ -110,7 +111,7 @@ def _nested_memories(root: Path, repository: Repository | None) -> Iterator[str]
 
 
 def _found_here(cwd: Path) -> str | None:
-    """Return the memory that a server started here finds, or None; raises SeveralRootsError."""
+    """Return the memory that a server started in this folder finds, or None. Raises SeveralRootsError."""
     try:
         return str(locate(None, {}, cwd).root)
     except RootNotFoundError:
@@ -118,7 +119,7 @@ def _found_here(cwd: Path) -> str | None:
 
 
 def _found_around(cwd: Path) -> str | None:
-    """Return the memory around a folder: another one inside of it would be read twice."""
+    """Return the memory that contains this folder, or None. A new memory inside it would be read twice."""
     try:
         found = locate(None, {}, cwd).root
     except (RootNotFoundError, SeveralRootsError):
@@ -127,7 +128,7 @@ def _found_around(cwd: Path) -> str | None:
 
 
 def _missing_program(command: str) -> Iterator[str]:
-    """Yield the reason why a client cannot start the server, and the command that fixes it."""
+    """Yield the reason why a client cannot start the server, with the command that fixes the problem."""
     ours = this_installation()
     if shutil.which(command) is None:
         yield (
@@ -139,7 +140,7 @@ def _missing_program(command: str) -> Iterator[str]:
 
 
 def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_hooks: bool) -> Iterator[str]:
-    """Set up the clients for a memory of the project; a path to another one would work on this machine only."""
+    """Set up the clients for a memory of this project. A path to a memory elsewhere would work only on this machine."""
     if not root.is_relative_to(base.resolve()):
         yield f"{root} is outside of {base}: no client is set up; run this where the memory is"
         return
@@ -153,7 +154,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
 
 
 def _is_found(folder: Path, root: Path) -> bool:
-    """Return whether commands in a folder find that memory, and no nearer one."""
+    """Return whether commands that run in a folder find this memory, and not a nearer one."""
     try:
         return _found_here(folder) == str(root)
     except SeveralRootsError:
@@ -168,7 +169,7 @@ def _repository(root: Path) -> Repository | None:
 
 
 def _settings(root: Path) -> Settings:
-    """Return the settings of an existing memory, else the defaults."""
+    """Return the settings of an existing memory, or the defaults."""
     try:
         return parse_settings(read_regular(root / SETTINGS_NAME))
     except (OSError, SettingsError):
@@ -176,7 +177,7 @@ def _settings(root: Path) -> Settings:
 
 
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
-    """Write the hooks that are missing, and set up the merge driver unless somebody else runs the hooks."""
+    """Write the missing hooks and set up the merge driver, unless a framework runs the hooks."""
     try:
         hooks = find_hooks(repository)
     except EnvironmentFaultError as fault:
@@ -194,7 +195,7 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
             yield f"{CONFIG} {_STAYS}"
     else:
         for hook in hooks:
-            # An existing hook is not changed, not even an older one of ours.
+            # `init` changes no existing hook, not even an older hook of mdmem.
             if hook.state is HookState.FORMER:
                 yield f"{hook.shown} {_STAYS}; `mdmem hooks install` brings it up to date"
             elif hook.advice or hook.state is not HookState.ABSENT:

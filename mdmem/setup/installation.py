@@ -1,4 +1,4 @@
-"""Find out how mdmem was installed, with which extras, and which command adds one or puts it on the PATH."""
+"""Find out how mdmem was installed, with which extras, and which command adds an extra or puts mdmem on the PATH."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from mdmem.store.git.process import resolve
 
 
 class Installation(Struct, frozen=True):
-    """The environment of mdmem; `origin` is its `direct_url.json` (PEP 610)."""
+    """The Python environment in which mdmem is installed.
+
+    `origin` is the content of its `direct_url.json` (PEP 610).
+    """
 
     prefix: Path
     origin: Mapping[str, Any]
@@ -31,11 +34,11 @@ class Installation(Struct, frozen=True):
 
     @property
     def command(self) -> Path:
-        """Return the path of the program."""
+        """Return the path of the `mdmem` program."""
         return self.prefix / "bin" / "mdmem"
 
     def line_for(self, extra: str) -> str:
-        """Return the command that adds an extra to this installation."""
+        """Return the shell command that adds an extra to this installation."""
         wanted = self._source(extra)
         if (self.prefix / "pipx_metadata.json").exists():
             return f"pipx install --force {wanted}"
@@ -45,7 +48,7 @@ class Installation(Struct, frozen=True):
         return f"{pip} install {wanted}"
 
     def line_for_path(self, extra: str) -> str:
-        """Return the command that puts mdmem, with an extra, on the PATH."""
+        """Return the shell command that installs mdmem with an extra so that it is on the PATH."""
         return f"pipx install {self._source(extra, as_it_lies=False)}"
 
     def _source(self, extra: str, *, as_it_lies: bool = True) -> str:
@@ -58,7 +61,7 @@ class Installation(Struct, frozen=True):
 
 
 def this_installation() -> Installation:
-    """Return the installation that runs."""
+    """Return the installation that is running now."""
     try:
         kept = distribution("mdmem").read_text("direct_url.json")
     except PackageNotFoundError:
@@ -71,10 +74,10 @@ EXTRAS = {"mcp": "mcp", "lsp": "pygls", "site": "jinja2", "hub": "psycopg"}
 
 
 def describe_installation() -> dict[str, str]:
-    """Return the facts that a bug report needs: version, commit, installed extras, Python and system."""
+    """Return the facts for a bug report: version, commit, installed extras, Python and operating system."""
     origin = this_installation().origin
     commit = origin.get("vcs_info", {}).get("commit_id")
-    # Any other folder, such as a `.venv`, may lie in the repository of another project.
+    # Ask git only for an editable installation. Any other folder may be in another project's repository.
     is_checkout = bool(origin.get("dir_info", {}).get("editable"))
     repository = find_repository(Path(mdmem.__file__).parent) if is_checkout else None
     if repository is not None:
@@ -91,5 +94,5 @@ def describe_installation() -> dict[str, str]:
 
 
 def has_server() -> bool:
-    """Return whether the libraries of the server are installed."""
+    """Return whether the libraries for the MCP server are installed."""
     return find_spec("mcp") is not None

@@ -1,6 +1,6 @@
-"""Set up git to merge entries with mdmem: a command in the repository's configuration, and a line of attributes.
+"""Set up git to merge entries with mdmem: a command in git's configuration, and lines in git's attributes.
 
-Both are in the git directory that worktrees share, so nothing is committed.
+Both are in the git directory that all worktrees share, so nothing is committed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mdmem.store.state.files import write_whole
 
 _NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"
 _TITLE = "entries of mdmem, key by key"
-# After a status over 1, mdmem is missing or cannot merge the file, so git merges it as text.
+# An exit code over 1 means that mdmem is missing or cannot merge the file. Then git merges the file as text.
 _CALL = (
     "{program} merge-driver -- %O %A %B %L %P %X %Y; s=$?; test $s -le 1 && exit $s;"
     " git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
@@ -32,7 +32,7 @@ _BLOCK = re.compile(rb"^# mdmem: entries are merged[^\n]*\n(?:[^\n]* merge=mdmem
 
 
 class Driver(Struct, frozen=True):
-    """The merge driver of a repository: its state, its patterns, and the file of the attributes."""
+    """The merge driver of a repository: its state, the patterns of its files, and the path of the attributes file."""
 
     state: HookState
     patterns: tuple[str, ...]
@@ -41,7 +41,10 @@ class Driver(Struct, frozen=True):
 
 
 def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | None:
-    """Return the merge driver of a repository; None without a memory. `roots` are memories that git may not track."""
+    """Return the merge driver of a repository, or None if there is no memory.
+
+    `roots` are memories that git may not track yet.
+    """
     top = repository.top.resolve()
     memories = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
     for root in (one.resolve() for one in roots):
@@ -56,9 +59,9 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
 
 
 def patterns_for(under: str) -> tuple[str, ...]:
-    """Return the patterns of a memory's entries and manifests in git's attributes."""
+    """Return the patterns in git's attributes for the entries and manifests of a memory."""
     if not under:
-        # The top has other folders, too, and deeper files are not entries.
+        # If the memory is at the top of the repository, exclude other folders and deeper files, which are not entries.
         return ("/*/*/*.md", "/*/README.md")
     literal = re.sub(r"[][*?\\!#]", r"\\\g<0>", under)
     pattern = f"/{literal}/**/*.md"
@@ -81,9 +84,9 @@ def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> Hoo
 
 
 def _command(program: Program) -> str:
-    """Return the command for git; a program that is not on the PATH is given by its interpreter."""
+    """Return the command for git. If mdmem is not on the PATH, the command starts it by its interpreter."""
     words = f"{shlex.quote(program.python)} -P -m mdmem" if program.python else "mdmem"
-    # git expands percent signs.
+    # git expands `%` in this command, so write it as `%%`.
     return _CALL.format(program=words.replace("%", "%%"))
 
 
@@ -99,13 +102,13 @@ def _content(path: Path) -> bytes:
 
 
 def install_driver(repository: Repository, driver: Driver) -> str:
-    """Set up the driver if needed, and return what was done: `wrote`, `replaced`, `kept`."""
+    """Set up the driver if needed. Return what was done: `wrote`, `replaced` or `kept`."""
     if driver.state in (HookState.CURRENT, HookState.FOREIGN):
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
     run(repository.top, "config", "--local", _NAME, _TITLE)
     run(repository.top, "config", "--local", _COMMAND, _command(Program() if is_in_path else this_program()))
-    # The attribute comes last: without its command git would merge text.
+    # Write the attribute last. An attribute without its command has no effect.
     content = _BLOCK.sub(b"", _content(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""
     driver.attributes.parent.mkdir(exist_ok=True)
@@ -114,7 +117,7 @@ def install_driver(repository: Repository, driver: Driver) -> str:
 
 
 def uninstall_driver(repository: Repository, driver: Driver) -> str:
-    """Remove our settings, and return what was done: `removed` or `kept`."""
+    """Remove the driver's settings. Return what was done: `removed` or `kept`."""
     if driver.state in (HookState.ABSENT, HookState.FOREIGN):
         return "kept"
     content = _content(driver.attributes)
@@ -124,6 +127,6 @@ def uninstall_driver(repository: Repository, driver: Driver) -> str:
     elif content:
         driver.attributes.unlink()
     for name in (_COMMAND, _NAME):
-        # git ends with 5 if there is no such setting.
+        # git exits with 5 if the setting does not exist.
         run(repository.top, "config", "--local", "--unset", name, ok=(0, 5))
     return "removed"

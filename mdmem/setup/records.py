@@ -1,4 +1,4 @@
-"""Find the decision records of other tools, and the instructions for agents, in a project."""
+"""Find the decision records of other tools, and files with instructions for agents, in a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.store.state.files import leads_away
 
-# The name of a folder of decision records; blanks and underscores count as hyphens.
+# Names of folders with decision records. Blanks and underscores count as hyphens.
 _FOLDER = re.compile(
     r"adrs?|decisions|(?:(?:architecture|architectural|design|technical)-decision|decision-(?:record|log))s?"
     r"|architectur(?:e|al)-decision-records?"
@@ -21,7 +21,7 @@ _INSTRUCTIONS = (
     *("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"),
     *(".github/instructions/**/*.instructions.md", ".cursor/rules/**/*.mdc"),
 )
-# Files next to records that are none.
+# Files in such a folder that are not records.
 _NO_RECORD = re.compile(
     r"(?:_?readme|_?index|changelog|contributing|(?:n{3,}|x{3,})[-_ ].*"
     r"|(?!(?:[a-z]+[-_ ]?)?0*[1-9]\d*[-_. ])(?:.*[-_. ])?template(?:[-_. ].*)?)(?:\.[a-z]{2})?\Z",
@@ -38,7 +38,7 @@ def record_folders(base: Path) -> tuple[str, ...]:
     found: dict[Path, str] = {}
     for path in wanted:
         if path and ".." not in path.split("/") and not path.startswith("/") and not leads_away(base, path):
-            # On a file system that ignores case, two names are one folder.
+            # On a file system that ignores case, two names may mean the same folder.
             folder = (base / path).resolve()
             if folder.is_dir() and any(records_in(base / path)):
                 found.setdefault(folder, path)
@@ -46,7 +46,10 @@ def record_folders(base: Path) -> tuple[str, ...]:
 
 
 def _called_so(base: Path) -> Iterator[str]:
-    """Yield the outermost folders with such a name, outside of memories and nested repositories."""
+    """Yield the outermost folders whose name is typical for decision records.
+
+    Memories and nested repositories are skipped.
+    """
     for folder, names, files in os.walk(base):
         path = Path(folder)
         if path != base and not {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files)):
@@ -58,12 +61,12 @@ def _called_so(base: Path) -> Iterator[str]:
 
 
 def is_record_folder(name: str) -> bool:
-    """Return whether a folder has the name of one with decision records."""
+    """Return whether the name of a folder is typical for decision records."""
     return _FOLDER.fullmatch(re.sub(r"[\s_-]+", "-", name.lower())) is not None
 
 
 def records_in(folder: Path) -> Iterator[Path]:
-    """Yield the Markdown files below a folder that may be records, sorted, without links and hidden folders."""
+    """Yield the Markdown files below a folder that may be records, sorted. Links and hidden folders are skipped."""
     for path in sorted(folder.rglob("*.md")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file() and not path.is_symlink() and not _NO_RECORD.match(path.stem):
@@ -71,13 +74,13 @@ def records_in(folder: Path) -> Iterator[Path]:
 
 
 def original_of(path: str) -> str | None:
-    """Return the path of the original of a translation, `x.md` of `x.fr.md`."""
+    """Return the path of the original of a translation (`x.md` for `x.fr.md`), or None."""
     found = _TRANSLATED.fullmatch(path)
     return f"{found[1]}.md" if found is not None else None
 
 
 def is_translation(path: Path) -> bool:
-    """Return whether a file is next to its original."""
+    """Return whether a file is a translation and its original is in the same folder."""
     original = original_of(path.name)
     return original is not None and path.with_name(original).exists()
 

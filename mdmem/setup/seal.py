@@ -1,4 +1,4 @@
-"""Mark exported text, with a seal that shows whether somebody changed it."""
+"""Mark exported text with a seal, a hash that shows whether somebody changed the text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
 def opening(about: str) -> str:
-    """Return the first line of exported text, without a seal yet; `about` is one line for people."""
+    """Return the first line of exported text, without the seal. `about` is one line for people."""
     return f"{BEGIN} : {about.replace('--', '—')} -->"
 
 
 def sealed(text: str) -> str:
-    """Return a text with the seal in its opening line; line endings do not count."""
+    """Return a text with its seal in the first line. Line endings do not affect the seal."""
     return _SEAL.sub(f"{BEGIN} {_digest(text)}: ", text, count=1)
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a text is as `sealed` left it."""
+    """Return whether nobody changed a text since `sealed` returned it."""
     seal = _SEAL.search(text)
     return seal is not None and seal[1] == _digest(text)
 
@@ -32,13 +32,13 @@ def _digest(text: str) -> str:
 
 
 def is_exported(text: str) -> bool:
-    """Return whether a text has an exported part."""
+    """Return whether a text contains an exported part."""
     return _SEAL.search(text) is not None
 
 
 def region_of(text: str, at: int = 0) -> tuple[int, int] | None:
-    """Return the start and end of the first region between markers, or None."""
-    # One pattern would search for the end from each of thousands of starts.
+    """Return the start and end offset of the first exported region, or None."""
+    # A single pattern would be slow, because it searches for the end again from each of thousands of starts.
     begin = _SEAL.search(text, at)
     end = text.find(END, begin.end()) if begin is not None else -1
     if begin is None or end < 0:

@@ -119,7 +119,7 @@ def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_pat
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
     "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is unknown"),
-    "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is no date"),
+    "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is not a date"),
     "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "has 5.2 MiB, over the limit of 1 MiB"),
     "no UTF-8": ("0005-old", record(5, "Gr\xf6\xdfe").encode("cp1252"), "is not UTF-8 at byte 7"),
     "nothing": ("0005-none", "\n", "is empty"),

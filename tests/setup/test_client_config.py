@@ -47,7 +47,7 @@ def test_indentation_is_that_of_the_file(before: str, indent: str) -> None:
     ("before", "why"),
     [
         ("[]", "it contains no object"),
-        ('{"servers": null}', "`servers` is no object"),
+        ('{"servers": null}', "`servers` is not an object"),
         ('{"servers": {}, "servers": {}}', "it cannot be read as JSON: `servers` occurs twice"),
         ('{\n"a": }', "it cannot be read as JSON: line 2: expecting value"),
         ('{"a": 1 "b": 2}', "it cannot be read as JSON: line 1: expecting ',' delimiter"),
@@ -218,7 +218,7 @@ def test_any_file_grows_by_these_items_alone(held: dict[str, Any], indent: int |
 
 
 def test_a_list_that_is_none_is_no_place_for_an_item() -> None:
-    with pytest.raises(MisfitError, match=r"`hooks\.A` is no list"):
+    with pytest.raises(MisfitError, match=r"`hooks\.A` is not a list"):
         grow_json(b'{"hooks": {"A": {}}}', "hooks", WANTED, is_listed=True, seed={})
 
 
