@@ -100,7 +100,7 @@ def test_two_memories_of_a_repository_are_two(dsn: str, tmp_path: Path) -> None:
         ("acme/shop", "memory", "git.example.org/acme/shop"),
         ("acme/shop:teams/web", "teams/web", "git.example.org/acme/shop"),
     ]
-    with pytest.raises(UsageError, match="another memory of this repository, at memory; choose another with --repository"):
+    with pytest.raises(UsageError, match="for another memory of this repository, at memory; choose another"):
         pushed(dsn, folder / "teams/web", repository="acme/shop")
     # One that moved is the same.
     git(folder, "mv", "memory", "docs")
