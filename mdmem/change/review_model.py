@@ -73,11 +73,15 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """Either an entry that is no longer current, with its current successors and the reason, or a new entry."""
+    """Either an entry that is no longer current, with its current successors and the reason, or a new entry.
+
+    `was_there` has those of `after` that were current before the change, too.
+    """
 
     before: Ref | None
     after: tuple[Ref, ...]
     reason: str | None
+    was_there: frozenset[str] = frozenset()
 
 
 class Rewording(Struct, frozen=True, kw_only=True):

@@ -80,7 +80,8 @@ def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
         heads = comparison.successors(old.address)
         replacing.update(heads)
         reason = _reason_ended(comparison, old.address, heads)
-        ended.append(Belief(old, tuple(map(comparison.after.ref, heads)), reason))
+        was_there = frozenset(heads).difference(comparison.begun)
+        ended.append(Belief(old, tuple(map(comparison.after.ref, heads)), reason, was_there))
     new = sorted(
         (comparison.after.ref(one) for one in comparison.begun if one not in replacing), key=lambda ref: ref.rank
     )

@@ -270,7 +270,8 @@ class _Writer(Struct, frozen=True):
         if not one.after:
             yield 1, self.mark("strong", "→ nothing current replaces it")
         for ref in one.after:
-            yield 1, f"→ {self.entry(ref)}"
+            there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
+            yield 1, f"→ {self.entry(ref)}{there}"
         yield 1, reason
 
     def merging(self) -> Iterator[Line]:

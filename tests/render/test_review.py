@@ -118,7 +118,7 @@ def test_json_has_every_part() -> None:
         *("merging", "answers", "page_url"),
     ]
     assert (told["schema"], told["changed"], told["counts"]["added"]) == (1, True, 1)
-    assert told["beliefs"][0]["reason"] == "it was slow"
+    assert (told["beliefs"][0]["reason"], told["beliefs"][0]["was_there"]) == ("it was slow", [])
 
 
 def test_markdown_of_very_much_is_cut_and_says_so() -> None:

@@ -64,6 +64,12 @@ def test_supersession_pairs_what_was_believed_with_what_will_be() -> None:
     assert len(found.beliefs) == 1
 
 
+def test_successor_that_was_current_before_is_said_to_be() -> None:
+    plain = entry_text("The new words.\n")
+    found = reviewed({"a": OLD, "b": plain}, {"a": superseded("b"), "b": successor("a")})
+    assert found.beliefs[0].was_there == {"app/rules/b"}
+
+
 def test_rule_that_ends_without_a_successor_tells_its_own_reason() -> None:
     ended = entry_text("The old words.\n", status="deprecated", deprecated_reason="nobody needs it")
     belief = reviewed({"a": OLD}, {"a": ended}).beliefs[0]
