@@ -33,6 +33,15 @@ def test_former_code_selects_and_ignores(root: Path, capsys: Capture) -> None:
     assert codes(capsys, root, "--ignore", "short-address") == ([], said)
 
 
+@pytest.mark.parametrize(
+    ("former", "now"), [("name-collision", "unportable-name"), ("unsupported-yaml", "front-matter-shape")]
+)
+def test_code_that_was_folded_twice_is_known(former: str, now: str, root: Path, capsys: Capture) -> None:
+    write(root, "mdmem.toml", f'[check.severity]\n{former} = "warning"\n')
+    said = f"mdmem.toml:2: the check `{former}` is called `{now}` now\n"
+    assert codes(capsys, root, "--select", "link-form") == (["link-form"], said)
+
+
 def test_former_code_works_in_settings(root: Path, capsys: Capture) -> None:
     write(root, "mdmem.toml", '[check]\nignore = ["short-address"]\n')
     assert codes(capsys, root) == ([], "mdmem.toml:2: the check `short-address` is called `link-form` now\n")

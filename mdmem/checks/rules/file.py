@@ -351,7 +351,7 @@ def is_expected(path: str) -> bool:
 _KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}
 
 
-_UNPORTABLE = ("path-illegal-on-windows", "case-collision", "unicode-collision")
+_UNPORTABLE = ("path-illegal-on-windows", "name-collision", "case-collision", "unicode-collision")
 
 
 @check("unportable-name", Severity.ERROR, aliases=_UNPORTABLE)

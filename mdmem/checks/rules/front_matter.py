@@ -72,9 +72,10 @@ _SHAPES = (
     *("duplicate-key", "anchor-or-alias", "custom-tag", "multiple-documents"),
     *("not-a-mapping", "nested-value", "non-text-key"),
 )
+_FORMER = (*_SHAPES, "unsupported-yaml", "wiki-link-value")
 
 
-@check("front-matter-shape", Severity.ERROR, aliases=(*_SHAPES, "wiki-link-value"), per_file=True, same_when_ended=True)
+@check("front-matter-shape", Severity.ERROR, aliases=_FORMER, per_file=True, same_when_ended=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
     """The front matter has something else than lines of `key: value`, each key once.
 
