@@ -1,4 +1,4 @@
-"""The commands for agents: save and token."""
+"""Define the commands for agents: save and token."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _read(source: IO[bytes]) -> object:
 
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
-    """Save a record; a session is saved with its decisions and patterns."""
+    """Save one record, or a session together with the decisions and patterns in its arguments."""
     if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
         _refuse_unknown(arguments, {kind, "project_id", "decisions", "patterns"}, ("focus", "agent"))
         return Saver(workspace).save_with_learnings(arguments)
@@ -125,7 +125,7 @@ def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tu
 
 
 def _exit_code(result: SaveResult | BatchSaveResult) -> int:
-    """Return 0 for a saved record, 1 if a person has to decide, 3 if it waits, else 2."""
+    """Return 0 for a saved record, 1 if a person has to decide, 3 if the save is kept for another try, else 2."""
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
     if result.is_there:
@@ -174,7 +174,7 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     workspace = open_workspace(given)
     named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
     for wing in named:
-        # The first session that is saved makes a wing.
+        # A token may be for a wing that does not exist yet, since saving the first session creates the wing.
         if wing not in workspace.catalog.wings:
             given.remark(f"there is no wing `{wing}` yet")
     readable = None if all_wings else frozenset(named)
@@ -219,7 +219,7 @@ def _list_waiting(given: Globals, form: str) -> int:
 
 
 def _retry(given: Globals, id_: str | None, form: str) -> int:
-    """Try waiting writes again; exit code 1 if one still waits."""
+    """Try the waiting saves again, or one of them, and return exit code 1 if any still waits."""
     retried = Saver(open_workspace(given)).retry(id_)
     results = [{"id": one.id, **result.as_json()} for one, result in retried]
     print_result(form, {"retried": results}, retried_text(retried))

@@ -1,4 +1,4 @@
-"""The commands that ask: retrieve, brief, search, context, show and list."""
+"""Define the commands that ask the memory: retrieve, brief, search, context, show and list."""
 
 from __future__ import annotations
 
@@ -66,14 +66,17 @@ if TYPE_CHECKING:
 
 
 class CallerSession(Struct):
-    """The entries that the answers of a session showed; without a name nothing is recorded."""
+    """The session of the options `--session` and `--fresh`, which remembers the shown entries.
+
+    Without a name, nothing is recorded.
+    """
 
     name: str | None
     is_fresh: bool
     sessions: Sessions | None = None
 
     def shown(self, workspace: Workspace) -> Mapping[str, str]:
-        """Return the digests of the entries that were shown before, by address."""
+        """Return the notes on the entries that the session has already seen, by address."""
         if self.name is None:
             return {}
         self.sessions = Sessions(workspace.state_folder)
@@ -82,7 +85,7 @@ class CallerSession(Struct):
         return self.sessions.given(self.name, datetime.now(UTC))
 
     def record(self, get_shown: Callable[[], Mapping[str, str]]) -> None:
-        """Record the entries of an answer; call it after printing, since an unprinted answer was not shown."""
+        """Record the entries that an answer shows; call this after the answer was printed."""
         if self.name is not None and self.sessions is not None:
             self.sessions.give(self.name, get_shown(), datetime.now(UTC))
 
@@ -145,7 +148,7 @@ def retrieve_command(
         answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
     else:
         main = work if work.words or paths or not questions else None
-        # A clone may have a name of several lines.
+        # The path of a repository may contain line breaks.
         if remark := remark_on(workspace, paths):
             given.remark(one_line(remark))
         main = with_code_paths(workspace, main, paths) if main is not None and paths else main
@@ -185,7 +188,7 @@ def brief_command(
     always = None
     try:
         answer = brief(workspace, paths, given=before)
-        # A session got these rules at its start.
+        # A session has seen these rules at its start.
         always = always_note(workspace, paths) if session is None else None
     except RootNotFoundError:
         raise
@@ -197,7 +200,7 @@ def brief_command(
     none = "" if answer.text else "no current rule has an `applies_to` that matches; "
     if always is not None:
         given.remark(f"{none}{always}")
-    # A program gets no remark where nothing applies; a person wonders.
+    # If no rule applies, only a person needs a remark, not a program.
     elif none and session is None and sys.stdout.isatty():
         given.remark(f"{none}`mdmem retrieve --path {paths[0]}` searches further")
     if name is not None:
@@ -373,7 +376,7 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
 
 
 def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:
-    """Return filters narrowed to a wing, a room, or a room of a wing; raises UsageError for any other place."""
+    """Return the filters with a place added: a wing, a room, or a room of a wing; raises UsageError for others."""
     wings = workspace.catalog.wings
     first, *rest = from_root(workspace, place).split("/")
     if len(rest) > 1:

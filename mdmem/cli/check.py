@@ -1,4 +1,4 @@
-"""`mdmem check`: every file and every link of the memory."""
+"""Define `mdmem check`, which checks every file and every link of the memory."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     locations = roots_to_check(given.root, os.environ, Path.cwd(), paths=paths, is_hook=staged)
     concerned = [one for one in locations if not snapshot.staged or concerns_staged(one, os.environ, Path.cwd())]
     if not concerned and staged and form in (None, "text", "concise"):
-        # A commit that changes nothing under a root is the usual case: nothing heavy is imported for it.
+        # Most commits change nothing under a root. For them, return before heavy modules are imported.
         return 0
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
@@ -90,7 +90,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         given.remark(summary(runs))
     elif staged and is_for_people and not any(one.report.reported for one in runs):
         for one in runs:
-            # Old findings are only worth a line if they would fail the commit that brought them.
+            # Old findings are mentioned only if they are severe enough to fail a commit.
             if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
                 given.remark(old_line(one.report))
     else:
@@ -119,14 +119,14 @@ def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: st
 
 
 def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: list[CheckedRoot]) -> None:
-    """Print which resolved conflicts are not staged, and how to go on if a hook of git waits for the answer."""
+    """Print which resolved conflicts are not staged, and how to continue if a git hook called the command."""
     from mdmem.change.conflicts import left_to_stage
 
     for step in filter(None, map(left_to_stage, workspaces)):
         given.remark(f"decided on disk, not staged: `{step}`")
-    # git names its index to a hook.
+    # git sets this variable when it runs a hook.
     if "GIT_INDEX_FILE" in os.environ:
-        # A fault that the commit did not bring may have to wait.
+        # The user may want to commit in spite of errors that were there before.
         reports = [one.report for one in runs]
         is_old = any(one.incomplete or any(one.is_old(it) and one.fails(it) for it in one.findings) for one in reports)
         skip = ", or type `git commit --no-verify`" if is_old else ""
@@ -134,7 +134,7 @@ def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: lis
 
 
 def _at(workspace: Workspace, given: Globals) -> Workspace:
-    """Return the workspace at the commit or the date that its snapshot names; a merge names its own commits."""
+    """Return the workspace at the revision or date of its snapshot; return it unchanged without one, or for a merge."""
     if workspace.snapshot.revision is None or workspace.snapshot.merge_into is not None:
         return workspace
     found = workspace.as_of(workspace.snapshot.revision)

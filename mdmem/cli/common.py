@@ -1,4 +1,4 @@
-"""Share options, filters, opening a workspace and printing between commands."""
+"""Share between commands: common options, filters, opening a workspace, and printing."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class Globals(Struct, frozen=True):
     no_pager: bool = False
 
     def ink(self) -> Ink:
-        """Return colours if the user or the terminal wants them."""
+        """Return an Ink that colours texts if the user asked for colours or stdout is a terminal with colours."""
         wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return Ink(color=self.color == "always" or (self.color == "auto" and wanted))
 
     def remark(self, *texts: str) -> None:
-        """Print remarks on stderr, unless the user wants quiet."""
+        """Print remarks on stderr, unless `--quiet` was given."""
         for text in texts if not self.quiet else ():
             say(text)
 
 
 def global_options(command: Decorated) -> Decorated:
-    """Add the global options; a value after the command's name wins over one before it."""
+    """Add the global options to a command; a value after the command's name replaces one before it."""
 
     @wraps(command)
     def with_globals(
@@ -68,7 +68,7 @@ def global_options(command: Decorated) -> Decorated:
             root or outer.root, quiet or outer.quiet, color or outer.color, no_pager=no_pager or outer.no_pager
         )
         context.obj = merged
-        # click strips colours where stdout is no terminal unless its context says otherwise.
+        # If stdout is not a terminal, click removes colours unless its context says otherwise.
         context.color = {"always": True, "never": False}.get(merged.color)
         return command(merged, *arguments, **options)
 
@@ -82,22 +82,22 @@ def global_options(command: Decorated) -> Decorated:
 
 
 def _with(command: Decorated, *decorators: Decorated) -> Decorated:
-    """Apply decorators of options, so that the help shows them in this order."""
+    """Apply the decorators of several options, so that the help lists the options in this order."""
     for decorate in reversed(decorators):
         command = decorate(command)
     return command
 
 
 class ShortHelp(click.Command):
-    """A command whose help explains some options and only names the others, since agents read it first."""
+    """A command with a short help for agents: it explains the most used options and only lists the others."""
 
     def __init__(self, *arguments: Any, everyday: tuple[str, ...] = (), page: str = "asking", **options: Any) -> None:
-        """Take the names of the explained parameters in order, and the page of the guide on the others."""
+        """Store the names of the options to explain (`everyday`), and the guide's page about the other options."""
         super().__init__(*arguments, **options)
         self._everyday, self._page = everyday, page
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the everyday options with their sentences, and the others as one paragraph of names."""
+        """Write the everyday options with their explanations, and the others as one paragraph of names."""
         by_name = {one.name: one for one in self.get_params(ctx) if isinstance(one, click.Option)}
         records = [by_name[name].get_help_record(ctx) for name in self._everyday]
         with formatter.section("Options"):
@@ -107,14 +107,14 @@ class ShortHelp(click.Command):
 
 
 def named(option: click.Option) -> str:
-    """Return an option as it is typed, with its argument."""
+    """Return an option as it is typed, with the name or the choices of its argument."""
     longest = max((*option.opts, *option.secondary_opts), key=len)
     choices = "|".join(option.type.choices) if isinstance(option.type, click.Choice) else option.metavar
     return longest if option.is_flag or not choices else f"{longest} {choices}"
 
 
 def at_option(command: Decorated) -> Decorated:
-    """Add `--at REV` or `--at DATE`."""
+    """Add `--at` with a revision or a date."""
     return click.option("--at", "revision", metavar="REV|DATE", help=AT_HELP)(command)
 
 
@@ -122,7 +122,10 @@ AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 
 
 
 def repository_option(command: Decorated) -> Decorated:
-    """Add `--repository NAME`: then `open_workspace` returns the hub's copy of that repository."""
+    """Add `--repository NAME`, with which `open_workspace` returns the hub's copy of that repository.
+
+    A hub is a shared database of the memories of many repositories.
+    """
 
     def remember(context: click.Context, _: click.Parameter, name: str | None) -> None:
         context.meta[_REPOSITORY] = name
@@ -135,7 +138,7 @@ _REPOSITORY = "mdmem.repository"
 
 
 def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
-    """Add `--format`, the first one being the default."""
+    """Add `--format` with these choices; the first one is the default."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
@@ -171,7 +174,7 @@ def applies_to_option(command: Decorated) -> Decorated:
 
 
 def new_wing_from(options: dict[str, Any]) -> WingKind | None:
-    """Pop the options of a new wing, and return its kind; None for no new wing."""
+    """Remove the options of `new_wing_options` from `options`, and return the kind of the new wing; None for none."""
     is_new, is_shared = options.pop("new_wing"), options.pop("shared")
     if is_shared and not is_new:
         raise click.UsageError("--shared needs --new-wing")
@@ -179,14 +182,14 @@ def new_wing_from(options: dict[str, Any]) -> WingKind | None:
 
 
 def write_options_from(options: dict[str, Any]) -> WriteOptions:
-    """Pop the options of a write."""
+    """Remove the options of a write from `options`, and return them as an object."""
     from mdmem.write.write import WriteOptions
 
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
 def filter_options(command: Decorated) -> Decorated:
-    """Add the filters."""
+    """Add the options that filter entries by wing, room, type, status, and so on."""
     return _with(command, *_FILTERS)
 
 
@@ -211,7 +214,7 @@ _FILTERS = (
 
 
 def filters_from(options: dict[str, Any]) -> Filters:
-    """Pop the filters; values joined by commas count one by one."""
+    """Remove the filters from `options`, and return them as an object; a value may have several parts with commas."""
     from mdmem.store.workspace.scope import Filters
 
     found: dict[str, Any] = {
@@ -226,7 +229,7 @@ def filters_from(options: dict[str, Any]) -> Filters:
 
 
 def split_values(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values of a repeated option one by one, with those joined by commas apart."""
+    """Return the values of a repeated option without duplicates, and split values that contain commas."""
     parts = (part.strip() for value in values for part in value.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -242,9 +245,9 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
 
 
 def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
-    """Return the workspace at a revision or a date, or the hub's copy of a repository.
+    """Open the memory, at a revision or a date if one is given; with `--repository`, open the hub's copy instead.
 
-    The root is that of `--root`, of the files, or of the working folder.
+    The root is found from `--root`, or else from `files`, or else from the working directory.
     """
     from mdmem.store.workspace.location import Snapshot, locate
 
@@ -268,7 +271,7 @@ def _open_copy(given: Globals, name: str, revision: str | None) -> Workspace:
 
 
 def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Workspace:
-    """Return the workspace of one root at one snapshot."""
+    """Return the workspace of a root; the snapshot says whether to read files, git's index or a commit."""
     from mdmem.store.workspace.workspace import Workspace
 
     return Workspace(
@@ -282,7 +285,7 @@ def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Work
 
 
 def require_extra(extra: str, *modules: str) -> None:
-    """Fail with the command that installs an extra if a module of it is missing."""
+    """Raise UsageError with the command that installs an extra if one of its modules is missing."""
     from mdmem.setup.installation import this_installation
 
     if any(find_spec(one) is None for one in modules):
@@ -290,7 +293,7 @@ def require_extra(extra: str, *modules: str) -> None:
 
 
 def today() -> date:
-    """Return the day of `MDMEM_TODAY` (YYYY-MM-DD), else of the clock."""
+    """Return today's date, or the date in the variable `MDMEM_TODAY` (YYYY-MM-DD) if it is set."""
     stated = os.environ.get("MDMEM_TODAY")
     if not stated:
         return date.today()  # noqa: DTZ011  # the user's own day is meant
@@ -301,29 +304,32 @@ def today() -> date:
 
 
 class Progress:
-    """Shows the progress of long work as a bar on a terminal; with `is_announced` elsewhere the label, once."""
+    """Shows a progress bar on a terminal.
+
+    If stderr is not a terminal, nothing is printed, or the label once with `is_announced`.
+    """
 
     _SHORTEST = 500
 
     def __init__(self, doing: str, *, is_announced: bool = False) -> None:
-        """Store the label, with a placeholder for the total."""
+        """Store the label (`doing`), in which `{}` stands for the total."""
         self._doing, self._is_announced = doing, is_announced
         self._bar: Any = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how much is done."""
+        """Update the bar; there is none for a small total."""
         if total < self._SHORTEST or not (self._is_announced or sys.stderr.isatty()):
             return
         if self._bar is None:
             self._bar = click.progressbar(length=total, label=self._doing.format(total), file=sys.stderr)
-            # An interrupted command shows the cursor again.
+            # This also shows the cursor again if the command is interrupted.
             click.get_current_context().call_on_close(self.close)
         self._bar.update(done - self._bar.pos)
         if done == total:
             self.close()
 
     def close(self) -> None:
-        """End the line of the bar."""
+        """Finish the bar, and end its line."""
         bar, self._bar = self._bar, None
         if bar is not None:
             bar.render_finish()
@@ -334,7 +340,7 @@ def _index_progress(given: Globals) -> Progress | None:
 
 
 def _echo(text: str, *, err: bool = False) -> None:
-    """Print a text; if its reader has gone, the command still does its work and keeps its exit code."""
+    """Print a text; if the reader has closed the pipe, discard further output without an error."""
     try:
         click.echo(text, err=err)
     except BrokenPipeError:
@@ -342,19 +348,19 @@ def _echo(text: str, *, err: bool = False) -> None:
 
 
 def discard_output(stream: TextIO) -> None:
-    """Redirect a stream to the null device after its reader closed it, so that Python's last flush raises nothing."""
+    """Redirect a stream to the null device after its reader closed it, so that Python's flush at exit does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    # A stream that is not a file has no number.
+    # A stream that is not a file has no file descriptor.
     with contextlib.suppress(OSError):
         os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def print_text(text: str, *, is_page: bool = False) -> None:
-    """Print a result, if there is one, with control characters escaped, except for our colours.
+    """Print a text, unless it is empty, with our colours and with control characters escaped.
 
-    On a terminal, lines of text for people are wrapped, and the pager shows a text that is longer than the window.
-    `is_page` marks our own Markdown, which is not wrapped.
+    On a terminal, text for people is wrapped, and a text that is longer than the window is shown in the pager.
+    `is_page` says that the text is a page of the guide, which is not wrapped.
     """
     if not text:
         return
@@ -373,14 +379,14 @@ def print_text(text: str, *, is_page: bool = False) -> None:
 
 
 def print_result(form: str, content: Mapping[str, Any], text: str) -> None:
-    """Print a result as JSON, or as text in any other form."""
+    """Print `content` as JSON if the format is `json`, otherwise `text`."""
     from mdmem.render.json import dump
 
     print_text(dump(content) if form == "json" else text)
 
 
 def print_patch(text: str) -> None:
-    """Print a patch, if there is one, unchanged for a program, and for a terminal as any other result."""
+    """Print a patch, unless it is empty; control characters are escaped only on a terminal, not for a program."""
     if text:
         _echo(sent(text) if sys.stdout.isatty() else sent_as_is(text))
 
@@ -391,7 +397,7 @@ def say(text: str) -> None:
 
 
 def is_confirmed(question: str) -> bool:
-    """Ask on stderr and return the answer."""
+    """Ask a yes-or-no question on stderr, and return whether the answer is yes."""
     return click.confirm(sent(question), err=True)
 
 
@@ -415,7 +421,7 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
 
 
 def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
-    """Return the changes of a write with paths from the working folder; for a dry run the diff."""
+    """Return the changes of a write as text, with paths from the working directory; for a dry run, return the diff."""
     from mdmem.render.writes import written_text
     from mdmem.store.workspace.addresses import from_here
 

@@ -1,4 +1,4 @@
-"""Complete wings, rooms and addresses from the names of files, and names from fixed lists."""
+"""Shell completion of wings, rooms and addresses, which are read from file names, and of names from fixed lists."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def complete_room(context: click.Context, _: click.Parameter, incomplete: str) -
 
 
 def complete_place(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete a room with its wing."""
+    """Complete `wing/room/`."""
     return sorted({place for parts in _names(context) if (place := f"{parts[0]}/{parts[1]}/").startswith(incomplete)})
 
 
 def complete_address(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete an address; if none begins so, a short one."""
+    """Complete an address, or a short one (`room/entry-id` or `entry-id`) if no full address matches."""
     known = list(_names(context))
     for kept in (3, 2, 1):
         found = sorted(address for parts in known if (address := "/".join(parts[-kept:])).startswith(incomplete))
@@ -41,17 +41,17 @@ def complete_address(context: click.Context, _: click.Parameter, incomplete: str
 
 
 def complete_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete a file."""
+    """Let the shell complete the path of a file."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete a folder."""
+    """Let the shell complete the path of a folder."""
     return [CompletionItem(incomplete, type="dir")]
 
 
 def _one_of(get_names: Callable[[], Iterable[str]]) -> Completer:
-    """Return a completer of names from a fixed list."""
+    """Return a completer for names from a fixed list, which is read when it is needed."""
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
         return [str(name) for name in get_names() if name.startswith(incomplete)]
@@ -71,7 +71,7 @@ complete_code = _one_of(_codes)
 
 
 def _names(context: click.Context) -> Iterator[list[str]]:
-    """Yield wing, room and id of each entry, from the names of the files."""
+    """Yield wing, room and entry-id of each entry, from the file names in the memory."""
     from mdmem.store.workspace.location import locate
 
     typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)
@@ -81,6 +81,6 @@ def _names(context: click.Context) -> Iterator[list[str]]:
         return
     for path in root.glob("*/*/*.md"):
         parts = path.relative_to(root).with_suffix("").parts
-        # A shell prints what it completes, so no name with an escape sequence may be among it.
+        # The shell prints completions unescaped, so names with control characters are left out.
         if path.name != "README.md" and all(part.isprintable() and not part.startswith(".") for part in parts):
             yield list(parts)

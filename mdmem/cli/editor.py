@@ -1,4 +1,4 @@
-"""Edit a text in the user's editor, and never lose a typed text."""
+"""Let the user edit a text in their editor, and keep it in a file if it cannot be written."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.edit import notes_on_refusal, with_notes, without_notes
 
 _Result = TypeVar("_Result")
-# A script that is set as the editor may never give up.
+# The most times that the editor is opened, since a script that is set as the editor might never give up.
 _MOST_ROUNDS = 50
 
 
 def piped_text(body: str | None) -> str | None:
-    """Return the text of the option or of standard input; None if the editor is needed."""
+    """Return the text of the option `--body` or of standard input; None if the user must type it in the editor."""
     if body is not None and body != "-":
         return body
     if body == "-" or not sys.stdin.isatty():
@@ -36,10 +36,11 @@ def piped_text(body: str | None) -> str | None:
 
 
 def edited(workspace: Workspace, address: str, text: str, write: Callable[[str], _Result]) -> _Result:
-    """Write a text after the user edited it.
+    """Open a text in the editor, then pass it to `write` and return the result.
 
-    A refused text opens again with the reason above it, until it is closed unchanged. An untouched template is not
-    written. Typed text that is not written stays in a file, and a message names the file.
+    If `write` refuses the text, the editor opens again with the reason above the text, until the user closes it
+    unchanged. An unchanged template is not written. If typed text is not written, it stays in a file, and a message
+    says where.
     """
     with typing(workspace, address, text.encode("utf-8", "surrogateescape")) as typed:
         content, notes = typed.first, tuple[bytes, ...]()
@@ -68,23 +69,24 @@ def give_up_empty() -> NoReturn:
 
 
 def _decoded(content: bytes) -> str:
-    # Writing the entry refuses bytes that are not UTF-8.
+    # Bytes that are not UTF-8 are refused later, when the entry is written.
     return content.decode("utf-8", "surrogateescape")
 
 
 class Typed:
-    """A text in the user's editor: its file, its first content, and whether its current content is written."""
+    """A text in the user's editor: its temporary file, its first content, and whether it was written to the memory."""
 
     def __init__(self, workspace: Workspace, path: Path, first: bytes) -> None:
-        """Take the file and its first content; nothing is opened yet."""
+        """Store the path of the file and the first content; the editor is not opened yet."""
         self._workspace = workspace
         self.path, self.first, self.is_written = path, first, False
         self._rounds = 0
 
     def ask(self, content: bytes, notes: Sequence[bytes] = ()) -> bytes:
-        """Open a text with notes above it, and return it as the editor leaves it, without them; empty for no file.
+        """Open a text in the editor with notes above it, and return the edited text without the notes.
 
-        Raises EnvironmentFaultError if the editor fails and OSError if it cannot be started.
+        The result is empty if the user deleted the file. Raises EnvironmentFaultError if the editor fails, and OSError
+        if it cannot be started.
         """
         self._rounds += 1
         if self._rounds > _MOST_ROUNDS:
@@ -98,7 +100,7 @@ class Typed:
         return left
 
     def close(self) -> str | None:
-        """Remove the file where that loses nothing, else return a sentence that names it."""
+        """Remove the file if its text was written or not changed; otherwise return a message with its path."""
         left = read_regular(self.path) if self.path.exists() else b""
         if self.is_written or not left.strip() or left == self.first:
             shutil.rmtree(self.path.parent, ignore_errors=True)
@@ -108,7 +110,7 @@ class Typed:
 
 @contextmanager
 def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
-    """Yield a text to edit; at the end its file is removed, unless it is the only copy of what the user typed."""
+    """Yield a text to edit; at the end its file is removed, unless the user's text was not written."""
     typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
     try:
         yield typed
@@ -123,7 +125,7 @@ def _new_folder(workspace: Workspace) -> Path:
         edits.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=edits))
     except OSError:
-        # A text may be edited although the state cannot be written.
+        # The state folder is not writable, so use the system's temporary folder.
         return Path(tempfile.mkdtemp(prefix="mdmem-"))
 
 

@@ -1,4 +1,4 @@
-"""The commands import, export and site."""
+"""Define the commands import, export and site."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None
     request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
     with SiteServer(LiveSite(workspace, request), port) as server:
         given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
-        # A server runs long, so garbage matters.
+        # `main` disabled garbage collection, but a server runs for a long time.
         gc.freeze()
         gc.enable()
         server.serve_forever()

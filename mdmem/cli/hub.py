@@ -1,4 +1,4 @@
-"""`mdmem hub`: the organisation's copy of many memories, on PostgreSQL."""
+"""Define `mdmem hub`, which copies the memories of many repositories into one PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mdmem.render import hub as rendered
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
-# A pinned wing is not fetched. `mdmem check` has the same exit code for it, which wins over that of findings.
+# The exit code if a pinned wing (of another repository) is not fetched, as in `mdmem check`.
 _INCOMPLETE = 3
 
 
@@ -43,7 +43,7 @@ def hub_command(_: Globals) -> None:
 
 
 def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.Command]:
-    """Add a command with the options of every hub command after its own."""
+    """Return a decorator that adds a subcommand with its own options and the options of all hub commands."""
 
     def register(command: Decorated) -> click.Command:
         dsn = click.option("--dsn", metavar="DSN", help="The hub's database.  [default: MDMEM_HUB_DSN]")
@@ -154,7 +154,7 @@ def show_command(
 
 
 def _is_placed(argument: str) -> bool:
-    """Return whether an argument is an address with its repository."""
+    """Return whether an argument has the form REPOSITORY:ADDRESS."""
     repository, _, address = argument.rpartition(":")
     return bool(repository) and not argument.startswith("-") and " " not in argument and address.count("/") == 2
 

@@ -1,4 +1,4 @@
-"""The group of commands, loaded when they are called, and the one boundary that turns errors into exit codes."""
+"""Define the command line: import a command when it is called, and turn all errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mdmem.cli.common import Globals, discard_output, global_options, named, pri
 from mdmem.disk import Written, count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
-# The sentences of `mdmem guide commands`, here so that the help imports none of the commands.
+# The sentences of `mdmem guide commands`. They are here so that the help does not have to import the commands.
 GROUPS = {
     "Start here": {
         "init": "Start a memory: settings, a first wing, git hooks, AGENTS.md.",
@@ -64,7 +64,7 @@ GROUPS = {
     },
     "Upkeep": {"hygiene": "Show what needs maintenance: duplicates, old entries, dead references."},
 }
-# Clients, editors and git call these, and a configuration written by `init` or `hooks install` names them.
+# These commands are called by agents' clients, editors and git, as configured by `init` or `hooks install`.
 PROGRAMS = {
     "mcp": "Serve the memory to an agent over the Model Context Protocol.",
     "lsp": "Serve the memory to a text editor.",
@@ -73,7 +73,7 @@ PROGRAMS = {
     "merge-driver": "Merge an entry for git.",
 }
 COMMANDS = {name: sentence for group in (*GROUPS.values(), PROGRAMS) for name, sentence in group.items()}
-# The old names of commands work until version 0.3.
+# Old names of commands, with the new ones. The old names work until version 0.3.
 _OLD_NAMES = {
     "audit": "status --audit",
     "fields": "guide fields",
@@ -88,7 +88,7 @@ _OLD_NAMES = {
     "hub list": "list --repository",
     "hub why": "why --repository",
 }
-# Agents read the help before anything else, so it explains these commands alone.
+# The help explains only these commands, since agents read it before anything else.
 _FIRST = (
     ('mdmem retrieve -p FILE -p FILE "YOUR TASK"', "the rules before an edit"),
     ('mdmem retrieve --ask "ONE?" --ask "TWO?"', "many questions, one call"),
@@ -97,7 +97,7 @@ _FIRST = (
     ("mdmem init", "a memory for this repository"),
     ("mdmem check", "what is wrong with it"),
 )
-# A command that is not here has a module of its own.
+# The modules of commands. A command that is not listed is in the module of its own name.
 _MODULES = {
     "start": ("init", "status", "guide", "sync", "hooks"),
     "ask": ("retrieve", "brief", "search", "context", "show", "list"),
@@ -117,20 +117,20 @@ def load_command(name: str) -> click.Command:
 
 
 class _Commands(click.Group):
-    """The commands of mdmem, whose modules are imported when they are run."""
+    """The group of all commands; the module of a command is imported when the command is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the groups."""
+        """Return the names of all commands in the order of `GROUPS`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command, or None if there is none of this name."""
+        """Return the command with this name, or None if there is no such command."""
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Replace the old name of a command by the new one; for an unknown name fail with the nearest one."""
+        """Replace the old name of a command by the new one; if the name is unknown, fail and suggest a similar one."""
         for length in (2, 1):
             old = " ".join(args[:length])
             if old in _OLD_NAMES:
@@ -140,7 +140,7 @@ class _Commands(click.Group):
                 name, *more = new.split()
                 rest = args[length:]
                 if more == ["--repository"]:
-                    # Without a name after it, this is an error: else the local memory would be asked.
+                    # If the name of the repository is missing, this is an error, so that the local memory is not read.
                     args = [name, *rest, *(more if "--repository" not in rest else [])]
                 else:
                     args = [name, *more, *rest]
@@ -152,7 +152,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the first commands with a remark each, then the names of all commands and options."""
+        """Write the most used commands with explanations, then the names of all commands and options."""
         with formatter.section("Most used"):
             formatter.write_dl(_FIRST, col_max=60)
         with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):
@@ -193,11 +193,11 @@ def cli(_: Globals) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return the exit code; nobody sees a traceback."""
+    """Run the command line and return the exit code; errors are printed without a traceback."""
     _open_closed_streams()
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
-        # Bytes of a file name that are no text are printed as escapes.
+        # Bytes of a file name that are not valid text are printed as escapes.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     code: object = 0
@@ -225,17 +225,17 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         discard_output(sys.stdout)
     except SystemExit as error:
-        # click leaves this way after a completion, and when the reader has gone: then it has replaced the stream.
+        # click exits this way after a completion. It also does so if the reader closed the pipe, and replaces stdout.
         return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
         if error.filename is None:
-            # Without a file name the printing failed. Python would try again at its end, with its own exit code.
+            # An error without a file name means that printing failed. Python would try to print again when it exits.
             discard_output(sys.stdout)
             if written.count:
                 return _fail(_unprinted(written, error), AnswerLostError.exit_code)
         where = f" {error.filename}" if error.filename else ""
         return _fail(shown_message(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
-    except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
+    except Exception as error:  # noqa: BLE001  # a bug of mdmem must not look like a mistake of the user
         return _fault(error, arguments)
     return code if isinstance(code, int) else 0
 
@@ -247,10 +247,10 @@ def _unprinted(written: Written, error: OSError) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Open closed standard streams on nothing, since the next opened file would take their number."""
+    """Open closed standard streams on the null device, since the next opened file would get their descriptor."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            # The lowest free number is that of the stream.
+            # `os.open` returns the lowest free descriptor, which is that of the closed stream.
             with contextlib.suppress(OSError):
                 os.fstat(number)
                 continue
@@ -261,7 +261,7 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
     try:
         say(f"{command}: {sentence}")
     except OSError:
-        # Nothing can be printed, so only the exit code is left.
+        # The message cannot be printed. The exit code still reports the failure.
         discard_output(sys.stderr)
     return code
 

@@ -1,4 +1,4 @@
-"""The commands that other programs start: mcp, lsp, hook-event and merge-driver."""
+"""Define the commands that other programs start: mcp, lsp, hook-event and merge-driver."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
     require_extra("mcp", "mcp", "anyio", "starlette", "uvicorn")
     if address is None:
         _require_streams(given, "an MCP client")
-    # `main` turned collection off. What is loaded by now never becomes garbage.
+    # `main` disabled garbage collection. Objects that exist by now are kept anyway, so they are not scanned.
     gc.freeze()
     gc.set_threshold(50_000)
     gc.enable()
@@ -96,15 +96,15 @@ def lsp_command(given: Globals) -> int:
     from mdmem.lsp.serve import serve
 
     environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ
-    # A server runs long, so garbage matters.
+    # `main` disabled garbage collection, but a server runs for a long time.
     gc.enable()
     serve(environment, today)
     return 0
 
 
-# Clients wait for two seconds, and Python has to start first.
+# The time limit in seconds. Clients wait for two seconds, of which Python needs some to start.
 _SECONDS = 1.6
-# The event of an edit has the new text of the file.
+# The largest event that is read. The event of an edit contains the new text of the file.
 _MOST_BYTES = 16 * 1024 * 1024
 
 
@@ -121,7 +121,7 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
     if unlimited:
         _answer_event(given, client)
     elif not os.isatty(0):
-        # -P: no module is imported from the folder in which the client works.
+        # With -P, Python imports no module from the working directory of the client.
         mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
         root = ["--root", given.root] if given.root else []
         print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
@@ -129,9 +129,9 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
 
 
 def limited(command: Sequence[str], *, seconds: float) -> str:
-    """Return the output of a command that reads our standard input; its processes are killed after the limit.
+    """Run a command on our standard input and return its output; kill it after a number of seconds.
 
-    A command that fails, or cannot be started, raises nothing.
+    The output is empty if the command cannot be started. No error is raised if it fails.
     """
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -142,23 +142,23 @@ def limited(command: Sequence[str], *, seconds: float) -> str:
             printed, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as late:
             printed = late.stdout or b""
-            # Windows has no groups of processes.
+            # Windows has no process groups.
             if not hasattr(os, "killpg"):
                 process.kill()
             else:
                 with suppress(ProcessLookupError):
-                    # The group includes the git that it started.
+                    # The process group includes the git processes that the command started.
                     os.killpg(process.pid, signal.SIGKILL)
     return printed.decode("utf-8", "replace")
 
 
 def _answer_event(given: Globals, client: str) -> None:
-    # Late: the merge driver runs once for each file and needs no search.
+    # Imported here, since the merge driver in this module runs once for each file and does not need it.
     from mdmem.setup.events import answer_event
 
     content = sys.stdin.buffer.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        # The rest is read, so that the writing to this process does not fail.
+        # Read the rest, so that the client's write to our standard input does not fail.
         while sys.stdin.buffer.read(_MOST_BYTES):
             pass
         return
@@ -170,7 +170,7 @@ def _answer_event(given: Globals, client: str) -> None:
     answer_event(client, content, send, environment=os.environ, root=given.root, today=today())
 
 
-# Above 128 git treats the file as one that cannot be merged, and keeps ours.
+# If the exit code is above 128, git treats the file as one that cannot be merged, and keeps our version.
 _CANNOT = 129
 
 
@@ -208,5 +208,8 @@ def merge_driver_command(
 
 
 def _label(given: str, side: str) -> str:
-    """Return the name of a side; a git that is too old for a placeholder passes the placeholder itself."""
+    """Return the label of a side for conflict markers, with git's label if there is one.
+
+    An old git passes a placeholder such as `%X` instead of a label.
+    """
     return side if not given or given.startswith("%") else f"{side} ({given})"

@@ -1,4 +1,4 @@
-"""The commands diff, resolve, hygiene, why and log."""
+"""Define the commands diff, resolve, hygiene, why and log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands init, status, guide, sync and hooks."""
+"""Define the commands init, status, guide, sync and hooks."""
 
 from __future__ import annotations
 

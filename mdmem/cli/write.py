@@ -1,4 +1,4 @@
-"""The commands that write entries: new, supersede, approve, doubt, verify, deprecate, mv and edit."""
+"""Define the commands that write entries: new, supersede, approve, doubt, verify, deprecate, mv and edit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in
 
 
 def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None:
-    """Print which approved entries, or else whether the first changed one, wait for a commit of the default branch."""
+    """Print which of the written entries are only proposed, because the default branch does not have them yet.
+
+    Only approved entries and the first changed entry are mentioned.
+    """
     if not written.changes or written.is_dry or form == "json":
         return
     changed = [one.to.removesuffix(".md") for one in written.changes]
@@ -94,7 +97,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         on_subject = find_on_subject(workspace, address, left, near)
         return create_entry(workspace, address, left, wanted, wing=wing)
 
-    # A dry run would discard a typed text.
+    # A dry run does not open the editor, since it would discard the typed text.
     is_typed = piped is None and not wanted.is_dry
     written = edited(workspace, address, with_hints(text), write) if is_typed else write(text)
     if form == "json":
@@ -182,7 +185,7 @@ def _with_new(
     wanted: WriteOptions,
     wing: WingKind | None,
 ) -> WriteResult:
-    """Write a new entry that replaces an old one, from the options or from the editor."""
+    """Write a new entry that replaces an old one; its text is from the options, standard input or the editor."""
     if stated["title"] is None and stated["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(stated["body"])
@@ -339,7 +342,10 @@ def edit_command(
 
 
 def _edit(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
-    """Return the text without a new error; raises UsageError if the user closes a text with errors unchanged."""
+    """Open the editor until the text has no new error, and return the text.
+
+    Raises UsageError if the user closes a text with errors without a change.
+    """
     content = typed.ask(opening.content)
     while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
         left = typed.ask(content, notes_on(faults, content))

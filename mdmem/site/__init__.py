@@ -1,1 +1,1 @@
-"""Render the memory as pages for a browser, as a folder or live."""
+"""Render the memory as web pages, which are written into a folder or served live."""

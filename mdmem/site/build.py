@@ -1,4 +1,4 @@
-"""Write the site into a folder of its own, and only the files that changed."""
+"""Write the files of the site that changed into a folder that contains only the site."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import get_wing
 from mdmem.store.workspace.workspace import Workspace
 
-# Marks a folder as a site, and lists its files with their digests.
+# The file that marks a folder as a site, and lists the files of the site with their digests.
 MANIFEST = ".mdmem-site.json"
-# Keeps the folder out of git.
+# The file that makes git ignore the folder.
 IGNORE = ".gitignore"
 
 
 class SiteRequest(Struct, frozen=True, kw_only=True):
-    """The folder, the wings (all where none is named), and the revision to compare with.
+    """A request to build the site: the folder, the wings (empty for all), and the revision to compare with.
 
-    `ignored` keeps the folder out of git.
+    `ignored` says that git should ignore the folder.
     """
 
     out: Path
@@ -41,7 +41,7 @@ class SiteRequest(Struct, frozen=True, kw_only=True):
 
 
 class SiteResult(Struct, frozen=True, kw_only=True):
-    """The number of files of the site, and those that were written or removed."""
+    """The result of a build: the number of files of the site, and the files that were written or removed."""
 
     folder: Path
     number: int
@@ -52,18 +52,19 @@ class SiteResult(Struct, frozen=True, kw_only=True):
 def build(
     workspace: Workspace, request: SiteRequest, *, progress: Callable[[int, int], None] | None = None
 ) -> SiteResult:
-    """Write the pages of a workspace into a folder; `progress` gets the number of files that are made, and of all.
+    """Write the pages of a workspace into a folder.
 
-    Raises UsageError for a folder that contains other files or lies in the memory, and EnvironmentFaultError.
+    `progress` is called with the number of files that are done and the number of all files. Raises UsageError if the
+    folder contains other files or lies in the memory, and EnvironmentFaultError if a file cannot be written.
     """
     known = _known_files(workspace, request.out)
     folder = request.out.resolve()
     made = dict(site_of(workspace, request).files)
     if request.ignored:
-        # First, so that an interrupted build leaves nothing for `git add`.
+        # `.gitignore` is written first, so that `git add` ignores the files of an interrupted build.
         made = {IGNORE: lambda: "*\n", **made}
     if not (folder / MANIFEST).exists():
-        # From now on the folder is a site, also where this build is interrupted.
+        # Mark the folder as a site now, in case this build is interrupted.
         _write(folder, MANIFEST, _manifest({}))
     digests, written = dict[str, str](), []
     for number, (path, make) in enumerate(made.items(), 1):
@@ -82,7 +83,7 @@ def build(
 
 
 def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
-    """Return the pages of a workspace, narrowed to the requested wings; raises UsageError for an unknown wing."""
+    """Return the pages of a workspace, with only the requested wings; raises UsageError for an unknown wing."""
     if request.wings:
         wings = [get_wing(name, workspace.catalog.wings) for name in request.wings]
         workspace = replace(workspace.reread(), access=Access.to_wings(wings, may_write=False))
@@ -92,9 +93,10 @@ def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> Si
 
 
 class _Known(Struct, frozen=True):
-    """The files that the manifest lists, with their digests.
+    """The files of an earlier build with their digests, as the manifest of the folder lists them.
 
-    A manifest that came with a clone may list the user's own files, so no unknown file is replaced because of it.
+    `is_brought` says that the manifest may have come with a clone. It may then list the user's own files, so changed
+    files are not replaced.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +104,7 @@ class _Known(Struct, frozen=True):
 
 
 def _known_files(workspace: Workspace, folder: Path) -> _Known:
-    """Return the files of an earlier build; raises UsageError for a folder that is not a site, or in the memory."""
+    """Return the files of an earlier build; raises UsageError if the folder is not a site or is in the memory."""
     location = workspace.location
     real = place_to_write(folder, location.base, location.repository)
     if real.is_relative_to(location.root):
@@ -123,14 +125,14 @@ def _known_files(workspace: Workspace, folder: Path) -> _Known:
         found = None
     listed = found.get("files") if isinstance(found, dict) else None
     pairs = listed.items() if isinstance(listed, dict) else ()
-    # Earlier versions list a key before the digest.
+    # In manifests of earlier versions, each value is a pair of a key and the digest.
     digests = {path: pair[-1] if isinstance(pair, list) and pair else pair for path, pair in pairs if _is_safe(path)}
     files = {path: digest for path, digest in digests.items() if isinstance(digest, str)}
     return _Known(files, may_be_tracked(real / MANIFEST))
 
 
 def _is_safe(path: str) -> bool:
-    """Check whether a path of the manifest stays in the folder."""
+    """Return whether a path of the manifest stays inside the folder."""
     return path.isprintable() and not {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
 
 
@@ -156,7 +158,10 @@ def _require_replaceable(folder: Path, path: str, known: _Known) -> None:
 
 
 def _remove(folder: Path, path: str, digest: str) -> bool:
-    """Remove a file of a digest, and say so; a file with other content, or behind a link, stays."""
+    """Remove a file and return whether it was removed.
+
+    A file whose digest differs, or whose path contains a symbolic link, is not removed.
+    """
     if not _has(folder, path, digest) or leads_away(folder, path):
         return False
     (folder / path).unlink(missing_ok=True)
@@ -164,7 +169,7 @@ def _remove(folder: Path, path: str, digest: str) -> bool:
 
 
 def _write(folder: Path, path: str, content: bytes) -> None:
-    """Write a file as a whole, never through a symbolic link; raises EnvironmentFaultError."""
+    """Write a whole file; raises EnvironmentFaultError if that fails or the path contains a symbolic link."""
     target = folder / path
     if leads_away(folder, path):
         raise EnvironmentFaultError(f"{target} is a symbolic link, or lies behind one; remove the link")
@@ -181,7 +186,7 @@ def _write(folder: Path, path: str, content: bytes) -> None:
 
 def _create(target: Path, content: bytes) -> None:
     try:
-        # A build that is interrupted here leaves a file that no manifest lists: the next one writes it again.
+        # If the build is interrupted here, the manifest does not list the file, and the next build writes it again.
         with target.open("xb") as stream:
             stream.write(content)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""The facts that the pages show, each found once, and where each page is: entries, history, code, and findings."""
+"""Collect the facts that the pages show (entries, history, code, findings), and define the path of each page."""
 
 from __future__ import annotations
 
@@ -40,12 +40,15 @@ MENU = (
     (BOARD, "Board"),
     (ALL, "All entries"),
 )
-# Most file systems allow 255 bytes for a name.
+# The most bytes of a file name; most file systems allow 255.
 _LONGEST = 200
 
 
 def _file_name(name: str) -> str:
-    """Return a file name for a name; its hash where it is too long, unprintable, or could be another page's."""
+    """Return the file name for a wing, room or entry.
+
+    It is a hash if the name is too long, unprintable, or could be the file name of another page.
+    """
     content = os.fsencode(name)
     if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != START:
         return name
@@ -54,17 +57,17 @@ def _file_name(name: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def page_of(address: str) -> str:
-    """Return the page of an entry."""
+    """Return the path of the page of an entry."""
     return f"entries/{'/'.join(map(_file_name, address.split('/')))}.html"
 
 
 def page_of_wing(wing: str) -> str:
-    """Return the page of a wing."""
+    """Return the path of the page of a wing."""
     return f"wings/{_file_name(wing)}.html"
 
 
 def page_of_room(wing: str, room: str) -> str:
-    """Return the page of a room."""
+    """Return the path of the page of a room."""
     return f"rooms/{_file_name(wing)}/{_file_name(room)}.html"
 
 
@@ -75,7 +78,7 @@ def up_from(page: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def quoted(page: str) -> str:
-    """Return the path of a page as a link contains it."""
+    """Return the path of a page with percent-encoding, for a link."""
     return quote(page, safe="/")
 
 
@@ -86,7 +89,7 @@ STATES = (*CURRENT, "draft", *ENDED)
 
 
 class Row(Struct, frozen=True):
-    """An entry as a line of a list; `page` is relative to the folder of the site, `amended_by` are addresses."""
+    """An entry as a row of a list; `page` is a path in the site, and `amended_by` are addresses."""
 
     address: str
     page: str
@@ -98,17 +101,17 @@ class Row(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Check whether the entry is active or under review, and nothing current supersedes it."""
+        """Return whether the entry is active or under review, and not superseded by a current entry."""
         return self.state in CURRENT
 
     @property
     def css(self) -> str:
-        """Return the class of its style."""
+        """Return the CSS class of the row."""
         return "ended" if self.state in ENDED else self.state.replace(" ", "-")
 
 
 class Event(Struct, frozen=True):
-    """A change of what is current: an entry is `new`, `replaces` others, or was `replaced` or `ended`."""
+    """An event of the timeline; `what` says that an entry is `new`, `replaces` others, or was `replaced` or `ended`."""
 
     moment: date
     address: str
@@ -123,23 +126,23 @@ class Event(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[date, datetime, bool]:
-        """Return the order in time: on one day without a time, an end follows the beginnings."""
+        """Return a sort key by time; if two events have the same time, a new entry comes before an ended one."""
         return self.day, instant_of(self.moment), self.what != "new"
 
 
 class SiteFacts(Struct, frozen=True, dict=True):
-    """The facts of one reading of a workspace."""
+    """The facts of a workspace, each computed once, when it is first used."""
 
     workspace: Workspace
 
     @property
     def catalog(self) -> Catalog:
-        """Return the entries."""
+        """Return the catalog with all entries of the memory."""
         return self.workspace.catalog
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """Return the entries by authority, then title, then address."""
+        """Return all entries, sorted by authority, then title, then address."""
         return tuple(sorted(self.catalog.entries.values(), key=lambda one: (one.type.rank, one.title, one.address)))
 
     @cached_property
@@ -149,7 +152,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def rooms(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
-        """Return the entries of each room, also of a room in which no file can be parsed."""
+        """Return the entries of each room; a room without a file that can be parsed has none."""
         found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.wing, entry.room].append(entry)
@@ -160,7 +163,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def rows(self) -> Mapping[str, Row]:
-        """Return the line of each entry, by address."""
+        """Return the row of each entry, by address."""
         return {
             entry.address: Row(
                 entry.address,
@@ -181,7 +184,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         return state.value
 
     def rows_of(self, entries: Iterable[Entry]) -> list[Row]:
-        """Return the lines of entries."""
+        """Return the rows of some entries."""
         return [self.rows[entry.address] for entry in entries]
 
     @cached_property
@@ -191,11 +194,11 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def relations(self) -> Relations:
-        """Return the arrows of the pictures besides supersessions."""
+        """Return the relations between entries, except supersessions, for the pictures."""
         return Relations(self.catalog)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry, empty if its file went away meanwhile."""
+        """Return the body of an entry; empty if its file was removed meanwhile."""
         try:
             return self.catalog.body(address)
         except MdmemError:
@@ -203,7 +206,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def bodies(self) -> Mapping[str, str]:
-        """Return the bodies of all entries as the caller may see them."""
+        """Return the bodies of all entries, reduced to the text that the caller may see."""
         addresses = list(self.catalog.entries)
         if self.workspace.access.is_narrow:
             return {address: self.body(address) for address in addresses}
@@ -211,7 +214,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the entries that mention each entry, with the field; in the text only those that do so in no field."""
+        """Return, for each entry, the entries that mention it, with the field or `in its text`; a field comes first."""
         known = self.catalog.entries
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for entry in known.values():
@@ -254,12 +257,12 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def problems(self) -> tuple[Finding, ...]:
-        """Return the errors and warnings."""
+        """Return the findings that are errors or warnings."""
         return tuple(one for one in self.findings if one.severity in (Severity.ERROR, Severity.WARNING))
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return the tracked files outside the memory."""
+        """Return the files that git tracks outside the memory."""
         under, tree = self.workspace.location.prefix, self.workspace.tree
         hidden = tuple(f"{under}{name}/" for name in tree.hidden())
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
@@ -277,7 +280,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         }
 
     def _below(self, beginning: str | None) -> Sequence[str]:
-        """Return the tracked files with a beginning: no glob is tried on every file of a large repository."""
+        """Return the tracked files that begin with a prefix, so that a glob is not tried on every file."""
         if beginning is None:
             return ()
         at = bisect_left(self.tracked, beginning)
@@ -304,7 +307,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
                 yield Event(entry.deprecated_at, entry.address, what, self.why_ended(entry))
 
     def _replaced_by(self, entry: Entry) -> list[Entry]:
-        """Return the entries that ended on the day that their successor began: both are one event."""
+        """Return the entries that an entry replaced on the day of its creation, so that both changes are one event."""
         if entry.status is Status.DRAFT or entry.created_at is None:
             return []
         begun = day_of(entry.created_at)
@@ -312,7 +315,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         return [one for one in olds if one.deprecated_at is None or day_of(one.deprecated_at) == begun]
 
     def why_ended(self, entry: Entry) -> str:
-        """Return the reason for an entry's end that it or its successors state."""
+        """Return why an entry is no longer current, as stated by the entry or its successors."""
         successors = self.catalog.lineage.successors.get(entry.address, ())
         reasons = [entry.why_replaced(self.catalog.entries[one]) for one in successors]
         return _joined(reasons or [entry.why_ended])
@@ -327,7 +330,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
 
 def with_code(text: str) -> Markup:
-    """Return a text as HTML in which the parts between backticks are code."""
+    """Return a text as HTML, with the parts between backticks as code."""
     shown = str(escape(visible(text)))
     parts = shown.replace("``", "`").split("`")
     if len(parts) % 2 == 0:
@@ -336,12 +339,12 @@ def with_code(text: str) -> Markup:
 
 
 def shown_reason(reason: str | None) -> Markup:
-    """Return a reason as HTML, cut where it is long."""
+    """Return a reason as HTML of limited length."""
     return with_code(cut_at_word(reason or "", _LONGEST_REASON))
 
 
 def without_title(body: str, title: str) -> str:
-    """Return a body without a first heading that repeats the title."""
+    """Return a body without its first heading if this heading repeats the title."""
     first, _, rest = body.lstrip().partition("\n")
     return rest if first.startswith("#") and first.lstrip("# ").strip() == title.strip() else body
 

@@ -1,4 +1,4 @@
-"""Turn the Markdown of entries into HTML that is safe: no HTML of theirs, no script, nothing from other servers."""
+"""Convert the Markdown of entries to safe HTML, without their own HTML or scripts, and without external images."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from markupsafe import Markup
 from mdmem.model.text import visible, visible_text
 
 _ADDRESS = re.compile(r"(?<![\w/.-])([a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w)(?![\w/-])")
-# A wide block scrolls by itself, also by the keyboard.
+# Makes a wide block focusable, so that it can be scrolled with the keyboard.
 _WIDE = 'tabindex="0"'
-# The parser takes 25 to 40 microseconds a bracket: a larger text is shown as it is.
+# A text with more characters or brackets is shown as plain text, since the parser takes 25 to 40 µs for each bracket.
 _LARGEST, _MOST_BRACKETS = 150_000, 5_000
 
-# The link to the page of an address, None if there is no such entry.
+# A function that returns the link to the page of an address, or None if there is no such entry.
 Href = Callable[[str], str | None]
 
 
 # ruff: noqa: ARG002  # the library passes each of its arguments to every method
 class _Html(RendererHTML):
-    """Renders addresses as links to their pages, and pictures of other servers as links."""
+    """Renders addresses as links to their pages, and images from other servers as links."""
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[idx]
@@ -36,7 +36,7 @@ class _Html(RendererHTML):
         text = visible_text(self.renderInlineAsText(token.children or [], options, env))
         if not _is_safe(source):
             return escape(text)
-        # A path from the top of a host is none of the site's files.
+        # A path that starts with a slash cannot be a file of the site.
         if not urlsplit(source).scheme and not source.startswith("/"):
             return f'<img src="{escape(source)}" alt="{escape(text)}" loading="lazy">'
         return f'<a href="{escape(source)}" rel="noreferrer">{escape(text or source)}</a>'
@@ -55,7 +55,7 @@ class _Html(RendererHTML):
         return "</a>"
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        # The page has the heading of the first level; a screen reader expects no level to be skipped.
+        # The title of the page is the heading of level 1. Levels are not skipped, for screen readers.
         env["level"] = min(6, int(tokens[idx].tag[1]) + 1, env["level"] + 1)
         return f"<h{env['level']}>"
 
@@ -74,7 +74,7 @@ class _Html(RendererHTML):
         return "</table></div>\n"
 
     def text(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        # Entities are resolved only now, so hidden characters are made visible here.
+        # The parser has just decoded entities, so invisible characters are made visible here.
         shown = escape(visible_text(tokens[idx].content), quote=False)
         if env["is_link"] or "/" not in shown:
             return shown
@@ -87,16 +87,16 @@ class _Html(RendererHTML):
 
 
 def render_markdown(text: str, href: Href) -> Markup:
-    """Return Markdown as HTML with a link on each address that `href` knows."""
+    """Return Markdown as HTML, with a link for each address for which `href` returns one."""
     if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
-    # `visible` shows characters that reverse the text or control a terminal by their number.
+    # `visible` replaces control characters, such as those that reverse the text, by their numbers.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
     return Markup(_parser().render(shown, {"is_link": False, "level": 1, "href": href}))
 
 
 def addresses_in(text: str) -> Iterator[str]:
-    """Yield the parts of a text that look like the address of an entry."""
+    """Yield the substrings of a text that look like addresses of entries."""
     if "/" in text:
         yield from (found[1].removesuffix(".md") for found in _ADDRESS.finditer(text))
 
@@ -114,7 +114,7 @@ def _parser() -> MarkdownIt:
 
 
 def _is_safe(target: str) -> bool:
-    """Check whether a link leads to the web, to a mailbox, or to a file next to the page."""
+    """Return whether the target of a link is a web or mail address, or a path without a host."""
     bare = re.sub(r"[\x00-\x20]", "", target)
     try:
         scheme = urlsplit(bare).scheme.casefold()

@@ -1,4 +1,4 @@
-"""The pages about the whole memory: rules for code, the board of open work, and what a change does."""
+"""Build the template contexts of three pages: rules for code, the board of open work, and the review of a change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
 
 
 class Folder(Struct, frozen=True):
-    """A folder with the number of its tracked files, how many of them a rule applies to, and those rules."""
+    """A folder of code: the number of its tracked files, of those that a rule applies to, and these rules."""
 
     path: str
     files: int
@@ -32,7 +32,7 @@ class Folder(Struct, frozen=True):
 
 
 def code_context(facts: SiteFacts) -> Mapping[str, Any]:
-    """Return the context of the page about rules for code."""
+    """Return the template context of the page about rules for code."""
     rules = [entry for entry in facts.current if entry.type.is_rule]
     matched = {one.address: facts.matched_files[one.address] for one in rules if one.applies_to}
     folders = _folders(facts, matched)
@@ -51,9 +51,9 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
 
 
 def _folders(facts: SiteFacts, matched: Mapping[str, Sequence[str]]) -> list[Folder]:
-    """Return the folders of the tracked files, each before the folders in it."""
+    """Return the folders of the tracked files, each folder before its subfolders."""
     files: Counter[str] = Counter(folder for path in facts.tracked for folder in _folders_above(path))
-    # A dictionary keeps the rules in their order.
+    # Dictionaries are used as ordered sets of rules.
     rules: dict[str, dict[str, Row]] = defaultdict(dict)
     covered: dict[str, set[str]] = defaultdict(set)
     for address, paths in matched.items():
@@ -73,7 +73,7 @@ def _folders_above(path: str) -> Iterator[str]:
 
 
 def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
-    """Yield the topmost folders in which no rule applies to any file."""
+    """Yield the topmost folders without any file that a rule applies to."""
     above = "\n"
     for folder in folders:
         if not folder.covered and not folder.path.startswith(above):
@@ -82,7 +82,7 @@ def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
 
 
 def board_context(facts: SiteFacts) -> Mapping[str, Any]:
-    """Return the context of the board: drafts, reviews, contradictions and findings."""
+    """Return the template context of the board: drafts, reviews, contradictions and findings."""
     entries = facts.catalog.entries
     overdue = dict.fromkeys(one.address or "" for one in facts.findings if one.code in ("review-overdue", "expired"))
     groups = (
@@ -112,7 +112,7 @@ def board_context(facts: SiteFacts) -> Mapping[str, Any]:
 
 
 def _with_details(facts: SiteFacts, found: Sequence[Entry]) -> list[tuple[Any, str]]:
-    """Return the line of each entry with its day and owner."""
+    """Return the row of each entry, with its day and owner as text."""
     days = ((one, day_of(one.created_at) if one.created_at else None) for one in found)
     return [(facts.rows[one.address], ", ".join(str(it) for it in (day, one.owner) if it)) for one, day in days]
 
@@ -133,7 +133,7 @@ _CODE_IN_TEXT = re.compile("`([^`]+)`")
 
 
 def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
-    """Return the context of the page of a change, which shows what `mdmem diff` prints."""
+    """Return the template context of the page about a change, with the same content as `mdmem diff`."""
     workspace = facts.workspace
     review = review_change(workspace, ReviewRequest(base=base))
     return {
@@ -150,7 +150,7 @@ def _page(facts: SiteFacts, address: str) -> str | None:
 
 
 def _marked(facts: SiteFacts, kind: Kind, text: str) -> str:
-    """Return a text of the review as HTML; an address is a link."""
+    """Return a text of the review as HTML, with a link if it is an address."""
     shown = escape(visible(text), quote=False)
     if kind not in ("code", "added", "removed"):
         shown = _CODE_IN_TEXT.sub(r"<code>\1</code>", shown)

@@ -1,4 +1,4 @@
-"""The files of the site by path; the same facts give the same bytes."""
+"""Render the files of the site; the same facts always give the same bytes."""
 
 from __future__ import annotations
 
@@ -46,13 +46,17 @@ from mdmem.site.overview import board_context, change_context, code_context
 
 ASSETS = ("site.css", "site.js", "icon.svg")
 _RECENT_EVENTS, _MOST_DECISIONS, _MOST_FILES, _MOST_COMMITS, _MOST_OF_CHAIN, _MOST_GROUPS = 12, 8, 40, 30, 20, 200
-# The page shows these fields elsewhere.
+# Fields that the page of an entry does not list, because it shows them in another place.
 _SHOWN_ELSEWHERE = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
 _FIELDS = [one.name for one in FIELDS if one.name not in _SHOWN_ELSEWHERE and hasattr(Entry, one.name)]
 
 
 class SitePages(Struct, frozen=True, dict=True):
-    """The files of a site; `name` is above each page, `live` identifies the state of the files that are served."""
+    """The files of a site.
+
+    `name` is printed above each page. `live` is a hash of the state of the memory if the pages are served, else empty.
+    `base` is the revision for the page about a change, if there is one.
+    """
 
     facts: SiteFacts
     name: str
@@ -61,7 +65,7 @@ class SitePages(Struct, frozen=True, dict=True):
 
     @cached_property
     def files(self) -> Mapping[str, Callable[[], str]]:
-        """Return the function that makes each file, by its path; each page is made on its own."""
+        """Return, for the path of each file, a function that renders the file."""
         facts = self.facts
         pages: dict[str, Callable[[], str]] = {
             START: partial(self._page, START, "start.html", "Current rules", self._start),
@@ -166,7 +170,7 @@ class SitePages(Struct, frozen=True, dict=True):
         facts, address, up = self.facts, entry.address, up_from(page)
         lineage, row = facts.catalog.lineage, facts.rows[entry.address]
         heads = [one for one in lineage.heads(address) if one != address]
-        # The reason of a step does not explain an end further down the chain.
+        # A stated reason explains only the direct successor, not a later one in the chain.
         is_one_step = {*heads} <= {*lineage.successors.get(address, ())}
         matched, commits = facts.matched_files.get(address), facts.commits.get(address, ())
 
@@ -195,7 +199,7 @@ class SitePages(Struct, frozen=True, dict=True):
         }
 
     def _chain(self, entry: Entry) -> Iterator[tuple[str, str, Markup]]:
-        """Yield address, day and reason of the entries of a chain, the oldest first."""
+        """Yield address, day and reason of the entries in a chain of supersessions, the oldest first."""
         members = self.facts.catalog.lineage.chain(entry.address)
         at = members.index(entry.address)
         for one in members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else ():
@@ -204,7 +208,10 @@ class SitePages(Struct, frozen=True, dict=True):
             yield one, day, shown_reason(other.reason)
 
     def _file_links(self, entry: Entry) -> Iterator[tuple[str, str]]:
-        """Yield the pages of the host that show an entry's file, where `site.files_url` names the host."""
+        """Yield label and URL of the pages that show an entry's file on a host such as GitHub.
+
+        There are none if the setting `site.files_url` is not set.
+        """
         url, path = self.facts.workspace.settings.files_url, f"{self.facts.workspace.location.prefix}{entry.path}"
         if url is not None:
             for label, view in (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")):
@@ -219,13 +226,13 @@ class SitePages(Struct, frozen=True, dict=True):
         return self._picture(graph, page)
 
     def _picture(self, graph: LineageGraph, page: str) -> Markup:
-        # The drawing escapes every text in it.
+        # `lineage_svg` escapes all texts.
         up = up_from(page)
         return Markup(lineage_svg(graph, href=lambda one: up + self.facts.rows[one].page, alone=False))
 
 
 def _finalize(value: object) -> object:
-    """Show hidden characters of every text by their number; the templates escape it afterwards."""
+    """Make invisible and control characters visible in each text of a template; HTML is escaped afterwards."""
     return visible(value) if type(value) is str else value
 
 
@@ -244,19 +251,19 @@ def _fields(entry: Entry, href: Callable[[str], str | None]) -> Iterator[tuple[s
 
 
 def asset_text(name: str) -> str:
-    """Return a style sheet or script of the package."""
+    """Return the text of a style sheet, script or icon of the package."""
     return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 _FEED_EVENTS = 60
-# The part of each text that is shown below a result; the words beyond it are searched as well.
+# The most characters of the excerpt that is shown below a search result, and of a title.
 _EXCERPT, _TITLE = 600, 200
 _WORD = re.compile(r"[^\W_]{2,40}")
 _SIGNS = re.compile(r"^[ \t]*(?:#+|[-*+>]|\|?[-|: ]+\|)(?=\s)|\]\([^)\s]*\)|[*`|\[\]]+", re.MULTILINE)
 
 
 def data_files(facts: SiteFacts, templates: Environment) -> Mapping[str, Callable[[], str]]:
-    """Return the function that makes each file, by its path."""
+    """Return, for the path of each data file, a function that renders the file."""
     number = count(sum(entry.type.is_rule for entry in facts.current), "current rule")
     return {
         "assets/search.js": partial(_search, facts),
@@ -273,13 +280,17 @@ def _render(templates: Environment, template: str, **context: Any) -> str:
 
 def _script(function: str, value: object) -> str:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    # A page that is opened as a file may load a script, and no JSON.
+    # A page that is opened from disk may load scripts, but no JSON files.
     escaped = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return f"{function}({escaped});\n"
 
 
 def _search(facts: SiteFacts) -> str:
-    """Return title, page, type, state, number of the current successor, excerpt and further words of each entry."""
+    """Return the script with the data of the search.
+
+    For each entry: title, page, type, state, number of its current successor, excerpt, and the words outside the
+    excerpt.
+    """
     numbers = {entry.address: number for number, entry in enumerate(facts.entries)}
     found: list[list[object]] = []
     for entry in facts.entries:
@@ -295,12 +306,12 @@ def _search(facts: SiteFacts) -> str:
 
 
 def plain_text(body: str) -> str:
-    """Return a body in one line without the signs of Markdown."""
+    """Return a body as one line without Markdown markup."""
     return visible(" ".join(_SIGNS.sub(" ", body).split()))
 
 
 def _rules(facts: SiteFacts) -> str:
-    """Return page, type, title, globs and amendments of the current entries that apply to some code."""
+    """Return the script with page, type, title, globs and amendments of the current entries that apply to some code."""
     found = []
     for entry in facts.current:
         if entry.applies_to:
@@ -313,7 +324,7 @@ def _rules(facts: SiteFacts) -> str:
 
 
 def _entries(facts: SiteFacts) -> str:
-    """Return the entries as JSON, one a line, so that an unchanged entry stays the same line."""
+    """Return all entries as JSON with one line for each entry, so that a diff shows the changed entries."""
     entries = (
         {
             "address": entry.address,

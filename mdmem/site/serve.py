@@ -1,4 +1,4 @@
-"""Serve the pages live, to this machine alone: each request gets the files as they are."""
+"""Serve the pages live, only to this machine; each request shows the current state of the memory."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _TYPES = {
     ".xml": "application/atom+xml; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# An open page asks for this to learn whether the files changed.
+# The path that an open page requests regularly to find out whether the memory changed.
 _STATE = "state"
 
 
 class LiveSite:
-    """The pages of a workspace as its files are now."""
+    """The pages of a workspace, rendered again when its files change."""
 
     def __init__(self, workspace: Workspace, request: SiteRequest) -> None:
-        """Read nothing yet."""
+        """Store the arguments; the memory is read at the first request."""
         self._workspace, self._request = workspace, request
         self._lock = threading.Lock()
         self._site: SitePages | None = None
 
     def get(self, path: str) -> str | None:
-        """Return a file of the site, None if there is none."""
+        """Return the content of a file of the site, or None if there is no such file."""
         with self._lock:
             site = self._refreshed()
             if path == _STATE:
@@ -55,12 +55,12 @@ class LiveSite:
 
 
 class SiteServer(ThreadingHTTPServer):
-    """A server of the pages on this machine, which answers only requests that name it."""
+    """A local server of the pages, which answers only requests whose Host header is this machine."""
 
     daemon_threads = True
 
     def __init__(self, site: LiveSite, port: int) -> None:
-        """Take a port, 0 for any free one; raises EnvironmentFaultError."""
+        """Listen on a port, or on any free one for port 0; raises EnvironmentFaultError if the port cannot be used."""
         self.site = site
         try:
             super().__init__(("127.0.0.1", port), _Handler)
@@ -70,11 +70,11 @@ class SiteServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Return the address of the start page."""
+        """Return the URL of the start page."""
         return f"http://127.0.0.1:{self.server_port}/"
 
     def handle_error(self, request: object, client_address: object) -> None:  # the library's names
-        """Print nothing: the browser closed the connection, and a traceback helps nobody."""
+        """Print no traceback, since the usual error is that the browser closed the connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # the library's name
         port = self.server.server_port
         if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
-            # Another name may lead here from a page of a stranger.
+            # Prevents DNS rebinding, by which a foreign page could read from this server under another host name.
             self._send(HTTPStatus.FORBIDDEN, "this server has another name")
         elif not self._is_own_request():
             self._send(HTTPStatus.FORBIDDEN, "pages of other servers get nothing from here")
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.OK, text, _TYPES.get(PurePosixPath(path).suffix, _PLAIN))
 
     def _is_own_request(self) -> bool:
-        """Return whether a request is not from another site's page; a plain link from elsewhere is fine."""
+        """Return whether a request comes from this site or follows a link, and is not made by a foreign page."""
         if self.headers.get("Sec-Fetch-Site") in (None, "same-origin", "none"):
             return True
         return (self.headers.get("Sec-Fetch-Mode"), self.headers.get("Sec-Fetch-Dest")) == ("navigate", "document")
@@ -130,4 +130,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
-        """Log nothing: a reader of pages reads no log."""
+        """Print no log of requests."""
