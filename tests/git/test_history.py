@@ -46,6 +46,13 @@ def test_shallow_clone_and_repository_without_a_commit_tell_no_days(folder: Path
         assert first_days(repository_of(one), ["m"]) == days_of_ends(repository_of(one), "m") == {}
 
 
+def test_partial_clone_whose_remote_is_gone_tells_no_ends(folder: Path, tmp_path: Path) -> None:
+    git(folder, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", folder.as_uri(), "partial")
+    folder.rename(tmp_path / "gone")
+    assert days_of_ends(repository_of(tmp_path / "partial"), "m") == {}
+
+
 def test_index_tells_what_moves_and_what_goes_with_the_next_commit(folder: Path) -> None:
     git(folder, "mv", "m/app/c.md", "m/app/d.md")
     git(folder, "rm", "-q", "m/app/ü b.md")

@@ -162,7 +162,10 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
 
 
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
-    """Return the day on which the status of each file below a folder became deprecated; empty in a shallow clone."""
+    """Return the day on which the status of each file below a folder became deprecated.
+
+    Nothing is returned for a shallow clone, or for a partial clone whose remote cannot be reached.
+    """
     current: dict[str, str] = {}
     for _, _, old, new in _arrivals(repository, [under]):
         current.setdefault(old, current.get(new, new))
@@ -170,7 +173,10 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
         return {}
     # Leave out the first commit, because it changed no status and git would search all its files.
     patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
-    printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
+    try:
+        printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
+    except GitError:
+        return {}
     ended: dict[str, str] = {}
     day = path = ""
     for part in _ENDING.finditer(printed.decode("utf-8", "replace")):
