@@ -1,1 +1,1 @@
-"""Checks by theme in `rules`; `registry` lists them, `engine` runs them."""
+"""The checks: `rules` has one module per theme, `check` lists all checks, `engine` and `run` run them."""

@@ -1,4 +1,4 @@
-"""The baseline: a file of findings that a team already knows, by code and address."""
+"""The baseline: a file that records known findings, by code and address, so that they are not reported again."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
 SCHEMA = 1
-# The file that is written if neither the settings nor an option name one.
+# The file that is written if neither an option nor the settings name a file.
 USUAL = ".baseline.json"
 _REWRITE = "`mdmem check --update-baseline` writes it again"
 _STALE = "unused-suppression"
 
-# The number of known findings by the code of their check, and by their address, or their path without an entry.
+# The number of known findings by code and address; a file that is no entry counts by its path.
 Counts = Mapping[tuple[str, str], int]
 
 
@@ -42,22 +42,22 @@ class _Record(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, frozen=True):
-    """The whole file."""
+    """The content of a baseline file."""
 
     schema: Literal[1]
     findings: list[_Record]
 
 
 def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
-    """Return the counts in a baseline's bytes; raises SettingsError with the file and the record."""
+    """Return the counts in the bytes of a baseline; raises SettingsError with the file and the record."""
     try:
         records = convert(json.loads(content.decode("utf-8-sig")), _File).findings
     except json.JSONDecodeError as error:
-        # The usual cause is a merge that was not finished.
+        # The usual cause is a merge conflict that was not resolved.
         message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
         raise SettingsError(message, line=error.lineno) from error
     except (RecursionError, ValueError, ValidationError) as error:
-        # A number may have more digits than Python reads.
+        # A ValueError may also come from a number with more digits than Python reads.
         raise SettingsError(f"{path} cannot be read: {error}; {_REWRITE}") from error
     counts: dict[tuple[str, str], int] = {}
     for record in records:
@@ -78,10 +78,11 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
 def baseline_of(
     findings: Iterable[Finding], *, old: Counts = MappingProxyType({}), codes: Collection[str] | None = None
 ) -> bytes:
-    """Return the file that records findings, one a line, sorted; infos and what no baseline excuses are left out.
+    """Return the bytes of a baseline that records findings, one per line, sorted.
 
-    `findings` are those of the whole memory before any baseline is applied. Records in `old` of checks that did not
-    run, which are not among `codes`, stay.
+    `findings` are the findings of the whole memory, before any baseline is applied. Findings of severity info, and
+    those that a baseline must not excuse, are left out. Records in `old` of checks that did not run stay; `codes` are
+    the checks that ran, None for all.
     """
     counts = Counter(
         _key(one)
@@ -95,7 +96,7 @@ def baseline_of(
 
 
 def baseline_bytes(counts: Counts) -> bytes:
-    """Return the file that records a number of findings by code and address, one a line, sorted."""
+    """Return the bytes of a baseline that records these counts, one per line, sorted."""
     lines = (
         json.dumps({"code": code, "address": address, "count": count}, ensure_ascii=False)
         for (code, address), count in sorted(counts.items())
@@ -107,14 +108,15 @@ def baseline_bytes(counts: Counts) -> bytes:
 def apply_baseline(
     findings: Iterable[Finding], counts: Counts, *, path: str, settings: Settings, codes: Collection[str]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that are not known, sorted, and one for each record in the file at `path` of more than exist.
+    """Return the findings that are not in the baseline, sorted, and a finding for each record that is too high.
 
-    `findings` are those of the whole memory and of the `codes` that ran. If more are found than recorded, those that
-    are new are reported, then the lowest in the file. A run that left something unread makes no record stale.
+    `findings` are those of the whole memory, for the checks in `codes`. If there are more findings than recorded, those
+    that are new in this change are reported first, then those furthest down in the file. If some file could not be
+    read, no record is reported as too high.
     """
     by_key: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        # A record of the time when the finding had another code knows it, too.
+        # A record under the former code of a check also counts.
         former = (finding.former, _key(finding)[1])
         by_key.setdefault(former if former in counts else _key(finding), []).append(finding)
     unknown = []
@@ -146,16 +148,16 @@ def _times(count: int) -> str:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that the baseline does not know, with those about the baseline, and those that it knows.
+    """Return the findings that are not in the baseline, with findings about the baseline, and the known findings.
 
-    A baseline that an option names is read from disk; the one in the settings is part of the tree that is read.
+    A baseline from an option is read from disk. A baseline from the settings is read from the checked tree.
     """
     name, root = given or workspace.settings.baseline, workspace.location.root
     if name is None:
         return list(found), []
     if given is not None:
         try:
-            # A user may name a pipe.
+            # Not `read_regular`, because the option may name a pipe.
             content = (root / given).read_bytes()
         except OSError as error:
             hint = f"it counts from the root {root}"
@@ -170,7 +172,7 @@ def without_known(
     counts = read_baseline(content, path=name)
     left, stale = apply_baseline(found, counts, path=name, settings=workspace.settings, codes=codes)
     if workspace.access.is_narrow:
-        # It records findings of wings that the caller does not see, and those are not fixed.
+        # Records about hidden wings would look too high, since the caller does not see their findings.
         stale = []
     unknown = set(left)
     known = [one for one in found if one not in unknown]
@@ -178,9 +180,9 @@ def without_known(
 
 
 class BaselineResult(Struct, frozen=True):
-    """A baseline that was written: its file, the settings if they were changed to name it, and its number of findings.
+    """The result of writing a baseline: its path, the settings file if it was changed, and the number of findings.
 
-    With `is_staged` git has both for the next commit.
+    `is_staged` says that both files are staged for the next commit.
     """
 
     path: Path
@@ -192,10 +194,10 @@ class BaselineResult(Struct, frozen=True):
 def write_baseline(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> BaselineResult:
-    """Write the file that knows every finding: the one that is given, else the settings' own, else the usual one.
+    """Write a baseline that records every finding, to the given path, the one in the settings, or the default one.
 
-    The usual one is named in the settings, so that every run reads it. Raises SettingsError if a symbolic link is on
-    the way, or if the settings leave no certain place for the name.
+    The default path is `.baseline.json`. It is also written to the settings, so that every run reads the baseline.
+    Raises SettingsError if the path contains a symbolic link, or if the settings cannot be changed safely.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL
@@ -212,7 +214,7 @@ def write_baseline(
             raise SettingsError(f"{SETTINGS_NAME} is not a file that can be changed here; {hint}") from error
     for one, content in written.items():
         try:
-            # Everybody who reads the repository reads a new file.
+            # `write_new` gives a new file the usual permissions, so that other users can read it.
             (write_whole if one.exists() else write_new)(one, content)
         except OSError as error:
             raise EnvironmentFaultError(f"cannot write {one}: {error.strerror or error}") from error
@@ -222,7 +224,7 @@ def write_baseline(
 
 
 def _stage(workspace: Workspace, paths: Sequence[Path]) -> bool:
-    """Stage files of the root and say whether that worked: the next commit needs the baseline that knows its faults."""
+    """Stage the baseline for the next commit, which also has the recorded problems; return whether that worked."""
     repository = workspace.location.repository
     if repository is None or not all(path.resolve().is_relative_to(repository.top) for path in paths):
         return False
@@ -234,6 +236,6 @@ def _stage(workspace: Workspace, paths: Sequence[Path]) -> bool:
 
 
 def _refuse_link(root: Path, stated: str) -> None:
-    """Raise SettingsError if a link is on the way to the settings' baseline: whoever commits could lead it outside."""
+    """Raise SettingsError if the path of the baseline contains a symbolic link, which could lead out of the root."""
     if leads_away(root, stated):
         raise SettingsError(f"mdmem.toml: a symbolic link is on the way to the baseline {stated}; name a file without")

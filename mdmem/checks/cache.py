@@ -1,6 +1,6 @@
-"""The facts and findings of single files, in the cache of a root by path and content.
+"""A cache of the facts and findings of single files, by path and content.
 
-The file of the cache is derived: one that is torn or was written by another version counts as none.
+The cache file can be deleted at any time. A damaged file, or one of another version of mdmem, counts as missing.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from mdmem.store.state.files import read_packed, write_packed
 
 _VERSION = "4"
 _NAME = "checks.mdmem"
-# The findings of one file depend on nothing else outside of this package.
+# The only libraries outside this package that the findings of a single file depend on.
 _LIBRARIES = ("yaml", "pydantic_core")
-# The number of files whose documents are read and in memory at once.
+# The number of documents that are in memory at the same time.
 _CHUNK = 2_000
 
 _Known = dict[str, FileFacts]
 
 
 class FileCache(Struct):
-    """The facts of a root's files, of all its trees, by the identity of their content and their path.
+    """The facts of a root's files, by hash and path; all trees of the root share them.
 
-    An editor, whose texts change with each key, keeps them in memory alone: its cache is not `is_written`.
+    An editor, in which texts change with each key, sets `is_written=False` to keep the facts in memory only.
     """
 
     folder: Path
@@ -46,10 +46,10 @@ class FileCache(Struct):
     _known: _Known | None = None
 
     def with_facts(self, case: Case) -> Case:
-        """Return a case with the facts of its files; facts that had to be read are added to the cache.
+        """Return a case with the facts of its files; facts that are not cached are computed and added to the cache.
 
-        Files that a check fails on are left out. A caller who sees a part of the memory gets nothing from the cache of
-        the whole.
+        If a check crashes, the facts of these files are left out. For a caller who sees only some wings the cache is
+        not used, because it has facts about all wings.
         """
         if case.catalog.access.is_narrow:
             return case
@@ -75,7 +75,7 @@ class FileCache(Struct):
 
 @cache
 def _version() -> str:
-    """Return a text that differs if this program's sources, or the libraries it parses with, differ."""
+    """Return a text that changes with mdmem's sources and with the libraries in `_LIBRARIES`."""
     sources = sorted(Path(mdmem.__file__).parent.rglob("*.py"))
     libraries = [Path(spec.origin) for name in _LIBRARIES if (spec := find_spec(name)) and spec.origin]
     stats = [(str(path), stat.st_size, stat.st_mtime_ns) for path in (*sources, *libraries) if (stat := path.stat())]
@@ -94,7 +94,7 @@ def _facts_of_all(case: Case, fresh: Mapping[str, str]) -> _Known:
 
 
 def _facts_of(case: Case, fresh: Mapping[str, str]) -> _Known:
-    """Return the facts of the files that were read as they were listed; none if a check fails."""
+    """Return the facts of the files that did not change since the listing; none if a check crashes."""
     findings: dict[str, list[Finding]] = {}
     for check in get_checks().values():
         found = try_check(check, case) if check.per_file else []

@@ -1,4 +1,4 @@
-"""The input of a check: a whole tree, what git knows about it, and the day."""
+"""The case: the input of all checks, which has a whole tree, what git knows about it, and the day."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mdmem.store.tree import TreeFile
 
 
 class Link(NamedTuple):
-    """One link of a front matter, as written and as meant; `target` is None if it leads nowhere."""
+    """One link in a front matter, as it is written, and the address that it means; None if there is no such entry."""
 
     entry: Entry
     field: str
@@ -39,7 +39,7 @@ class Link(NamedTuple):
 
 
 class Base(Struct, frozen=True):
-    """The tree that a change started from: its name, its entries and its settings."""
+    """The tree before a change, to compare with: its name, its entries and its settings."""
 
     name: str
     catalog: Catalog
@@ -47,9 +47,9 @@ class Base(Struct, frozen=True):
 
 
 class Merge(Struct, frozen=True):
-    """A merge that has not happened: the two sides, their common ancestor, and what git cannot merge.
+    """A merge that is not made yet: `ours` is the change, `theirs` the branch that it is merged into.
 
-    `ours` is the change, `theirs` the branch it is merged into.
+    `ancestor` is the merge base. `conflicts` are the paths that git cannot merge.
     """
 
     ours: Base
@@ -58,7 +58,7 @@ class Merge(Struct, frozen=True):
     conflicts: tuple[PathConflict, ...]
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return the entries that both sides superseded by different ones, each with our and their new successors."""
+        """Return the entries that each side superseded by other entries, with their new successors in both sides."""
         before, ours, theirs = (
             side.catalog.lineage.linked_successors for side in (self.ancestor, self.ours, self.theirs)
         )
@@ -71,7 +71,7 @@ class Merge(Struct, frozen=True):
         return found
 
     def collided(self) -> Iterator[str]:
-        """Yield the addresses that both sides added with different content, sorted."""
+        """Yield the sorted addresses of entries that both sides added with different content."""
         ours, theirs = self.ours.catalog, self.theirs.catalog
         for address in sorted((ours.addresses & theirs.addresses) - self.ancestor.catalog.addresses):
             if ours.document(f"{address}.md").data != theirs.document(f"{address}.md").data:
@@ -79,11 +79,12 @@ class Merge(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True, dict=True):
-    """The input of one run of the checks; `facts` is None outside git, `base` if there is nothing to compare with.
+    """The input of one run of the checks.
 
-    `merge` is set if the tree is the result of a merge that has not happened. `faults` are findings from putting the
-    case together. `known_changes` are the changes against the base if somebody found them already. `cached` has the
-    facts of files by path. Checks of single files look at the paths in `focus`, None for all.
+    `facts` is None outside git. `base` is the tree before the change, or None without one. `merge` is set if the tree
+    is the result of a merge that is not made yet. `faults` are findings from preparing the case. `known_changes` are
+    the changes since the base, if they are known already. `cached` has the facts of files by path. If `focus` is not
+    None, checks of single files look only at these paths.
     """
 
     catalog: Catalog
@@ -99,9 +100,9 @@ class Case(Struct, frozen=True, dict=True):
     focus: frozenset[str] | None = None
 
     def loaded(self, code: str, fix: Callable[[Document, Finding], Finding] | None = None) -> Iterator[Finding]:
-        """Yield the findings that loading made under a code, each with the fix that its document allows."""
+        """Yield the findings with a code that loading the files produced; `fix` may add a fix to each."""
         for one in self._by_code.get(code, ()):
-            # A file that is in no entry's place is in focus, too.
+            # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
                 yield fix(self.catalog.document(one.place.path), one) if fix else one
 
@@ -114,19 +115,19 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def documents(self) -> tuple[tuple[str, Document], ...]:
-        """Return address and document of every file in focus that is in an entry's place and was read."""
+        """Return the address and document of each entry file in focus whose bytes could be read."""
         there = self.catalog.with_bytes
         named = there if self.focus is None else {path.removesuffix(".md") for path in self.focus if path[-3:] == ".md"}
         return tuple(self.catalog.documents(sorted(there & named)))
 
     @cached_property
     def entries(self) -> tuple[tuple[Entry, Document], ...]:
-        """Return every entry in focus with its document, by address."""
+        """Return each entry in focus with its document, sorted by address."""
         known = self.catalog.entries
         return tuple((known[address], document) for address, document in self.documents if address in known)
 
     def prose_of(self, address: str) -> str:
-        """Return the body of one entry with code blanked out, every character at its offset."""
+        """Return the body of an entry with its code replaced by spaces, so that all offsets stay the same."""
         return self._prose(self.catalog.document(f"{address}.md"))
 
     def _prose(self, document: Document) -> str:
@@ -152,22 +153,25 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """Return every suppression of every readable entry and manifest, by path and place, also those with a fault."""
+        """Return the suppressions in all readable entries and manifests, sorted by path and place, also invalid ones.
+
+        A suppression is a comment or field that excuses the findings of one check in a file.
+        """
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
         paths = (*(f"{address}.md" for address in self.catalog.entries), *manifests)
         return tuple(one for path in paths for one in self.file_facts(path).suppressions)
 
     def gives_reason(self, entry: Entry) -> bool:
-        """Return whether an entry gives a reason for what it supersedes or overrides, or one that could not be read."""
+        """Return whether an entry says why it supersedes or overrides another; true if its reason is invalid."""
         return bool(entry.reason or "reason" in entry.unread or self.file_facts(entry.path).gives_reason)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """Return every link of every front matter, by address, field and item."""
+        """Return every link of every front matter, sorted by address, field and item."""
         return tuple(link for address in self.catalog.entries for link in self.links_of(address))
 
     def links_of(self, address: str) -> Iterator[Link]:
-        """Yield the links of one front matter, by field and item."""
+        """Yield the links in the front matter of one entry, sorted by field and item."""
         entry = self.catalog.entries[address]
         written = self.file_facts(entry.path).links
         for name in dict.fromkeys(one.field for one in written):
@@ -175,7 +179,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
-        """Return each link once; `needless-link` reports the others."""
+        """Return the links without repetitions, which `needless-link` reports."""
         distinct: dict[tuple[str, str, str], Link] = {}
         for link in self.links:
             if link.target != link.entry.address:
@@ -184,7 +188,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """Return every cross-reference of every body, by address and offset."""
+        """Return every link in every body, sorted by address and offset."""
         known = self.catalog.addresses
         return tuple(
             reference_of(link, address, known)
@@ -194,18 +198,18 @@ class Case(Struct, frozen=True, dict=True):
 
     @property
     def all_links(self) -> Iterator[Link | Reference]:
-        """Yield each link of a front matter once, then every cross-reference of a body."""
+        """Yield each link of the front matters without repetitions, then every link in the bodies."""
         yield from self.distinct_links
         yield from self.references
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """Return every supersession edge with its class, by superseded and superseding address."""
+        """Return every supersession with its class, sorted by the old and then the new address."""
         return classify(self.catalog, self.untracked)
 
     @cached_property
     def changes(self) -> Changes:
-        """Return the changes of entries between base and tree; empty without a base."""
+        """Return the changes of entries since the base; empty without a base."""
         if self.known_changes is not None:
             return self.known_changes
         if self.base is None:
@@ -213,7 +217,7 @@ class Case(Struct, frozen=True, dict=True):
         unmerged = frozenset(path.removesuffix(".md") for path in self.unmerged)
         before, old, new = self.base.catalog, self.base.catalog.file_digests, self.catalog.file_digests
         differing = {path.removesuffix(".md") for path, _ in old.items() ^ new.items()}
-        # A file without a digest went away or could not be read while it was listed: only its bytes tell.
+        # A file without a hash was deleted or unreadable during the listing, so its bytes must be compared.
         differing.update(address for address in self.catalog.with_bytes if f"{address}.md" not in new)
         there = self.catalog.with_bytes
         asked = sorted((there - before.entries.keys()) | (there & differing))
@@ -226,7 +230,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def untracked(self) -> frozenset[str]:
-        """Return the addresses whose file is on disk and not in git; none outside git, or if git lists the files."""
+        """Return the addresses of files that are on disk but not in git; empty outside git, and for trees from git."""
         on_disk = {file.path for file in self.catalog.files if file.digest is None}
         if self.facts is None or not on_disk:
             return frozenset()
@@ -234,7 +238,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def others(self) -> tuple[TreeFile, ...]:
-        """Return the files in no entry's place; misnamed files have a finding of their own."""
+        """Return the files that are not at an entry's path, without misnamed files, which another check reports."""
         return tuple(file for file in self.catalog.others if not is_misnamed(file.path))
 
     @cached_property
@@ -244,22 +248,22 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def unusual_paths(self) -> tuple[str, ...]:
-        """Return the paths in an entry's place whose names something may be wrong with."""
+        """Return the paths of entries whose names may contain a mistake."""
         return tuple(file.path for file in self.catalog.files if not is_usual(file.path))
 
     @cached_property
     def orphans(self) -> tuple[str, ...]:
-        """Return the paths of files that look like entries and lie in no wing, sorted."""
+        """Return the sorted paths of files that look like entries but are in no wing."""
         return self.catalog.tree.orphans()
 
     @cached_property
     def fetched_wings(self) -> frozenset[str]:
-        """Return the wings that are written in another repository, here or in the base."""
+        """Return the wings that are read from another repository, in this tree or in the base."""
         return self.catalog.fetched_wings | (self.base.catalog.fetched_wings if self.base else frozenset())
 
     @cached_property
     def faulty_manifests(self) -> frozenset[str]:
-        """Return the paths of the manifests that cannot be read whole."""
+        """Return the paths of manifests that are invalid."""
         return frozenset(finding.place.path for finding in self._by_code.get("manifest-invalid", ()))
 
     def is_current(self, address: str) -> bool:
@@ -278,7 +282,10 @@ class Case(Struct, frozen=True, dict=True):
         severity: Severity | None = None,
         former: str = "",
     ) -> Finding:
-        """Return a finding at a field of an entry, or at the head of its file; `former` is the code it had before."""
+        """Return a finding at a field of an entry, or at the beginning of its file.
+
+        `former` is the code that this kind of finding had in earlier versions.
+        """
         place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
         return Finding(former, message, place, help_, entry.address, other, severity)
 
@@ -292,7 +299,7 @@ class Case(Struct, frozen=True, dict=True):
         severity: Severity | None = None,
         former: str = "",
     ) -> Finding:
-        """Return a finding at a link of a front matter, or at a cross-reference of a body."""
+        """Return a finding at a link in a front matter or in a body."""
         if isinstance(link, Link):
             place = self.catalog.place(link.address, link.field, link.item)
         else:
@@ -310,12 +317,12 @@ class Case(Struct, frozen=True, dict=True):
         severity: Severity | None = None,
         former: str = "",
     ) -> Finding:
-        """Return a finding at a character of the body of a document."""
+        """Return a finding at an offset in the body of an entry."""
         place = self.catalog.document(f"{address}.md").body_place(offset, width)
         return Finding(former, message, place, help_, address, severity=severity)
 
     def link_place(self, address: str, field: str, target: str) -> Place:
-        """Return the place of a link to an entry in one field of another; the head of its file if it has none."""
+        """Return the place of a link to `target` in a field; without such a link, the beginning of the file."""
         for link in self.links_of(address):
             if link.field == field and target in (link.target, link.written):
                 return self.catalog.place(address, field, link.item)
@@ -325,7 +332,7 @@ class Case(Struct, frozen=True, dict=True):
 def _field_links(
     entry: Entry, name: str, written: tuple[WrittenLink, ...], addresses: Collection[str]
 ) -> Iterator[Link]:
-    """Yield the links of one field with the text in the file; an item that could not be read has no link."""
+    """Yield the links of one field with their text in the file; invalid items are left out."""
     listed = (one for one in written if one.field == name)
     for meant in entry.links(name):
         for one in listed:
@@ -335,13 +342,13 @@ def _field_links(
 
 
 def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
-    """Return the value of a field as the file has it: an entry has its times in UTC."""
+    """Return the value of a field as it is written in the file; in an entry, times are converted to UTC."""
     fields = catalog.document(entry.path).fields
     return str(fields.get(name)) if fields is not None else ""
 
 
 def written_links(document: Document, name: str) -> list[str]:
-    """Return the items of a link field as the file has them."""
+    """Return the items of a link field as they are written in the file."""
     value = document.fields.get(name) if document.fields is not None else None
     return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
 
@@ -355,6 +362,6 @@ def at_path(
     severity: Severity | None = None,
     former: str = "",
 ) -> Finding:
-    """Return a finding about a path, with its address if it is in an entry's place."""
+    """Return a finding about a path, with the address if the path is an entry's."""
     address = path.removesuffix(".md") if is_entry_place(path) else None
     return Finding(former, message, Place(path), help_, address, other, severity)

@@ -1,4 +1,4 @@
-"""The decorator that makes a generator of findings a check, the checks by code, and the choice of those that run."""
+"""Define checks with a decorator, list them by code, and choose the checks that run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mdmem.model.finding import Finding, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.settings import Settings, WingSettings
 
-# A rule takes a `Case`, which imports this module.
+# A rule is a generator that takes a `Case`. The type is `Any`, because the module of `Case` imports this one.
 Rule = Callable[[Any], Iterator[Finding]]
 
 # The modules of `mdmem.checks.rules`, each with its title, in the order in which the checks are listed.
@@ -32,18 +32,20 @@ THEMES = {
     "scope": "scope and wings",
     "run": "run and settings",
 }
-# A file or a baseline cannot excuse these: no change excuses itself.
+# The themes that no suppression or baseline may excuse; otherwise a change could excuse itself.
 _NEVER_EXCUSED = ("change", "run")
 
 
 class Check(Struct, frozen=True, kw_only=True):
     """One check: its code, its default severity, and the generator that yields its findings.
 
-    `aliases` are codes that parts of it had before: a finding to which the rule gives one of them is still found by it
-    in settings, suppressions and baselines. With `per_file` its findings depend on nothing but the file, so they are
-    cached by its content. With `asks_git` finding nothing proves nothing: git may know less here than elsewhere. With
-    `incomplete` a finding means that something was not read. With `on_request` it runs only if the settings enable
-    it. With `same_when_ended` its findings keep their severity on deprecated or superseded entries.
+    - `aliases`: earlier codes of parts of the check. A finding for which the rule sets an alias as its code can also be
+      selected, suppressed or recorded by this alias.
+    - `per_file`: the findings depend only on the file itself, so they are cached by its content.
+    - `asks_git`: finding nothing proves nothing, since git may know less in another clone.
+    - `incomplete`: a finding means that something could not be read.
+    - `on_request`: the check runs only if the settings enable it.
+    - `same_when_ended`: findings keep their severity on deprecated and superseded entries.
     """
 
     code: str
@@ -57,7 +59,7 @@ class Check(Struct, frozen=True, kw_only=True):
     same_when_ended: bool = False
 
     def find(self, case: Any) -> Iterator[Finding]:
-        """Yield the findings of a case under the code of the check; their severity is not decided yet."""
+        """Yield the findings in a case with the code of the check; the severity is decided later."""
         for finding in self.rule(case):
             former = finding.code if finding.code != self.code else ""
             yield replace(finding, code=self.code, former=former)
@@ -73,17 +75,17 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def is_excusable(self) -> bool:
-        """Return whether a file or a baseline may excuse a finding."""
+        """Return whether a suppression in a file, or a baseline, may excuse a finding."""
         return not self.incomplete and self._module not in _NEVER_EXCUSED
 
     @property
     def needs_base(self) -> bool:
-        """Return whether the check is about what a change did."""
+        """Return whether the check compares a change with its base."""
         return self._module == "change"
 
     @property
     def weighs_less_when_ended(self) -> bool:
-        """Return whether a finding about an entry that has ended may be one level less severe."""
+        """Return whether a finding about a deprecated or superseded entry may be one level less severe."""
         return self._module in ("front_matter", "content", "links", "dates", "scope") and not self.same_when_ended
 
     @property
@@ -101,9 +103,9 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(code: str, severity: Severity, **traits: Any) -> Callable[[Rule], Check]:
-    """Make a generator of findings a check with the traits that `Check` lists.
+    """Turn a generator of findings into a check; `traits` are the other fields of `Check`.
 
-    A rule never prints, reads a file or asks the clock.
+    A rule must not print, read files or ask for the time.
     """
 
     def register(rule: Rule) -> Check:
@@ -115,7 +117,7 @@ def check(code: str, severity: Severity, **traits: Any) -> Callable[[Rule], Chec
 
 @cache
 def get_checks() -> dict[str, Check]:
-    """Return every check by code, in the order of the themes."""
+    """Return every check by code, sorted by theme."""
     for module in THEMES:
         import_module(f"mdmem.checks.rules.{module}")
     order = list(THEMES.values())
@@ -128,12 +130,12 @@ def _former_codes() -> dict[str, Check]:
 
 
 def find_check(code: str) -> Check | None:
-    """Return the check of a code, which may be a former one; None if there is none."""
+    """Return the check with a code, which may be an earlier code; None if there is none."""
     return get_checks().get(code) or _former_codes().get(code)
 
 
 def get_check(code: str) -> Check:
-    """Return the check of a code, which may be a former one; raises UsageError with the nearest codes."""
+    """Return the check with a code, which may be an earlier code; raises UsageError that suggests similar codes."""
     found = find_check(code)
     if found is None:
         raise UsageError(f"there is no check `{code}`; {nearest_codes(code)}")
@@ -141,14 +143,14 @@ def get_check(code: str) -> Check:
 
 
 def nearest_codes(code: str) -> str:
-    """Return the help for an unknown code: the codes that are spelled alike."""
+    """Return the hint for an unknown code, with similar codes."""
     close = difflib.get_close_matches(code, get_checks(), n=3, cutoff=0.4)
     named = " or ".join(f"`{one}`" for one in close)
     return f"did you mean {named}?" if close else "`mdmem check --explain all` lists them"
 
 
 def nearest_excusable(code: str) -> str | None:
-    """Return the code nearest to another that a file or a baseline may excuse."""
+    """Return the most similar code that a suppression or a baseline may excuse, or None."""
     excusable = [one.code for one in get_checks().values() if one.is_excusable]
     return next(iter(difflib.get_close_matches(code, excusable, n=1, cutoff=0.4)), None)
 
@@ -157,9 +159,9 @@ NO_WING = WingSettings()
 
 
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that run at a file, present and former ones: its wing's, else the root's, without the ignored.
+    """Return the codes that run for a file, including earlier codes: the wing's choice, else the root's.
 
-    A former code means only the findings that had it.
+    Ignored codes are left out. An earlier code means only those findings that had it.
     """
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
@@ -179,14 +181,14 @@ def _with_aliases(code: str) -> tuple[str, ...]:
 
 
 def stated_severity(severities: Mapping[str, Severity], code: str, former: str = "") -> Severity | None:
-    """Return the severity that settings give to a former code, else to the present one."""
+    """Return the severity in the settings, first for the former code, then for the present one; None without any."""
     return severities.get(former) or severities.get(code)
 
 
 def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the codes to run, in the order of the themes; `select` replaces the choice of the settings.
+    """Return the codes to run, sorted by theme; `select` replaces the choice in the settings.
 
-    Raises UsageError for a given code that does not exist, SettingsError with the line for one in the settings.
+    Raises UsageError for an unknown code in the arguments, and SettingsError with the line for one in the settings.
     """
     selected = {get_check(code).code for code in select}
     for code in ignore:
@@ -200,7 +202,7 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
 
 
 def renamed_codes(settings: Settings, given: Sequence[str] = ()) -> list[str]:
-    """Return a remark for each former code of a check in the options or in the settings."""
+    """Return a remark for each earlier code of a check in the options or in the settings."""
     stated = [(f"mdmem.toml:{line}: ", code) for _, code, line in _stated_codes(settings)]
     return [
         f"{where}the check `{code}` is called `{check.code}` now"
@@ -223,7 +225,7 @@ def _stated_codes(settings: Settings) -> Iterator[tuple[str, str, int]]:
 
 
 def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
-    """Raise SettingsError with the nearest name for a table about a wing that does not exist."""
+    """Raise SettingsError, with a similar name, for a table in the settings about a wing that does not exist."""
     for name, stated in settings.wings.items():
         if name not in wings and stated.git is None:
             close = nearest(name, tuple(wings))

@@ -1,4 +1,4 @@
-"""Run the checks on a case: a check that fails stops no other; findings are sorted and have their severity."""
+"""Run the checks on a case. Findings are sorted and get their severity; a check that crashes stops no other check."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Ended
 from mdmem.store.tree import TreeFile
 
-# Nobody reads more findings of one check in one file.
+# The largest number of findings of one check in one file that are reported one by one.
 _MOST_ALIKE = 100
 _UNUSED = "unused-suppression"
 _CRASHED = "check-crashed"
-# Characters of an exception's text.
+# The number of characters of an exception's message that are shown.
 _SHOWN = 200
 _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
 
@@ -35,9 +35,10 @@ _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Seve
 class CheckReport(Struct, frozen=True):
     """The result of one run: the findings in order, the number of entries, and the paths that could not be read.
 
-    `known` are the findings that the baseline excuses, `fixed` those that were fixed, or would be with `is_dry`.
-    `base` is the tree to compare with. A finding at `fail_on` or above fails the run; an old one, which the base has
-    too, does so only with `old_fails`, and is reported alone only with `shows_old`. `remarks` are about former codes.
+    `known` are the findings that the baseline excuses. `fixed` are findings that were fixed, or would be fixed with
+    `is_dry`. `base` is the name of the tree before the change. A finding at `fail_on` or above fails the run. A finding
+    is old if the base has it, too. An old finding fails the run only with `old_fails`, and is reported one by one only
+    with `shows_old`. `remarks` are about earlier codes of checks.
     """
 
     tree: str
@@ -54,9 +55,10 @@ class CheckReport(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
-        """Return whether a finding was there before the change.
+        """Return whether a finding already existed before the change.
 
-        Without a base no finding is old. A finding about an unreadable file is never old: the file may hide others.
+        Without a base no finding is old. A finding about an unreadable file is never old, since that file may hide
+        others.
         """
         return self.base is not None and not finding.new and not is_incomplete(finding)
 
@@ -71,12 +73,12 @@ class CheckReport(Struct, frozen=True):
 
     @property
     def reported(self) -> tuple[Finding, ...]:
-        """Return the findings to report one by one: what the change brought, and what fails the run."""
+        """Return the findings to report one by one: new findings, and those that fail the run."""
         return tuple(one for one in self.findings if self.shows_old or not self.is_old(one) or self.fails(one))
 
     @property
     def left_out(self) -> tuple[Finding, ...]:
-        """Return the findings that were there before and are only counted."""
+        """Return the old findings that are only counted."""
         return tuple(one for one in self.findings if not (self.shows_old or self.fails(one)) and self.is_old(one))
 
 
@@ -87,12 +89,12 @@ def is_incomplete(finding: Finding) -> bool:
 
 
 def try_check(check: Check, case: Case) -> list[Finding] | Exception:
-    """Return the findings of one check, or the exception that it raised; lets MdmemError pass."""
+    """Return the findings of one check, or the exception that the check raised; an MdmemError is raised again."""
     try:
         return list(check.find(case))
     except MdmemError:
         raise
-    # A fault in one check of a hundred must not hide the findings of the others.
+    # A bug in one check must not hide the findings of the other checks.
     except Exception as error:  # noqa: BLE001  # the caller reports it
         return error
 
@@ -106,10 +108,10 @@ def run_checks(
     is_debugging: bool = False,
     step: Callable[[int], None] | None = None,
 ) -> list[Finding]:
-    """Return the findings that no file excuses, sorted by file, place and code, each with its severity.
+    """Return the findings that no suppression excuses, with severity, sorted by file, place and code.
 
-    With `by_wing` a check runs only at files for which the settings enable it; codes that the user asked for run
-    everywhere. Findings with a former code in `without` are left out. A check that raises becomes a finding, unless
+    With `by_wing`, a check runs only for files whose settings enable it. Checks that the user asked for run everywhere.
+    Findings with a former code in `without` are left out. A check that crashes becomes a finding, unless
     `is_debugging`. `step` is called with the number of finished checks.
     """
     run = _Run(case, by_wing=by_wing, without=without)
@@ -124,7 +126,7 @@ def run_checks(
 
 
 class _Run:
-    """One run: the findings so far, the checks that did not fail, and the suppressions that excused something."""
+    """One run: the findings so far, the checks that did not crash, and the suppressions that excused a finding."""
 
     def __init__(self, case: Case, *, by_wing: bool, without: Collection[str]) -> None:
         self._case, self._by_wing, self._without = case, by_wing, without
@@ -160,7 +162,7 @@ class _Run:
                 self._add(replace(rest, count=number - _MOST_ALIKE), check)
 
     def take_unused(self) -> None:
-        """Report the suppressions that excused nothing though their check ran; all other checks must have run."""
+        """Report each suppression that excused nothing although its check ran; call this after all other checks."""
         for one in self._suppressions:
             check = get_check(one.code)
             expected = Finding(check.code, "", one.place, former=one.code if one.code != check.code else "")
@@ -172,13 +174,16 @@ class _Run:
                     self._add(finding, get_check(_UNUSED))
 
     def _excuses(self, finding: Finding) -> bool:
-        """Return whether the file of a finding excuses it by its current or former code, and record the use."""
+        """Return whether a suppression in the file excuses a finding, by its current or former code.
+
+        If so, the suppression counts as used.
+        """
         keys = {(finding.place.path, code) for code in (finding.code, finding.former)} & self._excused
         self._used |= keys
         return bool(keys)
 
     def _runs(self, finding: Finding) -> bool:
-        """Return whether the check of a finding runs at its file, and whether its former code is not ignored there."""
+        """Return whether the settings enable the check for the file of a finding, and do not ignore its former code."""
         if not self._by_wing:
             return True
         wing = finding.place.path.partition("/")[0]
@@ -186,7 +191,7 @@ class _Run:
             self._codes[wing] = codes_of(self._case.settings, finding.place.path)
         codes = self._codes[wing]
         if finding.code not in codes:
-            # Without settings of wings the root's choice of checks is made before they run.
+            # Without tables for wings, the root's settings have already decided which checks run.
             return not self._case.settings.wings
         return not finding.former or finding.former in codes
 
@@ -198,10 +203,10 @@ class _Run:
         self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
 
     def _severity(self, finding: Finding, check: Check) -> Severity:
-        """Return the severity of a finding: the wing's setting, the root's, the check's own; one less on ended entries.
+        """Return the severity of a finding: the wing's setting, else the root's, else the check's own.
 
-        A severity that a check sets itself is never lowered. In a wing of another repository it is info, unless
-        the wing's settings say otherwise.
+        It is one level lower on deprecated and superseded entries, unless the rule itself set the severity. For a wing
+        of another repository it is info, unless the wing's table in the settings says otherwise.
         """
         settings, path = self._case.settings, finding.place.path
         wing = settings.wings.get(path.partition("/")[0], NO_WING)
@@ -215,12 +220,12 @@ class _Run:
         return _LESS[severity] if is_lower else severity
 
     def _is_elsewhere(self, path: str) -> bool:
-        """Return whether a file is written in another repository."""
+        """Return whether a file is in a wing of another repository."""
         return path.partition("/")[0] in self._case.fetched_wings
 
 
 def has_ended(catalog: Catalog, address: str) -> bool:
-    """Return whether an entry is deprecated or superseded; False if its supersession cannot be read."""
+    """Return whether an entry is deprecated or superseded; False if its supersession fields are invalid."""
     entry = catalog.entries.get(address)
     if entry is None or not {"supersedes", "superseded_by"}.isdisjoint(entry.unread):
         return False
@@ -228,13 +233,13 @@ def has_ended(catalog: Catalog, address: str) -> bool:
 
 
 def crash_of(code: str, error: Exception, case: Case) -> Finding:
-    """Return the finding for a check that raised, at the file that it was reading if that is known."""
+    """Return the finding for a check that crashed, at the file that it was reading if that is known."""
     text = visible(" ".join(str(error).split())[:_SHOWN])
     message = f"the check `{code}` failed: {type(error).__name__}{': ' if text else ''}{text}"
     help_ = f"run it again with `--ignore {code}` to go on without it; `MDMEM_DEBUG=1` shows where it failed"
     paths = {file.path for file in case.all_files}
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    # The file is in a variable of the innermost function that has one.
+    # Search the variables of the functions in the traceback for a path, beginning with the innermost function.
     named = (_path_of(value) for frame in reversed(frames) for value in frame.f_locals.values())
     path = next((one for name in named for one in (name, f"{name}.md") if one in paths), SETTINGS_NAME)
     address = path.removesuffix(".md")
@@ -257,11 +262,11 @@ _QUOTED = re.compile(r"`([^`]*)`")
 def mark_new(
     findings: Iterable[Finding], base_findings: Iterable[Finding], *, moves: Mapping[str, str] = MappingProxyType({})
 ) -> list[Finding]:
-    """Return the findings, those marked new that the base does not have.
+    """Return the findings, and mark those as new that the base does not have.
 
-    Two findings are the same if `sameness` is: neither a shifted line nor a longer text makes one new. Of several that
-    are the same the last ones are new. One that is more severe than before is new. `moves` are the addresses that the
-    change moved, old to new.
+    Two findings are the same if `sameness` returns the same key, so a shifted line or a longer text makes no finding
+    new. If there are more of the same findings than before, the last ones are new. A finding that is more severe than
+    before is new. `moves` has the new address of each moved entry by the old one.
     """
 
     def moved(found: re.Match[str]) -> str:
@@ -284,6 +289,6 @@ def mark_new(
 
 
 def sameness(finding: Finding) -> tuple[str, str, str]:
-    """Return the key of a fact: code, place, and the message but for numbers outside quotes."""
+    """Return the key of a finding for comparisons: code, place, and message without the numbers outside quotes."""
     text = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
     return finding.code, finding.address or finding.place.path, text + finding.unsaid

@@ -1,4 +1,4 @@
-"""Facts about a root that only git knows, asked when a check needs them."""
+"""Facts about a root that only git knows; each is asked when a check first needs it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from mdmem.store.git.process import BlobReader, Repository
 from mdmem.store.git.status import list_ignored, list_not_added, list_staged, list_tracked
 
 _MAGIC = re.compile(r"[*?\[\\]")
-# A glob with an empty part, `.` or `..` contains no folder in the form that git lists.
+# A glob with an empty part, `.` or `..`, which never begins like a path in git's list.
 _UNLISTED = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 class GitFacts(Struct, frozen=True, dict=True):
     """What git knows about one root; paths are relative to the root unless a name says otherwise.
 
-    `on_disk` are the paths to ask git about, `revisions` the commits whose history counts, HEAD if there are none.
-    A caller who may read only some wings gets nothing about the others: `access` limits every answer, and `hidden`
-    lists the folders that are left out.
+    `on_disk` are the paths to ask git about. `revisions` are the commits whose history is read; if empty, HEAD.
+    `access` limits every answer to the wings that the caller may read, and `hidden` are the folders that are left out.
     """
 
     repository: Repository
@@ -40,19 +39,19 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def tracked(self) -> frozenset[str]:
-        """Return the paths of git's index below the root, without those that are only intended to be added."""
+        """Return the paths in git's index below the root, without files that were only added with `--intent-to-add`."""
         return self._seen(blob.path for blob in list_staged(self.repository, self.under, index=self.index))
 
     @cached_property
     def tracked_in_repository(self) -> frozenset[str]:
-        """Return every path of git's index, relative to the repository's top."""
+        """Return every path in git's index, relative to the top of the repository."""
         paths = list_tracked(self.repository, index=self.index)
         hidden = tuple(f"{self._from_top(name)}/" for name in self.hidden)
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
 
     def committed(self, path: str) -> bytes | None:
-        """Return the content of a file in HEAD, None if HEAD has no such file."""
-        # A request for an object ends with the line.
+        """Return the content of a file in HEAD, or None if HEAD has no such file."""
+        # A path with a line feed would be read as two requests.
         if "\n" in path or not self.access.sees(path):
             return None
         name = f"HEAD:{self._from_top(path)}"
@@ -70,14 +69,14 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def not_added(self) -> frozenset[str]:
-        """Return the paths on disk below the root that git neither knows nor ignores."""
+        """Return the untracked paths below the root that git does not ignore."""
         return self._seen(list_not_added(self.repository, self.under, index=self.index))
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return the newest commit that deleted each path, "" for the index, and the path it moved to, if it moved.
+        """Return each deleted path with its newest deleting commit ("" for the index), and its new path or None.
 
-        To a caller who cannot see the new path the file is gone.
+        If the caller may not see the new path, it is None.
         """
         gone = list_deletions(self.repository, self.under, revisions=self.revisions)
         if not self.revisions:
@@ -91,7 +90,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def ended(self) -> Mapping[str, str]:
-        """Return the days on which the status of files became deprecated."""
+        """Return the day on which the status of each file became deprecated."""
         return {self._from_root(path): day for path, day in days_of_ends(self.repository, self.under).items()}
 
     def _seen(self, paths: Iterable[str]) -> frozenset[str]:
@@ -105,28 +104,28 @@ class GitFacts(Struct, frozen=True, dict=True):
 
 
 class TrackedPaths(Struct, frozen=True, dict=True):
-    """The tracked paths of a repository, sorted, so that the paths below a folder are one slice."""
+    """The tracked paths of a repository, sorted, so that all paths below a folder follow each other."""
 
     facts: GitFacts
 
     @cached_property
     def paths(self) -> list[str]:
-        """Return every tracked path, relative to the repository's top."""
+        """Return every tracked path, sorted and relative to the top of the repository."""
         return sorted(self.facts.tracked_in_repository)
 
     @property
     def prefix(self) -> str:
-        """Return the root's folder with a slash: the prefix that turns the root's paths into the repository's."""
+        """Return the root's path with a slash, which turns a path from the root into a path from the top."""
         return f"{self.facts.under}/" if self.facts.under else ""
 
     def has(self, path: str) -> bool:
-        """Return whether a file or folder is tracked; the path is from the root, or from the top after a slash."""
+        """Return whether a file or folder is tracked; the path starts at the root, or with a slash at the top."""
         top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
         top = top.rstrip("/")
         return top in self.facts.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
 
     def has_match(self, glob: str) -> bool:
-        """Return whether a glob matches any tracked path; only paths that begin with its fixed part are compared."""
+        """Return whether a glob matches a tracked path; only paths that begin like the glob are compared."""
         magic = _MAGIC.search(glob)
         start = glob if magic is None else glob[: magic.start()]
         paths = self.paths if _UNLISTED.search(glob.removesuffix("/")) else self._below(start)

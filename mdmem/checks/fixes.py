@@ -1,4 +1,4 @@
-"""Fixes: those that end an entry or bring it back, those that correct a link, and those that move files with links."""
+"""Build fixes: deprecate an entry or make it active again, correct a link, and move files with the links to them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from mdmem.store.catalog.addresses import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind
 
-# The doubt in the words of whoever asked for a review; the key goes when the review ends.
+# The front matter key with the reason for a review; it is removed when the review ends.
 REVIEW_REASON = "x-review-reason"
 
 
 def with_fix(
     finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object, is_safe: bool = True
 ) -> Finding:
-    """Return a finding with the fix that a patch makes; one that is not safe decides something for a person.
+    """Return a finding with a fix; `patch` is called with `given` and returns the edits.
 
-    The finding has no fix if the file cannot be patched, or if there is nothing to patch.
+    The finding gets no fix if the file cannot be patched, or if there are no edits. A fix with `is_safe=False` makes a
+    decision that a person should confirm.
     """
     try:
         edits = tuple(patch(*given))
@@ -46,17 +47,17 @@ def with_fix(
 
 
 def with_edits(finding: Finding, title: str, *edits: Edit) -> Finding:
-    """Return a finding with the safe fix that makes some edits."""
+    """Return a finding with a safe fix that consists of these edits."""
     return replace(finding, fix=Fix(title, edits))
 
 
 def fields_of(document: Document) -> Mapping[str, Any]:
-    """Return the fields of a document, none if they cannot be read."""
+    """Return the fields of a document; empty if they cannot be parsed."""
     return document.fields if document.fields is not None else {}
 
 
 def field_at(document: Document, place: Place) -> tuple[str, int] | None:
-    """Return the field whose key, value or item is at a place, and the number of the item."""
+    """Return the name of the field whose key, value or item is at a place, and the index of the item; else None."""
     for name, value in fields_of(document).items():
         if place in (document.place(name), document.place(name, of_key=True)):
             return name, 0
@@ -67,7 +68,7 @@ def field_at(document: Document, place: Place) -> tuple[str, int] | None:
 
 
 def line_start(document: Document, line: int) -> int:
-    """Return the offset in a file's text at which a line starts; lines count from 1."""
+    """Return the offset in a file's text at which a line starts; the first line is 1."""
     offset = 0
     for _ in range(line - 1):
         offset = document.text.index("\n", offset) + 1
@@ -75,19 +76,22 @@ def line_start(document: Document, line: int) -> int:
 
 
 def line_end(document: Document) -> str:
-    """Return how most lines of a file end: CRLF or LF."""
+    """Return the line ending of most lines in a file: CRLF or LF."""
     return "\r\n" if document.text.count("\r\n") * 2 > document.text.count("\n") else "\n"
 
 
 def certainly_meant(value: str, allowed: Iterable[str]) -> str | None:
-    """Return the one allowed word that differs from a value only by case, `-` or `_`, or one typo."""
+    """Return the only allowed word that differs from a value by case, `-` or `_`, or one typing mistake; else None."""
     plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
     close = [word for word in allowed if is_slip(plain, word)]
     return close[0] if len(close) == 1 else None
 
 
 def is_slip(written: str, meant: str) -> bool:
-    """Return whether two words are equal, or one character apart: one more, one less, another, or two swapped."""
+    """Return whether two words are equal or differ by one typing mistake.
+
+    A typing mistake is one character too many, one missing, one wrong, or two swapped.
+    """
     if abs(len(written) - len(meant)) > 1:
         return False
     pairs = zip(written, meant, strict=False)
@@ -98,7 +102,7 @@ def is_slip(written: str, meant: str) -> bool:
 
 
 def is_only_cause(document: Document, name: str, item: int) -> bool:
-    """Return whether an item of a link field is all that explains why a deprecated entry ended."""
+    """Return whether an item of `superseded_by` is the only explanation why an entry is deprecated."""
     fields = fields_of(document)
     if name != "superseded_by" or fields.get("status") != Status.DEPRECATED.value:
         return False
@@ -114,7 +118,7 @@ _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re
 
 
 def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
-    """Return the edits that deprecate an entry and link its successors; the date is today unless the entry has one."""
+    """Return the edits that deprecate an entry today and link its successors; an existing date is kept."""
     document = case.catalog.document(entry.path)
     values: Values = {}
     if successors:
@@ -138,7 +142,7 @@ def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
 
 
 def unlinking(case: Case, address: str, field: str, target: str) -> tuple[Edit, ...]:
-    """Return the edits that remove a link from a field; none if it is not there."""
+    """Return the edits that remove a link from a field; none if the field has no such link."""
     item = _item_of(case, address, field, target)
     return () if item is None else remove_item(case.catalog.document(f"{address}.md"), field, item)
 
@@ -149,10 +153,10 @@ def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
 
 
 def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
-    """Return whether a safe fix may end an entry: it is not current, or the current change writes the link.
+    """Return whether a safe fix may deprecate an entry: it is not current, or the current change added the link.
 
-    Whoever writes the link, in a field of one of the two entries, decides that a current entry ends. If the old entry
-    itself is new or imported, records are being taken in, and nobody decides now.
+    A person who adds such a link, in one of the two entries, has decided to deprecate the old entry. If the old entry
+    itself is new or imported, existing records are being taken over, and nobody has decided that now.
     """
     if not case.catalog.entries[old].is_in_force:
         return True
@@ -163,12 +167,12 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
 
 
 def is_imported(case: Case, address: str) -> bool:
-    """Return whether an entry was imported from another record."""
+    """Return whether an entry was imported from another file."""
     return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
 
 
 def is_in_part(case: Case, old: str, new: str) -> bool:
-    """Return whether a reason or a text of one of two entries says that only a part of the old one was superseded."""
+    """Return whether the text or a reason of one of two entries says that only a part was superseded."""
     entries = (case.catalog.entries[old], case.catalog.entries[new])
     reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
     lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
@@ -176,7 +180,7 @@ def is_in_part(case: Case, old: str, new: str) -> bool:
 
 
 def _before(case: Case, address: str) -> Document | None:
-    """Return the file of an entry in the base, else in the last commit; None if it is not there."""
+    """Return the file of an entry in the base, or without a base in HEAD; None if it did not exist."""
     path = f"{address}.md"
     if case.base is not None:
         moved = {one.after.address: one.before.path for one in case.changes.changed}
@@ -187,9 +191,10 @@ def _before(case: Case, address: str) -> Document | None:
 
 
 def _may_name(document: Document, field: str, target: str) -> bool:
-    """Return whether a document names an entry in a field, or under an unknown key, in whatever form.
+    """Return whether a document mentions an entry in a field or in an unknown field, in whatever spelling.
 
-    Another fix may make a link of it, though nobody wrote one in this change. A draft supersedes nothing yet.
+    Such a mention may have become a link by another fix, so the change did not add the link. A draft does not count,
+    since it supersedes nothing yet.
     """
     fields = document.fields
     if fields is None:
@@ -200,7 +205,7 @@ def _may_name(document: Document, field: str, target: str) -> bool:
     return any(target.rpartition("/")[2] in value for value in stated)
 
 
-# Characters that a bare path of a Markdown link cannot have.
+# Characters that must be escaped in the path of a Markdown link.
 _UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
 
@@ -208,19 +213,20 @@ _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
 
 
 def composed(name: str) -> str:
-    """Return a name in Unicode's composed form, NFC."""
+    """Return a name in Unicode's composed normal form, NFC."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def has_odd_extension(path: str) -> bool:
-    """Return whether a file is Markdown with an extension that is not read: `.MD`, `.markdown`."""
+    """Return whether a Markdown file has an extension that mdmem does not read, such as `.MD` or `.markdown`."""
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
 
 
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
-    """Return a finding with the fix that makes a link, or a cross-reference of a body, lead to an address.
+    """Return a finding with the fix that changes a link, in a front matter or in a body, to lead to an address.
 
-    If a field names that one already, the link is removed; a field never gets the address of its own entry.
+    If the field has a link to this address already, the fix removes the wrong link. A field never gets a link to its
+    own entry.
     """
     document = case.catalog.document(f"{link.address}.md")
     if isinstance(link, Reference):
@@ -239,8 +245,8 @@ def with_link(finding: Finding, case: Case, link: Link | Reference, target: str,
 
 
 def relative(target: str, source: str, written: str) -> str:
-    """Return the link from one file to another in the form of the link as written: quoted or not, with its anchor."""
-    # From a folder that is nowhere: a path out of the root must not depend on where the process runs.
+    """Return the relative link from one file to another, spelled like the old link: with its quoting and its anchor."""
+    # Compute with an invented root, so that a path out of the root does not depend on the working directory.
     path = posixpath.relpath(f"{_NOWHERE}{target}", f"{_NOWHERE}{posixpath.dirname(source)}")
     before, mark, anchor = written.partition("#")
     path += "/" if before.endswith("/") else ""
@@ -248,15 +254,16 @@ def relative(target: str, source: str, written: str) -> str:
 
 
 def below(case: Case, folder: str, new: str) -> dict[str, str]:
-    """Return where each file of a folder moves to when the folder gets another path."""
+    """Return the new path of each file in a folder that moves to another path."""
     paths = (file.path for file in case.all_files)
     return {path: new + path.removeprefix(folder) for path in paths if path.startswith(f"{folder}/")}
 
 
 class MoveFix(Struct, frozen=True, dict=True):
-    """Files that move, old path to new; `folders` are the wings and rooms that move as a whole.
+    """A move of files, from old to new paths, with all edits of links that it needs.
 
-    `under` is the root's path from the repository's top, None if it is not known.
+    `folders` are the wings and rooms that move as a whole. `under` is the root's path from the top of the repository,
+    or None if it is unknown.
     """
 
     case: Case
@@ -270,27 +277,27 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @property
     def unmovable(self) -> tuple[str, ...]:
-        """Return the paths to move that are not regular files."""
+        """Return the old paths that cannot be moved, because they are not regular files."""
         return tuple(path for path in self.moves if self._files.get(path) is not FileKind.FILE)
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Return the new paths that are taken, also on a file system that ignores case."""
+        """Return the new paths at which a file exists already; names that differ only by case count as the same."""
         counts = Counter(path.lower() for path in (*(self._files.keys() - self.moves.keys()), *self.moves.values()))
         return tuple(path for path in self.moves.values() if counts[path.lower()] > 1)
 
     @property
     def unreadable(self) -> tuple[str, ...]:
-        """Return the files that cannot be read, do not move, and may have a link to one that moves."""
+        """Return the files that cannot be parsed and may have a link to a moved file."""
         names = {address.rsplit("/", 1)[-1] for address in self.addresses}
         broken = self.case.catalog.broken.keys() - self.moves.keys()
-        # Only regular files have documents: to open a pipe would wait for ever.
+        # Only look at files with documents, since opening a pipe would wait for ever.
         texts = ((document.path, document.text) for _, document in self.case.documents if document.path in broken)
         return tuple(path for path, text in texts if any(name in text for name in names))
 
     @cached_property
     def addresses(self) -> dict[str, str]:
-        """Return the old and new address of each file; links may name one that is not an entry yet."""
+        """Return the new address of each file by its old address, also for files that are no entries yet."""
         return {old.rsplit(".", 1)[0]: new.removesuffix(".md") for old, new in self.moves.items()}
 
     @cached_property
@@ -300,11 +307,11 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @property
     def wings(self) -> dict[str, str]:
-        """Return old and new name of each wing that moves."""
+        """Return the new name of each wing that moves, by its old name."""
         return {old: new for old, new in self.folders.items() if "/" not in old}
 
     def edits(self) -> Iterator[Edit]:
-        """Yield the edits that adapt links and manifests to the move, with each file's path before it.
+        """Yield the edits that adapt links and manifests to the move; the paths are those before the move.
 
         Raises UnpatchableError.
         """
@@ -331,7 +338,7 @@ class MoveFix(Struct, frozen=True, dict=True):
             yield from replace_items(document, "shared_wings", new) if new else ()
 
     def _edits_of_links(self) -> Iterator[Edit]:
-        """Yield the edits of link fields; each field is patched once, however many of its links change."""
+        """Yield the edits of link fields; all changed links of a field are in one edit."""
         changed: dict[tuple[str, str], dict[int, str]] = {}
         for link in self.case.links:
             new = self._new_address(link.written, link.target, link.entry.path)
@@ -352,7 +359,7 @@ class MoveFix(Struct, frozen=True, dict=True):
                 yield from replace_relations(self.case.catalog.document(entry.path), changed)
 
     def _edits_of_prose(self) -> Iterator[Edit]:
-        """Yield the edits of files that are not entries: READMEs, and files that only become entries now."""
+        """Yield the edits of files that are not entries: READMEs, and files that only become entries by the move."""
         for file in self.case.catalog.others:
             if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
                 continue
@@ -363,11 +370,11 @@ class MoveFix(Struct, frozen=True, dict=True):
                 yield from _replaced(document, link, new)
 
     def _new_address(self, written: str, target: str | None, path: str) -> str:
-        """Return the new text of a link in a file at a path; `target` is the address that it means, if any."""
+        """Return the new text of a link in the file at a path; `target` is the address that the link means, or None."""
         if target is None:
             return self.addresses.get(written.removesuffix(".md"), written)
         near, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
-        # A short address is relative to its own entry; if both move alike, it means the same.
+        # A short address is relative to its entry. If both entries move to the same folder, the link need not change.
         return written if full_address(written, near, self._addresses_after) == meant else meant
 
     def _new_reference(self, reference: Reference) -> str | None:
@@ -376,7 +383,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         return new if new != written else None
 
     def _new_path(self, document: Document, link: BodyLink) -> str | None:
-        """Return the new text of a link to a file if its own file, or its target, moves."""
+        """Return the new text of a link to a file if the file with the link, or the linked file, moves; else None."""
         written = document.body[link.offset : link.offset + link.width]
         top = f"/{self.under}/" if self.under else "/"
         if link.target.startswith("/"):
@@ -406,7 +413,7 @@ def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edi
 
 
 def with_move(finding: Finding, case: Case, moves: Mapping[str, str], title: str) -> Finding:
-    """Return a finding with the fix that moves files to free paths; without one if something is there."""
+    """Return a finding with the fix that moves files to new paths, or without a fix if a new path exists already."""
     return _with(finding, MoveFix(case, moves), title)
 
 
@@ -421,22 +428,22 @@ def _with(finding: Finding, move: MoveFix, title: str) -> Finding:
 
 
 def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
-    """Return a finding with the fix that gives an entry, a room or a wing another name."""
+    """Return a finding with the fix that renames an entry, a room or a wing."""
     folder, _, old = place.rpartition("/")
     is_entry = place.count("/") == 2
     new = f"{folder}/{name}".lstrip("/") + (".md" if is_entry else "")
     if not folder and case.settings.source and old in case.settings.source.decode("utf-8", "replace"):
-        # The settings may name the wing, and no fix writes them.
+        # The settings may mention the wing, and no fix changes the settings.
         return finding
     moves = {place: new} if is_entry else below(case, place, new)
-    # A folder of that name has entries of its own, and to merge two wings is no renaming.
+    # Offer no fix if the new folder has files already, since that would merge two folders.
     is_free = is_entry or not below(case, new, place)
     move = MoveFix(case, moves, folders={} if is_entry else {place: new})
     return _with(finding, move, f"Rename it to `{name}`") if is_free else finding
 
 
 def with_number(finding: Finding, case: Case, place: str) -> Finding:
-    """Return a finding with the fix that adds a number to the name of an entry, so that no other has it."""
+    """Return a finding with the fix that adds a free number to the name of an entry."""
     taken = {file.path.lower() for file in case.all_files}
     if place.count("/") != 2 or not place.endswith(".md"):
         return finding

@@ -1,4 +1,4 @@
-"""The facts that checks take from the text of one file, and its prose: the rule, its reasons, its amendments."""
+"""Read facts from the text of one file: its rule, its reasons, its amendments, its links and its suppressions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mdmem.store.catalog.addresses import is_entry_place
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
 _SETTING = r"(?:context|background|problem|purpose|driver)s?"
-# `Why:` may be bold, quoted or an item; a heading may say more than the one word, and may be underlined.
+# Match `Why:`, also in bold, in a quotation or in a list, and headings (with `#` or underlined) that contain the word.
 _REASONS_BEGIN = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}(?![a-z])[*_]{{0,2}}[ \t]*[:.\u2013\u2014]"
     rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b",
@@ -28,7 +28,7 @@ _UNDERLINED_REASONS = re.compile(
     rf"^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
 _SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
-# Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
+# The group is atomic. Otherwise n comments could match in 2^n ways, since a comment could end in many places.
 _NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
 _HEADING = re.compile(r"\n[ \t]*#{1,6}[ \t].*")
 _CAUSE = re.compile(
@@ -50,17 +50,17 @@ _RATIONALE_HEADING = re.compile(
     rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",
     re.IGNORECASE | re.MULTILINE,
 )
-# They explain why an entry supersedes or overrides another one.
+# Words with which an entry explains why it supersedes or overrides another one.
 _REPLACES = re.compile(r"\b(?:replac|supersed)\w+", re.IGNORECASE)
 
 
 def says_nothing(body: str) -> bool:
-    """Return whether a body has only blanks, headings and comments."""
+    """Return whether a body has only white space, headings and comments."""
     return _NOTHING.match(body) is not None
 
 
 def reasons_begin(prose: str) -> int | None:
-    """Return the offset of the line at which a rule's reasons begin, or None."""
+    """Return the offset of the line at which the reasons for a rule begin, or None."""
     found = [_REASONS_BEGIN.search(prose)]
     if "\n---" in prose or "\n===" in prose:
         found.append(_UNDERLINED_REASONS.search(prose))
@@ -74,7 +74,10 @@ def gives_reason(body: str) -> bool:
 
 
 def statement(prose: str) -> str:
-    """Return the part that states the rule, headings blanked out: the text before the reasons, else all of it."""
+    """Return the text of the rule, which is before the reasons, with headings replaced by spaces.
+
+    If nothing is before the reasons, return the whole text.
+    """
     before = _without_headings(prose[: reasons_begin(prose)])
     return before if before.strip() else _without_headings(prose)
 
@@ -92,17 +95,17 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-# A class in front makes the search three times as fast as a word boundary.
+# Beginning with a character class makes the search three times as fast as beginning with `\b`.
 _AMENDS = re.compile(
     r"[AaMmPpRrSsUu](?:mend|evise|pdate|odif(?:ie|y)|elaxe?|upplement|artially (?:supersede|replace))(s?)\b"
 )
 _SUBJECT = re.compile(
     r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
 )
-# Without a subject the verb begins the sentence and ends in -s: `Update the list` is a task for somebody.
+# Without a subject, the verb must begin the sentence and end in -s, since `Update the list` is a task for somebody.
 _START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
 _BEFORE = 40
-# Up to the end of the sentence and no further: a name far from the verb belongs to something else.
+# At most 60 characters, up to the end of the sentence, since a name far from the verb belongs to something else.
 _OBJECT = re.compile(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
 _LONGEST_NAME = 200
 _NAME = re.compile(
@@ -112,9 +115,10 @@ _NAME = re.compile(
 
 
 class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
-    """The offset of a verb such as amends, and the names that may be its object, each with its offset.
+    """The offset of a verb such as "amends", and the names that follow it, each with its offset.
 
-    A name is an address, or a kind and a number as in `adr 7`. A link between `start` and `end` counts as one, too.
+    A name is an address, or a kind and a number such as `adr 7`. A link between `start` and `end` also counts as a
+    name.
     """
 
     offset: int
@@ -124,7 +128,7 @@ class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
 
 
 def amendment_sentences(body: str, prose: Callable[[], str]) -> Iterator[AmendmentSentence]:
-    """Yield the sentences that say that the entry itself amends something; `prose` gives the body without code."""
+    """Yield the sentences that say that the entry amends another one; `prose` returns the body without code."""
     for verb in _AMENDS.finditer(prose()) if _AMENDS.search(body) else ():
         before = prose()[max(0, verb.start() - _BEFORE) : verb.start()]
         begins = verb[1] and verb[0][0].isupper() and _START.search(before)
@@ -135,23 +139,26 @@ def amendment_sentences(body: str, prose: Callable[[], str]) -> Iterator[Amendme
 
 
 def _names_in(body: str, prose: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    # A name may end behind the part: a number that is cut off would be another.
+    # Read beyond `end`, so that a number at the end is not cut off.
     for found in _NAME.finditer(body, start, end + _LONGEST_NAME):
         if found.start() >= end:
             return
         kind, number, address = found.group("kind", "number", "address")
-        # In a role such as :pep:`376` the number looks like code.
+        # Search the body, since the number in :pep:`376` looks like code, but the kind must be outside code.
         if prose.startswith(kind or address, found.start()):
             yield found.start(), address or f"{kind.casefold()} {int(number)}"
 
 
-# A comment without an end reaches to the end of the file, as in a browser.
+# A comment that is not closed reaches to the end of the file, as in a browser.
 _SUPPRESSION = re.compile(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
 _FORM = "write `<!-- mdmem: ignore CODE REASON -->`"
 
 
 class Suppression(Struct, frozen=True):
-    """One check whose findings one file excuses; with a `fault`, a message and a help, it excuses nothing."""
+    """An instruction in a file to ignore the findings of one check there.
+
+    If it is invalid, `fault` has a message and a hint, and the findings are not ignored.
+    """
 
     code: str
     reason: str
@@ -161,14 +168,14 @@ class Suppression(Struct, frozen=True):
 
 
 def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Suppression]:
-    """Yield every suppression of an entry or a manifest, by place, also those with a fault.
+    """Yield every suppression in an entry or a manifest, sorted by place, also invalid ones.
 
-    `prose` gives its body with code blanked out.
+    `prose` returns the body with code replaced by spaces.
     """
     is_entry = is_entry_place(document.path)
     is_plain = any(one.code == "front-matter-missing" for one in document.findings)
     if document.fields is None and (is_entry or not is_plain):
-        # A manifest whose front matter cannot be read may hide a wing; one without is prose and hides nothing.
+        # Ignore suppressions in files whose front matter is invalid. A README without front matter is no manifest.
         return
     address = document.path.removesuffix(".md") if is_entry else None
     stated = document.fields.get("ignore") if is_entry and document.fields is not None else None
@@ -181,7 +188,7 @@ def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Su
 
 
 def _in_comment(document: Document, comment: re.Match[str], address: str | None) -> Suppression:
-    # Code is blank in the prose, but a reason may contain some.
+    # Take the words from the body, since a reason may contain code, which is removed from the prose.
     words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)
     verb, code, reason = (*words, "", "", "")[:3]
     code, reason = code.rstrip(":"), " ".join(reason.split())
@@ -212,7 +219,7 @@ _IN_FORCE = (Status.ACTIVE, Status.UNDER_REVIEW)
 
 
 class WrittenLink(StoredRecord, frozen=True, array_like=True):
-    """One item of a link field, as the file has it."""
+    """One item of a link field, as it is written in the file."""
 
     field: str
     item: int
@@ -220,9 +227,10 @@ class WrittenLink(StoredRecord, frozen=True, array_like=True):
 
 
 class FileFacts(StoredRecord, frozen=True):
-    """What one file says, and the findings of the checks that read nothing else.
+    """The facts of one file, and the findings of the checks that depend only on this file.
 
-    `gives_reason` is read only for an entry that supersedes or overrides another. `body_size` and `size` count bytes.
+    `gives_reason` is only computed for an entry that supersedes or overrides another. `body_size` and `size` are in
+    bytes.
     """
 
     links: tuple[WrittenLink, ...] = ()
@@ -236,7 +244,10 @@ class FileFacts(StoredRecord, frozen=True):
 
 
 def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
-    """Return the facts of a document without findings; `prose` gives its body with code blanked out, which is slow."""
+    """Return the facts of a document, without findings.
+
+    `prose` returns the body with code replaced by spaces, which is slow, so it is only called if needed.
+    """
     links, fields, body = tuple(_written_links(document)), document.fields, document.body
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()
     is_in_force = fields is not None and fields.get("status") in _IN_FORCE

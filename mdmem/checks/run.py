@@ -1,4 +1,4 @@
-"""Run the checks on a workspace, compare the findings with those of other trees, and apply the baseline."""
+"""Run the checks on a workspace, compare the findings with the state before the change, and apply the baseline."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _CONFLICT = "merge-conflict"
 class ComparedTrees(Struct, frozen=True):
     """The trees to compare with.
 
-    `base` is the tree that the change started from, `other_parents` those of a merge commit that is being made.
-    `elsewhere` are more trees whose findings are old. `last_commit` is the base of the files in `uncommitted` if there
-    is no other: it makes no finding old.
+    `base` is the tree before the change. `other_parents` are the other parents of a merge commit that is being made.
+    `elsewhere` are more trees; a finding that one of them has is old. `last_commit` is HEAD, for checks of the files in
+    `uncommitted` if there is no other base; it makes no finding old.
     """
 
     base: Base | None = None
@@ -61,12 +61,13 @@ class ComparedTrees(Struct, frozen=True):
 def compare(
     workspace: Workspace, base: str | None, *, pushed: PushTarget | None = None, with_uncommitted: bool = False
 ) -> ComparedTrees:
-    """Return the trees to compare with; a tree that cannot be read is a fault, and the other checks still run.
+    """Return the trees to compare with; if one cannot be read, `faults` says why, and the other checks still run.
 
-    A stated base means its merge base with the change. A merge is compared with the branch it goes into.
-    Staged files are compared with HEAD; their findings are old if the default branch has them, too, here or at the
-    remote. A push changes no file, so only its old findings come from the remote. `with_uncommitted` compares the files
-    on disk with HEAD.
+    - A given base means the merge base of it and the change.
+    - A merge is compared with the branch that it is merged into.
+    - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
+    - A push is only compared with the remote's version, to tell old findings from new ones.
+    - With `with_uncommitted`, the files on disk are compared with HEAD.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -100,7 +101,7 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     index = staged_index(repository, workspace.environment, workspace.cwd)
     is_commit = bool(parents) or "GIT_INDEX_FILE" in workspace.environment
     if not is_commit and not list_changed_in_index(repository, index=index):
-        # As in `pre-commit run --all-files`: git tells a hook of a commit which index it uses.
+        # Without a commit in progress, for example in `pre-commit run --all-files`, there is nothing to compare.
         return ComparedTrees()
     base = _at(workspace, head, f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
@@ -110,7 +111,7 @@ def _staged(workspace: Workspace) -> ComparedTrees:
 
 
 def _uncommitted(workspace: Workspace) -> ComparedTrees:
-    """Return HEAD and the files that differ from it; nothing before the first commit."""
+    """Return HEAD and the files that differ from HEAD; empty before the first commit."""
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return ComparedTrees()
@@ -118,7 +119,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
     paths = {path.removeprefix(workspace.location.prefix) for path in changed}
     tree = workspace.whole_tree
     if isinstance(tree, TreeView):
-        # A fix is proved before it is on disk.
+        # A fix is checked before it is written, so files that it changes in memory count, too.
         paths |= (tree.changed or {}).keys() | tree.gone
     if head is None or not paths:
         return ComparedTrees()
@@ -128,7 +129,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
 
 
 def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
-    """Return the approved commits other than HEAD: parents on the default branch, and the branch's tips."""
+    """Return the approved commits besides HEAD: parents that are on the default branch, and the tips of that branch."""
     branch = find_default_branch(repository)
     if branch is None:
         return []
@@ -138,7 +139,7 @@ def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]
 
 
 def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...]:
-    """Return the pushed branch as it is at the remote; for a new branch the commit at which it left the default one."""
+    """Return the pushed branch as the remote has it; for a new branch, its merge base with the default branch."""
     repository = _repository(workspace)
     branch = find_default_branch(repository)
     names = ("HEAD",) if branch is None else ("HEAD", branch.name)
@@ -161,7 +162,7 @@ def _as_base(opened: Workspace, name: str | None = None) -> Base:
     try:
         settings = opened.settings
     except SettingsError as error:
-        # The change is not to blame for settings that were broken before.
+        # If the settings of the base are invalid, use the valid part. The change has not caused the error.
         settings = error.readable if isinstance(error.readable, Settings) else Settings()
     return Base(name or opened.tree.name, opened.whole_catalog, settings)
 
@@ -188,11 +189,11 @@ def _fault(error: MdmemError, repository: Repository | None) -> Finding:
 class CheckRequest(Struct, frozen=True, kw_only=True):
     """The options of one run of the checks.
 
-    `base` is the revision to compare with; `compare` says what happens without one. `baseline` is a file of known
-    findings, relative to the root; without one it is the settings' own, unless `is_bare`. With `strict` warnings fail,
-    too; `with_info` includes findings of severity info; `shows_old` reports old findings one by one.
-    `with_uncommitted` also reports what a commit of the files on disk would change. `progress` is called with the
-    number of files that are done and of all.
+    `base` is the revision to compare with; `compare` explains the comparison without one. `baseline` is the path of a
+    baseline, relative to the root. Without it the baseline in the settings is used, unless `is_bare`. With `strict`,
+    warnings also fail. `with_info` includes findings of severity info. `shows_old` reports old findings one by one.
+    `with_uncommitted` also checks what a commit of the files on disk would change. `progress` is called with the number
+    of finished files and of all files.
     """
 
     select: tuple[str, ...] = ()
@@ -212,33 +213,33 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Return the findings on the whole tree, limited to those that were asked for."""
+    """Return the findings in the whole tree, limited to those that the request asks for."""
     return limited(check_all(workspace, request), request)
 
 
 def limited(report: CheckReport, request: CheckRequest) -> CheckReport:
-    """Return a report without the findings that the request leaves out, and with its level of failure."""
+    """Return a report without the findings that the request leaves out, and with the request's level of failure."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
-    # Report an empty run even if it is not a fault.
+    # Without any entry, include infos, so that the user sees that nothing was checked.
     with_info = request.with_info or not report.checked
     found = [one for one in report.findings if with_info or one.severity is not Severity.INFO]
     return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
-    """Return the findings of any severity, new and old, limited to the paths of the request."""
+    """Return the findings of every severity, new and old, limited to the paths of the request."""
     compared = compare(workspace, request.base, pushed=request.pushed, with_uncommitted=request.with_uncommitted)
     if compared.faults and workspace.snapshot.merge_into is not None:
-        # The merge cannot be checked, but the branch that goes into it can.
+        # The merge cannot be computed, so check the branch that would be merged.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
     codes = _codes(workspace, compared, request)
     if request.progress is not None:
-        # To read the files is a quarter of the work.
+        # Show the progress before reading the files, which is a quarter of the work.
         request.progress(0, len(workspace.tree.files()))
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
     found = find(workspace, compared, codes, request)
-    # The choice of checks does not change which files could not be read.
+    # Unreadable files are listed whatever checks were selected.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if is_incomplete(finding)})
     found = visible_findings(catalog, found) if catalog.access.is_narrow else found
@@ -246,7 +247,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     if not request.is_bare:
         found, known = without_known(workspace, found, codes, request.baseline)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
-        # Nobody can write into a commit.
+        # Remove the fixes, since a commit cannot be changed.
         found = [replace(finding, fix=None) for finding in found]
     return CheckReport(
         tree=catalog.tree.name,
@@ -266,12 +267,12 @@ def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest)
     base = compared.base or compared.last_commit
     if base is None or request.select or _LOOSENED in (*request.ignore, *base.settings.ignore):
         return codes
-    # A change that switches this check off does so for later ones, not for itself.
+    # Run this check even if the change itself switches the check off.
     return tuple(code for code in get_checks() if code == _LOOSENED or code in codes)
 
 
 def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
-    """Return every finding of the tree, those marked new that the trees before it do not have."""
+    """Return every finding in the tree; a finding that the compared trees do not have is marked as new."""
     case = Case(
         catalog=workspace.whole_catalog,
         settings=workspace.settings,
@@ -291,7 +292,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         by_wing, is_debugging = not request.select, request.is_debugging
         return run_checks(one, some, by_wing=by_wing, without=request.ignore, is_debugging=is_debugging, step=step)
 
-    # Whatever else is wrong with a file that git could not merge comes from its conflict.
+    # For a file with a merge conflict, report only the conflict, which causes all other findings.
     found = [one for one in found_in(case, codes) if one.code == _CONFLICT or one.place.path not in case.unmerged]
     about_changes = [code for code in codes if get_check(code).needs_base]
     if compared.last_commit is not None:
@@ -301,16 +302,16 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         found += [one for one in uncommitted if one.place.path in compared.uncommitted - in_conflict]
         found.sort(key=lambda finding: finding.sort_key)
     for parent in compared.other_parents:
-        # A merge commit changed only what differs from every parent.
+        # A merge commit changes only what differs from all its parents.
         differing = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), about_changes)}
         found = [one for one in found if one.code not in about_changes or (one.code, one.place.path) in differing]
     if compared.base is None and not compared.elsewhere:
         return found
     found = [replace(one, new=True) for one in found]
     moves = _moves(case)
-    # The later trees take longer to read.
+    # Compare with the base first, since reading the other trees takes longer.
     for before in chain(filter(None, [compared.base]), map(_as_base, compared.elsewhere)):
-        # Only checks with new findings are run again: to read a tree takes a while.
+        # Run only checks that have new findings, and stop if there are none, since reading a tree takes time.
         codes = [code for code in get_checks() if any(one.new and one.code == code for one in found)]
         codes = [code for code in codes if not get_check(code).needs_base]
         if not codes:
@@ -319,7 +320,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         was = Case(before.catalog, before.settings, case.today, case.facts)
         known = [one for one in found_in(was, codes) if one.place.path not in rewritten]
         if _severities(before.settings) != _severities(case.settings):
-            # A finding is not new because the settings changed its severity.
+            # Count old findings as errors, so that a higher severity in the settings makes no finding new.
             known = [replace(one, severity=Severity.ERROR) for one in known]
         marked = mark_new(found, known, moves=moves)
         found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
@@ -327,12 +328,15 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
 
 
 def _severities(settings: Settings) -> tuple[object, ...]:
-    """Return the settings that decide the severity of findings."""
+    """Return the settings that determine the severity of findings."""
     return settings.severity, settings.ended, {name: wing.severity for name, wing in settings.wings.items()}
 
 
 def _moves(case: Case) -> dict[str, str]:
-    """Return the addresses that the change moved, old to new, also of files of the same bytes that are not entries."""
+    """Return the new address of each moved file by the old address, also for files that are no entries.
+
+    A file that is no entry has moved if a new file has the same bytes.
+    """
     if case.base is None:
         return {}
     before, after = case.base.catalog, case.catalog
@@ -347,7 +351,7 @@ def _moves(case: Case) -> dict[str, str]:
 
 
 def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> frozenset[str]:
-    """Return the former paths of changed files that cannot be parsed now: no check has read their text."""
+    """Return the earlier paths of changed files that cannot be parsed now, so that no check could read their text."""
     now, was = case.catalog.file_digests, before.catalog.file_digests
     back = {new: old for old, new in moves.items()}
     addresses = {path: path.removesuffix(".md") for path in case.catalog.broken}
@@ -356,20 +360,20 @@ def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> fro
 
 
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
-    """Record every finding of the whole tree as known, in the file that settings or request name, or the usual one."""
+    """Write a baseline that records every finding in the whole tree."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     found = find(workspace, compare(workspace, request.base), codes, request)
     return write_baseline(workspace, found, codes, request.baseline)
 
 
 def facts_of(workspace: Workspace) -> GitFacts | None:
-    """Return the git facts about the files that are checked; None outside git."""
+    """Return the git facts about the checked files, or None outside git."""
     location, tree = workspace.location, workspace.tree
     if location.repository is None:
         return None
     index = staged_index(location.repository, workspace.environment, workspace.cwd)
     elsewhere = workspace.whole_catalog.fetched_wings
-    # Files of git's index are not ignored.
+    # Files in git's index are never ignored, so git need not be asked about them.
     listed = () if workspace.snapshot.staged else tree.files()
     on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
     git, under = location.repository, location.under
@@ -377,7 +381,7 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
-    """Return the findings in or below some paths, or all without a path; raises UsageError for an absent one."""
+    """Return the findings in or below some paths, or all without paths; raises UsageError for a missing path."""
     reported = {finding.place.path for finding in findings}
     wanted = [_from_root(workspace, path, reported) for path in paths]
     if not wanted:
@@ -386,13 +390,13 @@ def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence
 
 
 def _from_root(workspace: Workspace, name: str, reported: Collection[str]) -> str:
-    """Return the path from the root for one from here or from the root; raises UsageError if nothing is there.
+    """Return a path relative to the root; `name` is relative to the working directory or to the root.
 
-    A file that was deleted may have a finding: `reported` are the paths of those.
+    Raises UsageError if nothing exists there. `reported` are the paths with findings, which may be deleted files.
     """
     root = workspace.location.root
     tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))
-    # The last part stays as it is typed: a symbolic link is checked, not its target.
+    # Do not resolve the last part, so that a symbolic link itself is checked and not its target.
     real = [path.parent.resolve() / path.name for path in tried]
     inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]
     for path in inside:

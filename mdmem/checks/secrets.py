@@ -1,7 +1,6 @@
-"""The patterns of keys, tokens and passwords: few, and each sure enough to block a commit.
+"""Patterns for keys, tokens and passwords; they are few, and each is certain enough to block a commit.
 
-In the manner of detect-secrets and gitleaks, with their lessons: a value counts only if it looks random, and never if
-it calls itself an example.
+They follow detect-secrets and gitleaks: a value counts only if it looks random and is not marked as an example.
 """
 
 from __future__ import annotations
@@ -15,14 +14,17 @@ from msgspec import Struct
 
 
 class Secret(Struct, frozen=True):
-    """A text that looks like a secret: its kind and place; its text itself would end up in a log."""
+    """A secret in a text: its kind, its offset and its width.
+
+    The secret itself is not stored, so that no log has it.
+    """
 
     kind: str
     offset: int
     width: int
 
 
-# Each begins with a literal, which is found at the speed of memory. A group is the part that has to look random.
+# Each pattern begins with a literal, so that the search is fast. The group is the part that must look random.
 _PATTERNS = {
     "an AWS access key": r"A[KS]IA([0-9A-Z]{16})",
     "a Google key": r"AIza([\w-]{35})",
@@ -39,16 +41,16 @@ _PATTERNS = {
     "an OpenAI key": r"sk-(?!ant-)([\w-]{16,100}?T3BlbkFJ[\w-]{16,128})",
     "an age key": r"AGE-SECRET-KEY-(1[0-9A-Z]{58})",
     "a JSON web token": r"eyJ([\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,})",
-    # Many a manual quotes the header alone; only a key's own lines make it one.
+    # Manuals often quote only the header, so a line of the key itself must follow.
     "a private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]{1,200}?([A-Za-z0-9+/]{40})",
 }
-# After a private key more of it follows.
+# A token must end after the pattern. A private key goes on, so only its beginning is matched.
 _TOKENS = {
     kind: re.compile(rf"(?:{pattern}){'' if kind == 'a private key' else '(?![A-Za-z0-9])'}", re.ASCII)
     for kind, pattern in _PATTERNS.items()
 }
 _URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<value>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
-# A sign is found much faster than a name, if the pattern begins with it.
+# Beginning with `=` or `:` makes the search much faster than beginning with a name.
 _ASSIGNED = re.compile(
     r"[=:](?:[ \t]{0,3}(?:\"([^\"\s]{8,128})\"|'([^'\s]{8,128})')|(?<==)[ \t]{0,3}([^\s\"'`]{8,128}))"
 )
@@ -57,7 +59,7 @@ _NAME = re.compile(
     r"[\"']?[ \t]{0,3}:?\Z",
     re.IGNORECASE,
 )
-# Without quotes only an environment variable is sure to have a value and not a name.
+# A value without quotes counts only after an environment variable; elsewhere it may be the name of a variable.
 _VARIABLE = re.compile(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
 _LONGEST_NAME = 40
 
@@ -71,7 +73,7 @@ _NAMED_THING = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za
 
 
 def find_secrets(text: str) -> Iterator[Secret]:
-    """Yield the texts that look like secrets."""
+    """Yield the parts of a text that look like secrets."""
     for kind, pattern in _TOKENS.items():
         for found in pattern.finditer(text):
             value = found[found.lastindex or 0]
@@ -83,7 +85,7 @@ def find_secrets(text: str) -> Iterator[Secret]:
             yield Secret("a password in a URL", found.start("value"), len(found["value"]))
     for found in _ASSIGNED.finditer(text):
         name, group = text[max(0, found.start() - _LONGEST_NAME) : found.start()], found.lastindex or 0
-        # Few values look like a password, so the name in front is searched last.
+        # Test the value first, because few values look like passwords and testing the name is slower.
         if _is_password(found[group]) and _NAME.search(name) and (group < 3 or _VARIABLE.search(name)):
             yield Secret("a password or key", found.start(group), len(found[group]))
 
@@ -95,7 +97,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Return whether a text has the bits a character of a random one (Shannon 1948)."""
-    # A short random text hardly repeats a character, so its length limits the measure.
+    """Return whether the entropy of a text per character is as high as that of a random text (Shannon 1948)."""
+    # The length of a text limits its entropy, so the threshold is lower for a short text.
     shares = (count / len(value) for count in Counter(value).values())
     return -sum(share * math.log2(share) for share in shares) >= min(3.0, 0.8 * math.log2(len(value)))

@@ -1,1 +1,1 @@
-"""One module for each theme; a check is a decorated generator, its docstring the explanation that people read."""
+"""One module per theme; a check is a decorated generator, and users read its docstring with `--explain`."""

@@ -1,4 +1,4 @@
-"""Checks of a change or a merge, against the tree that it starts from."""
+"""Checks that compare a change or a merge with the tree before it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from mdmem.store.catalog.changes import Changed, first_difference
 def deleted_in_force(case: Case) -> Iterator[Finding]:
     """The change deletes a current entry.
 
-    Whoever relied on the rule finds neither the rule nor why it ended. A rule ends by its status, and its file stays as
-    history. An entry has moved if half of its body is at a new address in the same change. Drafts and ended entries may
-    be deleted.
+    Readers who relied on the rule find neither the rule nor the reason why it no longer applies. To end a rule, change
+    its status and keep its file as history. The check does not report a moved entry, whose text is at a new address in
+    the same change (at least half of it). Drafts, deprecated and superseded entries may be deleted.
 
     Fails:
 
         git rm app/rules/use-utc.md     (status: active in the base)
 
-    Fix: bring the file back, and end the entry with `mdmem deprecate` or `mdmem supersede`.
+    Fix: restore the file, and end the entry with `mdmem deprecate` or `mdmem supersede`.
     """
     if case.base is None:
         return
-    # Without their manifest the entries are there and count as none.
+    # If the manifest of a wing is missing, its entries still exist, but are not read.
     orphans = frozenset(case.orphans)
     for entry in case.changes.gone:
         if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
@@ -47,17 +47,18 @@ _SEVERITIES = {EntryType.INVARIANT: Severity.ERROR, EntryType.DECISION: Severity
 def frozen_text_changed(case: Case) -> Iterator[Finding]:
     """The text or title of a current invariant or decision changed, but its `version` did not.
 
-    Others approved the old words and rely on them, so a changed rule needs a successor or a higher `version`. Blanks at
-    the ends of lines do not count, nor do links that follow a moved entry. A new or changed `editorial_at` says that
-    the change corrects the words and keeps the rule. It is an error for invariants, a warning for decisions.
+    People approved the old words and rely on them, so a changed rule needs a successor or a higher `version`. Spaces at
+    the ends of lines, and links that follow a moved entry, may change. A new or changed `editorial_at` means that the
+    change only corrects the wording. The finding is an error for invariants, a warning for decisions.
 
     Fails:
 
         base:    Times are stored in UTC.
         now:     Times are stored in local time.      (status: active, version: 1 in both)
 
-    Fix: take the change back and write a successor with `mdmem supersede`; raise `version` if it is the same rule in
-    better words; `mdmem edit --editorial` adds `editorial_at: YYYY-MM-DD` if only a slip was corrected.
+    Fix: undo the change and write a successor with `mdmem supersede`. Increase `version` if it is the same rule in
+    better words. If you only corrected a mistake in the wording, `mdmem edit --editorial` adds `editorial_at:
+    YYYY-MM-DD`.
     """
     for one in case.changes.changed:
         severity = _SEVERITIES.get(one.before.type)
@@ -76,7 +77,7 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
 
 
 def _first_reworded(case: Case, one: Changed) -> Place:
-    """Return the first line of an entry's body that is different than before."""
+    """Return the place of the first line in an entry's body that changed."""
     line, text = first_difference(one.body_before, one.body_after)
     return Place(one.after.path, case.catalog.document(one.after.path).body_line + line, 1, len(text))
 
@@ -92,7 +93,7 @@ def _has_new_version(one: Changed) -> bool:
     return one.after.version is not None and one.after.version > (one.before.version or 0)
 
 
-# The review of an entry that is new, or was a draft, may begin before the commit that brings it.
+# A new entry may be under review already, since its review may begin before the commit that adds the entry.
 _NEW = (Status.DRAFT, Status.ACTIVE, Status.UNDER_REVIEW)
 _ALLOWED: Mapping[Status, tuple[Status, ...]] = {
     Status.DRAFT: (Status.ACTIVE, Status.UNDER_REVIEW, Status.DEPRECATED),
@@ -110,9 +111,13 @@ _ASKS_REASON = {
 def illegal_transition(case: Case) -> Iterator[Finding]:
     """The status of an entry changed in a way that is not allowed.
 
-    A new entry is a draft, active or under review; it may be deprecated with its successor or reason, as an imported
-    record. A draft becomes active or under review, or deprecated with a reason or a successor. Active and under_review
-    change into each other and into deprecated. A deprecated entry becomes active again with a new `reason`.
+    These changes are allowed:
+
+    - A new entry starts as draft, active or under_review. A new entry may be deprecated only with a successor or a
+      reason, for example if it was imported.
+    - A draft becomes active, under_review, or (with a reason or a successor) deprecated.
+    - Active and under_review change into each other, or into deprecated.
+    - A deprecated entry becomes active again with a new `reason`.
 
     Fails:
 
@@ -122,7 +127,7 @@ def illegal_transition(case: Case) -> Iterator[Finding]:
     Fix: write a status that the finding allows, or add the reason that it asks for.
     """
     for entry in case.changes.added:
-        # A record was imported, or added and superseded on one branch.
+        # A new entry may be deprecated if it was imported, or added and superseded on the same branch.
         is_record = entry.status is Status.DEPRECATED and _says_why_it_ended(case, entry)
         if entry.status not in _NEW and not is_record:
             message, help_ = f"a new entry starts as `{entry.status}`", f"start it as {_listed(_NEW)}"
@@ -139,7 +144,7 @@ def illegal_transition(case: Case) -> Iterator[Finding]:
 
 
 def _says_why_it_ended(case: Case, entry: Entry) -> bool:
-    # Another check reports a successor that does not fit.
+    # Any successor counts here, since other checks report a wrong one.
     return bool(entry.why_ended or entry.superseded_by) or entry.address in case.catalog.lineage.successors
 
 
@@ -149,7 +154,7 @@ def _has_reason(case: Case, one: Changed) -> bool:
         return True
     if entry.status is Status.DEPRECATED:
         return _says_why_it_ended(case, entry)
-    # The reason for the end, which `reason` may contain, is no reason for the new start.
+    # `reason` must be new, since the old one may say why the entry was deprecated.
     return bool(entry.reason) and entry.reason != one.before.reason
 
 
@@ -165,17 +170,17 @@ _OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
 def fixed_field_changed(case: Case) -> Iterator[Finding]:
     """The change alters the `created_at` or the `type` of an entry.
 
-    The date tells which of two rules is older, and no later change alters that fact. Adding the offset to a time is
-    fine. The type is the entry's authority: an invariant that becomes a note no longer applies, and nobody approved a
-    note that becomes an invariant.
+    `created_at` tells which of two rules is older, so it must stay. Adding the UTC offset to a time is allowed. The
+    type is the entry's authority: if an invariant becomes a note, it no longer applies, and if a note becomes an
+    invariant, nobody has approved it.
 
     Fails:
 
         base:    created_at: 2026-03-05    type: invariant
         now:     created_at: 2026-11-20    type: note
 
-    Fix: write the old date and type again. Use `verified_at` if you verified an old rule; write a new entry of another
-    type that supersedes this one with `mdmem supersede`.
+    Fix: restore the old date and type. If you verified an old rule, write `verified_at`. To change the type, write a
+    new entry of that type with `mdmem supersede`.
     """
     for one in case.changes.changed:
         was, now = one.before.created_at, one.after.created_at
@@ -198,7 +203,7 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
 def activated_by_agent(case: Case) -> Iterator[Finding]:
     """An agent's entry became active without a person's approval.
 
-    With `[governance] agent_status` the settings say that entries of this type stay drafts until a person approves
+    The setting `[governance] agent_status` says that agents' entries of this type stay drafts until a person approves
     them. An agent cannot approve its own entry.
 
     Fails:
@@ -217,10 +222,9 @@ def activated_by_agent(case: Case) -> Iterator[Finding]:
 
 
 def _activated_by_agents(case: Case) -> Iterator[tuple[Entry, str]]:
-    """Yield each entry that only its agent made active, though agents only draft its type, with the agent.
+    """Yield each entry that agents may only draft, but that became active without a person's approval, with its agent.
 
-    An agent that the change removes from the entry wrote it all the same, and if the change itself allows agents more,
-    that does not count yet.
+    The settings before the change count, and so does an agent whose name the change removes from the entry.
     """
     settings = case.base.settings if case.base and case.base.catalog.entries else case.settings
     for was, entry in case.changes.activated():
@@ -236,9 +240,9 @@ _IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
 
 
 def names_the_same(one: str, other: str) -> bool:
-    """Return whether two texts name the same person or team, case ignored.
+    """Return whether two texts mean the same person or team, ignoring case.
 
-    Of two in git's form `Name <email>` the email decides.
+    If both are in git's form `Name <email>`, the emails are compared.
     """
     parts, others = _identity(one), _identity(other)
     if len(parts) > 1 and len(others) > 1:
@@ -247,13 +251,13 @@ def names_the_same(one: str, other: str) -> bool:
 
 
 def _identity(text: str) -> tuple[str, ...]:
-    """Return the name and the email of git's form, or the text itself."""
+    """Return the name and email of a text in git's form, or else the text itself."""
     found = _IDENTITY.match(text)
     parts = (found["name"], found["email"]) if found else (text,)
     return tuple(part.strip().casefold() for part in parts if part or found is None)
 
 
-# A rule for others waits for an owner.
+# The types that bind other people, so that an owner must approve them.
 APPROVED_TYPES = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 _APPROVAL_FIELDS = frozenset({"approved_by", "owner"})
 
@@ -262,21 +266,22 @@ _APPROVAL_FIELDS = frozenset({"approved_by", "owner"})
 def approved_by_nobody(case: Case) -> Iterator[Finding]:
     """An invariant or decision became active without the approval of an owner of its wing.
 
-    The name in `approved_by`, else in `owner`, must be one of the `owners` in the wing's README.md: the same text, or
-    the name or the email of `Name <email>`, in capital or small letters. `wing-without-owner` reports a wing without
-    owners.
+    The name in `approved_by`, or without that field in `owner`, must be one of the `owners` in the wing's README.md. It
+    may be the same text, or the name or the email of `Name <email>`; case does not matter. If the wing has no owners,
+    `wing-without-owner` reports that instead.
 
     Fails:
 
         app/README.md             owners: [Till Team <till@example.org>]
         app/rules/use-utc.md      status: active     (and neither `approved_by` nor `owner` names that team)
 
-    Fix: let an owner of the wing run `mdmem approve`, or add whoever approved it to `owners` in the wing's README.md.
+    Fix: let an owner of the wing run `mdmem approve`, or add the person who approved the entry to `owners` in the
+    wing's README.md.
     """
     agents = {entry.address for entry, _ in _activated_by_agents(case)}
     for _, entry in case.changes.activated():
         owners = case.catalog.wings[entry.wing].owners
-        # A manifest that cannot be read may name more of them.
+        # An invalid manifest may list more owners than were read.
         if not owners or f"{entry.wing}/README.md" in case.faulty_manifests or entry.address in agents:
             continue
         if entry.type not in APPROVED_TYPES or _APPROVAL_FIELDS.intersection(entry.unread):
@@ -293,17 +298,18 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
 
 @check("superseded-entry-edited", Severity.WARNING)
 def superseded_entry_edited(case: Case) -> Iterator[Finding]:
-    """The change alters the text of an entry that had ended.
+    """The change alters the text of an entry that was already deprecated or superseded.
 
-    Ended entries are the record of former rules, and readers follow a chain of supersessions back to them. Links,
-    status, dates, reasons and `ignore` may change. A changed `editorial_at` says that only a slip was corrected.
+    Such entries are the record of former rules, and readers follow the supersessions back to them. Links, status,
+    dates, reasons and `ignore` may change. A new or changed `editorial_at` means that the change only corrects the
+    wording.
 
     Fails:
 
         base:    status: deprecated    Calls are retried once.
         now:     status: deprecated    Calls are retried twice.
 
-    Fix: take the change back, and write it in the current entry.
+    Fix: undo the change, and write it in the current entry.
     """
     base = case.base.catalog if case.base else case.catalog
     for one in case.changes.changed:
@@ -336,20 +342,20 @@ _COLLISIONS = ("merge-two-successors", "merge-address-collision")
 
 @check("merge-conflict", Severity.ERROR, aliases=_COLLISIONS)
 def merge_conflict(case: Case) -> Iterator[Finding]:
-    """A merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
+    """The merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
 
-    If git cannot merge a file, the merge would stop. If each side supersedes the same entry by another one, git may
-    merge that without a word, and two rules count as current. If both sides add an entry at the same address, links
-    lead to the other side's rule. Whoever resolves it decides which rule applies, so resolve it in the branch, where it
-    is reviewed.
+    If git cannot merge a file, the merge stops. If the sides supersede the same entry by two different entries, git may
+    merge them silently, and both rules count as current. If both sides add an entry at the same address, links may lead
+    to the other side's rule. Resolving a conflict decides which rule applies, so resolve it in your branch, where it is
+    reviewed.
 
     Fails:
 
         ours:      app/rules/a.md    supersedes: [app/rules/old]
         theirs:    app/rules/b.md    supersedes: [app/rules/old]
 
-    Fix: merge the other branch into yours and run `mdmem resolve`; move one of two entries with `mdmem mv` before the
-    merge, or withdraw it.
+    Fix: merge the other branch into yours and run `mdmem resolve`. If two entries have one address, rename one of them
+    with `mdmem mv` before the merge, or remove it.
     """
     merge = case.merge
     if merge is None:

@@ -28,10 +28,10 @@ _PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))
 
 @check("template-leftover", Severity.ERROR, per_file=True)
 def template_leftover(case: Case) -> Iterator[Finding]:
-    """The entry still contains text of the template, or a list of choices instead of one.
+    """The entry still contains a placeholder of the template, or a list of choices instead of one of them.
 
-    A sentence such as `<State what was decided in one sentence.>` is no decision, but retrieval would give it to agents
-    as one. The check does not look at code.
+    A sentence such as `<State what was decided in one sentence.>` is no decision, but agents would get it as one. The
+    check ignores code.
 
     Fails:
 
@@ -73,12 +73,13 @@ _SECTION = re.compile(
 
 @check("unclear-title", Severity.WARNING, aliases=_TITLES, per_file=True)
 def unclear_title(case: Case) -> Iterator[Finding]:
-    """The entry has no title, one of over 100 characters, or one that differs from the heading of the body.
+    """The title is missing, has more than 100 characters, or differs from the heading of the body.
 
-    Lists, search results and reviews show the title on one line and cut off the rest; a search weighs it more than the
-    body. Without title and heading the entry is called after its file, and `adr-12` means nothing to a reader. A reader
-    of the file sees the heading: if somebody changed only one of the two, people and agents speak of two rules. Markup,
-    case, punctuation, a number such as `ADR-0012:` and headings of a section do not count.
+    Lists, search results and reviews show the title on one line and cut off the rest. A search gives more weight to the
+    title than to the body. Without title and heading, the title is made from the file name, and `adr-12` means nothing
+    to a reader. People who read the file see the heading, so if it differs from the title, people and agents speak of
+    two rules. Differences in markup, case, punctuation and numbers such as `ADR-0012:` are ignored, and so are headings
+    of sections such as `Context`.
 
     Fails:
 
@@ -87,8 +88,8 @@ def unclear_title(case: Case) -> Iterator[Finding]:
 
         # Use MySQL for orders
 
-    Fix: add `title:` that names the subject and the choice, as in `title: Dates are stored in UTC`; the rule itself
-    belongs into the body. Correct the title or the heading, whichever is wrong, or remove the heading.
+    Fix: add a `title:` that says the subject and the choice, such as `title: Dates are stored in UTC`. The rule itself
+    belongs in the body. Correct the title or the heading, whichever is wrong, or remove the heading.
     """
     for entry, document in case.entries:
         stated = fields_of(document).get("title")
@@ -103,7 +104,7 @@ def unclear_title(case: Case) -> Iterator[Finding]:
         heading = _heading(document.body) if stated and not is_unread else None
         if heading is None:
             continue
-        # A pattern for the closing marks would take hours on many blanks.
+        # Not a regular expression, which could take hours on a heading with many spaces.
         written = heading[1].rstrip(" \t\r").rstrip("#").rstrip() or heading[1]
         folded = _folded_title(written)
         if folded != _folded_title(entry.title) and not _SECTION.match(folded):
@@ -124,7 +125,7 @@ def _heading(body: str) -> re.Match[str] | None:
     found = _HEADING.search(body)
     if found is None or not any(fence in body[: found.start()] for fence in ("```", "~~~")):
         return found
-    # The heading's own code spans stay, so only its place is taken from the text without code.
+    # Find the heading in the text without code, but return it from the body, since it may contain code itself.
     outside = _HEADING.search(without_code(body))
     return _HEADING.match(body, outside.start()) if outside else None
 
@@ -146,7 +147,7 @@ _SOFT = re.compile(
     r"|(?:wherever|where|whenever|when|if|as\s+far\s+as)\s+possible)\b",
     re.IGNORECASE,
 )
-# A text without any of these is in another language, whose words for must are not known here.
+# A text without any of these words is in another language, which the check does not understand.
 _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b", re.IGNORECASE)
 
 
@@ -155,19 +156,19 @@ _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 @check("invariant-wording", Severity.WARNING, aliases=("vague-invariant", "several-rules"), per_file=True)
 def invariant_wording(case: Case) -> Iterator[Finding]:
-    """The wording of an invariant leaves open whether a change breaks it, or states more than one rule.
+    """The wording of an invariant leaves open whether a change violates it, or states more than one rule.
 
-    An agent has to decide that for each change, and with "prefer", "try to", "should" or "where possible" every change
-    complies. An invariant says must, must not, never, always or only; a habit is a pattern, a choice a decision. The
-    check does not look at the reasons. Several sentences that say must are an info: only a rule with an entry of its
-    own can be superseded, overridden or reviewed alone.
+    An agent must decide for each change whether the change violates the rule. With "prefer", "try to", "should" or
+    "where possible", no change does. Write must, must not, never, always or only. A habit is a pattern, and a choice is
+    a decision. The check ignores the reasons. If several sentences say must, the finding is an info: each rule needs
+    its own entry, so that each can be superseded, overridden or reviewed alone.
 
     Fails:
 
         Callbacks should not block the executor where possible.
 
-    Fix: write "A callback must not block the executor", or make the entry a pattern; give each rule an entry of its own
-    and join them with `see`, unless the sentences are one rule.
+    Fix: write "A callback must not block the executor", or make the entry a pattern. Give each rule its own entry and
+    link them with `see`, unless the sentences are one rule.
     """
     for entry, _ in case.entries:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
@@ -191,7 +192,7 @@ def invariant_wording(case: Case) -> Iterator[Finding]:
 
 
 def _soft_word(rule: str) -> tuple[int, str] | None:
-    """Return the first soft word, with its offset, in a sentence without a binding one."""
+    """Return the offset and the text of the first soft word, such as "should", in a sentence without a binding word."""
     for start, sentence in sentences(rule):
         soft = _SOFT.search(sentence)
         if soft and not _BINDING.search(_SOFT.sub("", sentence)):
@@ -206,8 +207,8 @@ _SPEAKING_LABELS = frozenset({"session", "entity"})
 def body_empty(case: Case) -> Iterator[Finding]:
     """The entry has no body.
 
-    A title alone says neither what to do nor why. Headings and comments do not count as a body. A pattern with
-    `repeatable_steps` needs none, and neither do sessions and entities.
+    A title alone says neither what to do nor why. Headings and comments do not count as a body. Patterns with
+    `repeatable_steps`, sessions and entities need no body.
 
     Fails:
 
@@ -233,17 +234,17 @@ _NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 
 @check("rationale-missing", Severity.WARNING, per_file=True)
 def rationale_missing(case: Case) -> Iterator[Finding]:
-    """An active invariant or decision does not give a reason.
+    """A current invariant or decision does not give a reason.
 
-    Without the reason nobody can tell when a rule does not fit, or whether it is still right after the code has
-    changed. A line that starts with `Rationale:` or `Why:` is enough, or a heading such as Motivation, Context or
-    Rejected, a `reason` in the front matter, or a sentence with because, so that, the problem or the like.
+    Without a reason nobody can tell where a rule does not fit, or whether it is still right after the code changed. Any
+    of these is enough: a line that starts with `Rationale:` or `Why:`; a heading such as Motivation, Context or
+    Rejected; a `reason` in the front matter; a sentence with "because", "so that", "the problem" or similar words.
 
     Fails:
 
         All services use UTC.
 
-    Fix: add a line `Rationale: ...` that says what breaks otherwise, or which choice was rejected.
+    Fix: add a line `Rationale: ...` that says what breaks without the rule, or which alternative was rejected.
     """
     for entry, document in case.entries:
         if entry.type not in _NEEDS_ONE or not entry.is_in_force:
@@ -265,20 +266,20 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 
 @check("entry-too-long", Severity.WARNING, on_request=True)
 def entry_too_long(case: Case) -> Iterator[Finding]:
-    """An entry is longer than the budget of its type.
+    """An entry is longer than the limit for its type.
 
-    Answers have a budget, and invariants are never cut, so each long entry pushes others out. The budgets are 400
-    tokens for an invariant, 1200 for a decision or a pattern, 2000 for a note. The body and the lists that are shown
-    with it count, a token for 4 bytes of UTF-8.
+    Answers have a limited size, and invariants are never shortened, so a long entry leaves less for others. The limits
+    are 400 tokens for an invariant, 1200 for a decision or a pattern, 2000 for a note. The body and the lists that are
+    shown with it count; a token is 4 bytes of UTF-8.
+
+    The check runs only if the settings enable it: with limits in `[check.entry_tokens]`, with a severity for it, or in
+    `select`.
 
     Fails:
 
         an invariant with the minutes of the meeting that decided it
 
-    Runs only if the settings ask for it: by `[check.entry_tokens]`, which sets the budgets, by a severity of its own,
-    or by `select`.
-
-    Fix: split it, or move the story into a note and link it with `see`.
+    Fix: split it, or move the details into a note and link it with `see`.
     """
     budgets = {**_TOKENS, **case.settings.entry_tokens}
     for entry in case.catalog.entries.values():
@@ -294,22 +295,23 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
 
 @check("secret-like-text", Severity.ERROR, per_file=True, same_when_ended=True)
 def secret_like_text(case: Case) -> Iterator[Finding]:
-    """The file contains a text that looks like a key, a token or a password.
+    """The file contains text that looks like a key, a token or a password.
 
-    Models and every clone get a copy of the memory, and git keeps the text after it was removed. The check reports the
-    formats of well-known services, private keys, passwords in URLs, and random values of names such as `password`.
-    Placeholders (`<token>`, `${TOKEN}`, `xxxx`, `example`) are fine. In a code fence it is a warning: most are samples.
+    Models and every clone get a copy of the memory, and git keeps the text after it was removed. The check knows the
+    formats of well-known services, private keys, passwords in URLs, and random values after names such as `password`.
+    Placeholders (`<token>`, `${TOKEN}`, `xxxx`, `example`) are fine. In a fenced code block the finding is a warning,
+    since most secrets there are examples.
 
     Fails:
 
         DATABASE_URL=postgres://orders:<a real password>@db.internal/orders
 
-    Fix: revoke it first, then write where it is kept instead.
+    Fix: revoke the secret first, then write where it is kept instead.
     """
     for address, document in case.documents:
         for secret in find_secrets(document.text):
             place = document.text_place(secret.offset, secret.width)
-            # Another secret at the same place is new, but a message that names it would put it into a log.
+            # Compare the hash of the secret, so that another secret is a new finding, but never print it.
             text = document.text[secret.offset :][: secret.width]
             yield Finding(
                 "",
@@ -330,7 +332,7 @@ def _is_fenced(document: Document, secret: Secret) -> bool:
     return secret.offset >= start and without_fenced(document.body)[secret.offset - start :][: len(written)] != written
 
 
-# Not after a letter or a slash: that is a part of a URL or of a relative path.
+# The path must not follow a letter or a slash, since it would then be part of a URL or of a relative path.
 _HOME = re.compile(
     r"(?:(?<=file://)|(?<![\w./~}>)-]))"
     r"(?:(?:/mnt)?/[a-z](?=/Users/))?(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})"
@@ -350,14 +352,14 @@ _ANYBODY = re.compile(
 def local_path(case: Case) -> Iterator[Finding]:
     """A path leads into somebody's home directory.
 
-    The path exists on one machine only, and it shows the name of an account to everybody. Paths in URLs and names that
-    mean anybody (`/home/user`, `/home/runner`) are fine.
+    The path exists on one machine only, and it shows the account name to everybody. Paths in URLs, and general names
+    such as `/home/user` and `/home/runner`, are fine.
 
     Fails:
 
         Run /home/someone/shop/tools/seed.py before the tests.
 
-    Fix: write the path from the repository's top, or `~/` for a home directory.
+    Fix: write the path relative to the top of the repository, or `~/` for a home directory.
     """
     for address, document in case.documents:
         by_name: dict[str, list[re.Match[str]]] = {}
@@ -371,13 +373,13 @@ def local_path(case: Case) -> Iterator[Finding]:
             yield Finding("", message, place, "write the path from the repository's top, or `~/`", address)
 
 
-# A comment without an end hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
+# Text that a rendered page does not show: a comment, perhaps not closed, and a link definition `[//]: # (text)`.
 _COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _DEFINITION = re.compile(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)
 _READERS = ("agents?", "language models?", "llms?", "ai(?<!\\wai)s?", "claude", "chatgpt", "copilot", "codex", "gemini")
 _READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
 _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
-# `ignore the rule MD013` speaks to a linter: only these words make them the agent's rules.
+# Only with one of these words is it an instruction to an agent; `ignore the rule MD013` is for a linter.
 _YOURS = r"(?:all|any|every|your|my|other|previous|prior|above|earlier|preceding|system|safety)"
 _ADDRESSED = tuple(
     re.compile(expression)
@@ -401,11 +403,11 @@ _ADDRESSED = tuple(
 
 @check("hidden-instruction", Severity.WARNING, per_file=True, same_when_ended=True)
 def hidden_instruction(case: Case) -> Iterator[Finding]:
-    """A comment that no page shows gives instructions to an agent.
+    """A comment that the rendered page does not show gives instructions to an agent.
 
-    A reviewer reads the rendered page, an agent reads the file. A hidden comment that tells the agent to ignore its
-    rules passes the review and takes effect. Ordinary comments are fine, and so are those that begin with `mdmem:` and
-    comments in code.
+    Reviewers read the rendered page, but agents read the file. A hidden comment that tells an agent to ignore its rules
+    passes the review and takes effect. Ordinary comments, comments that begin with `mdmem:`, and comments in code are
+    fine.
 
     Fails:
 
@@ -414,7 +416,7 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
     Fix: remove the comment, or write its text where people can read it.
     """
     for address, document in case.documents:
-        # To blank out the code takes longer than to find that there is no comment.
+        # Look for a comment first, since removing the code from the body takes longer.
         may_hide = document.fields is not None and ("<!--" in document.body or "]:" in document.body)
         prose = case.prose_of(address) if may_hide else ""
         for comment in (*_COMMENT.finditer(prose), *_DEFINITION.finditer(prose)):

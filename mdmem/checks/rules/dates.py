@@ -15,26 +15,26 @@ from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of, pars
 from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.finding import Finding, Severity
 
-# A year in front leaves month and day in their order.
+# If the year comes first, the month comes before the day, so the date is unambiguous.
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 
 @check("date-form", Severity.ERROR, aliases=("invalid-date", "not-iso", "date-without-offset"), per_file=True)
 def date_form(case: Case) -> Iterator[Finding]:
-    """A date is not a day of the calendar, not in the form of ISO 8601, or a time without an offset from UTC.
+    """A date does not exist, is not in ISO 8601 form, or is a time without a UTC offset.
 
-    `03/05/2026` is the third of May or the fifth of March, and in `2023-14-05` month and day changed places. A date
-    that cannot be read leaves its field empty, so the entry has no place in the order and is never due for review. A
-    time without an offset is read as UTC and is an info: two entries that were written hours apart on two continents
-    may change places. A plain day is fine.
+    `03/05/2026` may be the third of May or the fifth of March, and in `2023-14-05` month and day are swapped. A date
+    that cannot be parsed counts as missing, so the entry cannot be sorted by date and is never due for review. A time
+    without an offset is read as UTC. That finding is an info, since times from two continents may be in the wrong
+    order. A date without a time is fine.
 
     Fails:
 
         created_at: 05.03.2026
         verified_at: 2023-14-05
 
-    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does it if
-    no doubt is left.
+    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does this if
+    the meaning is certain.
     """
     yield from case.loaded("invalid-date")
     yield from case.loaded("not-iso", _rewritten)
@@ -64,11 +64,12 @@ _SLIP = timedelta(days=14)
 
 @check("impossible-date", Severity.ERROR, aliases=("future-date", "verified-before-created"))
 def impossible_date(case: Case) -> Iterator[Finding]:
-    """A date of the past is in the future, or an entry was verified before it was created.
+    """A date that must be in the past is in the future, or an entry was verified before it was created.
 
-    An entry that was verified next year is never due for review, and one created next month is newer than every
-    correction until then. One day ahead is another time zone, and up to two weeks ahead a warning. `expires_at` may be
-    in the future. If the verification comes first, somebody usually copied an older entry and kept its date.
+    An entry with a `verified_at` next year is not due for review until long after, and one with a `created_at` next
+    month looks newer than every correction until then. One day ahead is allowed, because of time zones. Up to two weeks
+    ahead is a warning, more is an error. `expires_at` may be in the future. If `verified_at` is before `created_at`,
+    somebody usually copied an older entry and kept its date.
 
     Fails:
 
@@ -99,7 +100,8 @@ def impossible_date(case: Case) -> Iterator[Finding]:
 
 
 def _is_before(verified: date, created: date) -> bool:
-    # A day without a time begins 14 hours before midnight UTC in one zone, and ends 12 hours after the next in another.
+    # A day without a time is counted from midnight UTC. In some time zone it begins up to 14 hours earlier, or ends
+    # up to 36 hours later.
     slack = timedelta(0)
     if isinstance(verified, datetime) != isinstance(created, datetime):
         slack = timedelta(hours=14 if isinstance(verified, datetime) else 36)
@@ -113,8 +115,8 @@ _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     """A deprecated entry has no `deprecated_at`.
 
-    A build or a review of last March can be judged only by the rules of last March. Without the day nobody can tell
-    whether the entry still applied then.
+    A build or review of last March must be judged by the rules of last March. Without the date nobody can tell whether
+    the entry still applied then.
 
     Fails:
 
@@ -122,9 +124,9 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         created_at: 2025-06-02
         superseded_by: [web/rules/use-the-query-cache]
 
-    Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of its successor. `mdmem check --fix`
-    takes the day of the commit that changed the status, or the own date of an imported record that was rejected or
-    withdrawn.
+    Fix: add `deprecated_at` with the day on which the entry was deprecated; often that is the `created_at` of its
+    successor. `mdmem check --fix` uses the day of the commit that changed the status. For an imported decision that was
+    rejected or withdrawn, it uses `created_at`.
     """
     for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
@@ -140,7 +142,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
 
 
 def _known_end(case: Case, entry: Entry) -> date | None:
-    """Return the day that git knows, or the date of an imported record that its people rejected."""
+    """Return the day on which an entry was deprecated, from git, or from an imported decision that was rejected."""
     stated = case.facts.ended.get(entry.path) if case.facts else None
     if stated is not None:
         return date.fromisoformat(stated)
@@ -151,11 +153,10 @@ def _known_end(case: Case, entry: Entry) -> date | None:
 
 @check("review-overdue", Severity.WARNING)
 def review_overdue(case: Case) -> Iterator[Finding]:
-    """A current rule was not verified for longer than the setting `review_after_days` allows.
+    """A current rule was last verified longer ago than the setting `review_after_days` allows.
 
-    Agents follow a rule that the code has outgrown just as faithfully as any other, so somebody has to read rules again
-    once a year, or as often as the settings say. The check reports neither notes nor rules that nobody has ever
-    verified.
+    Agents follow an outdated rule as faithfully as any other rule, so people must read the rules again once a year, or
+    as often as the settings say. The check ignores notes, and rules that nobody ever verified.
 
     Fails:
 
@@ -163,8 +164,8 @@ def review_overdue(case: Case) -> Iterator[Finding]:
         status: active
         verified_at: 2023-02-01
 
-    Fix: compare the rule with the code. If it is right, run `mdmem verify`; else `mdmem supersede` with the right rule,
-    or `mdmem deprecate`.
+    Fix: compare the rule with the code. If it is right, run `mdmem verify`. If not, write the right rule with `mdmem
+    supersede`, or run `mdmem deprecate`.
     """
     oldest = case.today - timedelta(days=min(case.settings.review_after_days, case.today.toordinal() - 1))
     for entry in case.catalog.entries.values():
@@ -181,15 +182,15 @@ def review_overdue(case: Case) -> Iterator[Finding]:
 def expired(case: Case) -> Iterator[Finding]:
     """A current entry is past its `expires_at`.
 
-    The date is a promise to look again: at a workaround, or at a rule for the time of a migration. After that day the
-    entry counts as under review, and every retrieval shows it as uncertain.
+    The date is a reminder to look again, for example at a workaround, or at a rule for the time of a migration. After
+    that day the entry counts as under review, and every answer marks it.
 
     Fails:
 
         status: active
         expires_at: 2026-06-30
 
-    Fix: end it with `mdmem deprecate`, or write a later `expires_at`, or none.
+    Fix: deprecate it with `mdmem deprecate`, write a later `expires_at`, or remove the field.
     """
     for entry in case.catalog.entries.values():
         if entry.expires_at is None or day_of(entry.expires_at) >= case.today or not case.is_current(entry.address):

@@ -1,4 +1,4 @@
-"""Checks of a file: its bytes, its size, its name and place, and how git has it."""
+"""Checks of files: their bytes, size, name and place, and whether git has them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _NO_TEXT = ("not-utf8", "empty-file", "git-lfs-pointer")
 
 @check("not-text", Severity.ERROR, aliases=_NO_TEXT, per_file=True)
 def not_text(case: Case) -> Iterator[Finding]:
-    """The file has no text that can be read: it is empty, not in UTF-8, or a Git LFS pointer.
+    """The file has no readable text: it is empty, is not UTF-8, or is a Git LFS pointer.
 
-    A file in Latin-1 or UTF-16 cannot be read, and every retrieval lists it as a problem. LFS keeps the text on a
-    server, so a diff and a review show three lines about it and not the rule. An empty file is an interrupted write, or
-    an entry that nobody began; links to its address look right but lead to no rule.
+    A file in Latin-1 or UTF-16 cannot be read, and every answer lists it as a problem. Git LFS keeps the text on a
+    server, so diffs and reviews show three lines about the file instead of the rule. An empty file comes from an
+    interrupted write or a forgotten entry. Links to its address look right but lead to no rule.
 
     Fails:
 
@@ -66,12 +66,11 @@ _END = re.compile(rb"\r\n|\r|\n")
 
 @check("file-form", Severity.WARNING, aliases=("utf8-bom", "mixed-line-endings", "no-final-newline"), per_file=True)
 def file_form(case: Case) -> Iterator[Finding]:
-    """The file begins with a byte order mark, mixes kinds of line ends, or has no newline at its end.
+    """The file begins with a byte order mark, mixes line endings, or has no newline at its end.
 
-    mdmem reads the file all the same, but some tools find no front matter behind the mark. An editor that changes all
-    lines to one kind of end changes every line, and the diff hides the real change; a single CR ends a line for some
-    readers alone. Whoever adds a line to a file without a last newline changes two lines, and merges conflict without
-    need.
+    mdmem reads such a file, but some tools find no front matter after a byte order mark. If an editor makes mixed line
+    endings uniform, every line changes, and the diff hides the real change. A single CR ends a line only for some
+    programs. If the last line has no newline, adding a line changes two lines, which causes needless merge conflicts.
 
     Fails:
 
@@ -79,8 +78,8 @@ def file_form(case: Case) -> Iterator[Finding]:
         status: active\\n
         We store times in UTC.⏏    (no newline)
 
-    Fix: save the file as UTF-8 without a mark, with one kind of line end, also behind the last line.
-    `mdmem check --fix` does it.
+    Fix: save the file as UTF-8 without a byte order mark, with the same line ending on all lines, including the last.
+    `mdmem check --fix` does this.
     """
     for address, document in case.documents:
         text = document.text
@@ -105,7 +104,10 @@ def file_form(case: Case) -> Iterator[Finding]:
 
 
 def _with_line_ends(document: Document, usual: str) -> Iterator[Edit]:
-    """Yield an edit for each line end of another kind; none if CR is usual, which our reader takes for no line end."""
+    """Yield an edit for each line ending that differs from the usual one; none if the usual one is CR.
+
+    mdmem does not treat a CR as the end of a line.
+    """
     wanted = {"CRLF": b"\r\n", "LF": b"\n"}.get(usual)
     for end in _END.finditer(document.data) if wanted else ():
         if end.group() != wanted:
@@ -115,19 +117,19 @@ def _with_line_ends(document: Document, usual: str) -> Iterator[Edit]:
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _FORBIDDEN = (
     "[\u00ad\u180e\u2028-\u202e\u2060-\u206f\ufeff]"
-    # Thai and Khmer part words with it.
+    # Thai and Khmer separate words with a zero-width space.
     "|(?<![\u0e00-\u17ff])\u200b"
-    # The joiners belong to Arabic and Indic scripts and to emoji.
+    # Arabic and Indic scripts and emoji need the zero-width joiners.
     "|(?<![\u0590-\u1fff\u2190-\U0010ffff])[\u200c\u200d]"
-    # Tags spell the flags of regions after a black flag, in seven characters at most.
+    # After a black flag emoji, up to seven tag characters form the flag of a region.
     "|(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+|(?<=\U0001f3f4)[\U000e0000-\U000e007f]{8,}"
-    # One selector chooses a variant of the sign before it; a row of them spells something.
+    # One variation selector after a character is normal, but several in a row may hide a text.
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 )
 _INVISIBLE = re.compile(_FORBIDDEN)
-# Without a script that runs from right to left, its marks mean nothing.
+# In a text without a right-to-left script, the marks for such scripts are not needed, either.
 _INVISIBLE_LEFT_TO_RIGHT = re.compile(_FORBIDDEN + "|[\u061c\u200e\u200f]")
-# A class alone is found much faster than the alternatives above.
+# A quick test, since searching for one character class is much faster than for the alternatives above.
 _CANDIDATE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
@@ -136,19 +138,19 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u05ff\u0620-\u08ff\ufb1d-\ufdff\ufe70-\ufe
 
 @check("invisible-characters", Severity.ERROR, aliases=("control-characters",), per_file=True)
 def invisible_characters(case: Case) -> Iterator[Finding]:
-    """The file has characters that do not show, such as control characters and zero-width spaces.
+    """The file has invisible characters, such as control characters and zero-width spaces.
 
-    A zero-width space in a key or an address makes it another one, though both look right. Marks that turn the
-    direction of text hide what a line says, and terminals obey control characters. In a key, an address or a file's
-    name they are an error, elsewhere a warning. Characters that emoji and scripts such as Persian or Thai need are
-    fine.
+    A zero-width space in a key or an address makes it different, although it looks the same. Marks that change the
+    direction of text can hide what a line says, and terminals execute control characters. In a key, an address or a
+    file name the finding is an error, elsewhere a warning. Characters that emoji and scripts such as Persian or Thai
+    need are fine.
 
     Fails:
 
         st\\u200batus: active
         title: \\x1b[31mNever\\x1b[0m retry a payment
 
-    Fix: type the word again, or remove the character at the column given; `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes
+    Fix: type the word again, or remove the character in the given column. `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes
     a terminal's colours.
     """
     yield from case.loaded("control-characters")
@@ -170,7 +172,7 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
 
 
 def _invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the paths with a character that does not show, with the first such."""
+    """Yield the paths with an invisible character, and the first such character of each."""
     entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
     for path in (*entries, *(file.path for file in case.catalog.others)):
         if not path.isprintable():
@@ -187,7 +189,7 @@ def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
                 # `"\e"` in quotes is a control character that the file itself does not contain.
                 message = f"`{name}` contains {_described(control.group())}, written as an escape"
                 yield Finding("control-characters", message, place, "remove the escape", address)
-            # Loading reports those in links.
+            # Invisible characters in links are reported when the file is loaded.
             matches = _invisible_in(text) if name not in LINK_FIELDS else []
             if matches:
                 message = f"{_described(matches[0].group())} in `{name}`"
@@ -195,7 +197,7 @@ def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
 
 
 def _invisible_in(text: str) -> list[re.Match[str]]:
-    """Return the characters of a text that do not show, without those that emoji and scripts need."""
+    """Return the invisible characters of a text, without those that emoji and scripts need."""
     if text.isascii() or not _CANDIDATE.search(text):
         return []
     pattern = _INVISIBLE if _RIGHT_TO_LEFT.search(text) else _INVISIBLE_LEFT_TO_RIGHT
@@ -203,7 +205,7 @@ def _invisible_in(text: str) -> list[re.Match[str]]:
 
 
 def _described(characters: str) -> str:
-    """Return the number and the name of the first of some characters."""
+    """Return the Unicode name and number of the first character."""
     name = unicodedata.name(characters[0], "control character").lower()
     return f"{name} U+{ord(characters[0]):04X}"
 
@@ -215,15 +217,15 @@ _WARNED = 64 * 1024
 def file_too_large(case: Case) -> Iterator[Finding]:
     """The file, or its front matter, is too large for one rule.
 
-    Models read memory into a limited context. A file over 64 KiB is a warning; a file over 1 MiB is an error and is not
-    read, and neither is a front matter over 16 KiB.
+    Models have a limited context. A file over 64 KiB is a warning. A file over 1 MiB, or a front matter over 16 KiB, is
+    an error and is not read.
 
     Fails:
 
         app/architecture/everything-we-know.md    (1.4 MiB)
 
-    Fix: split it into entries of one rule each, and keep logs and transcripts outside the memory; move long text from
-    the front matter into the body.
+    Fix: split it into entries of one rule each. Keep logs and transcripts outside the memory. Move long text from the
+    front matter into the body.
     """
     yield from case.loaded("file-too-large")
     yield from case.loaded("front-matter-too-large")
@@ -239,12 +241,12 @@ _LINKED = ("symlink", "path-escapes-root", "submodule")
 
 @check("symlink-or-submodule", Severity.ERROR, aliases=_LINKED)
 def symlink_or_submodule(case: Case) -> Iterator[Finding]:
-    """The memory contains a symbolic link, a submodule or another repository.
+    """The memory contains a symbolic link, a submodule or another repository, none of which mdmem reads.
 
-    A link gives one entry two addresses, and a Windows checkout has a text with the target's path instead. A link out
-    of the memory could bring any file of the machine into the context of a model. Files of another repository have
-    another history: commits and reviews here do not show them, and a fresh clone has an empty folder. mdmem follows and
-    reads neither.
+    A symbolic link gives one entry two addresses, and on Windows the checkout has a text file with the target's path
+    instead. A link that leads out of the memory could give any file of the machine to a model. Files of another
+    repository have another history, so commits and reviews here do not show them, and a fresh clone has an empty
+    folder.
 
     Fails:
 
@@ -252,8 +254,8 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
         app/rules/keys.md -> /home/someone/.ssh/id_ed25519
         shared/    (a submodule: it has a `.git`)
 
-    Fix: replace a link by the file itself, or remove it and name the other entry in `see`; move a repository out of the
-    memory, or take its entries in as files.
+    Fix: replace a link by the file itself, or remove it and list the other entry in `see`. Move a repository out of the
+    memory, or copy its entries into the memory as files.
     """
     for file in case.all_files:
         if file.kind is FileKind.SUBMODULE:
@@ -269,7 +271,7 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
 
 
 def _leaves_root(file: TreeFile) -> bool:
-    """Return whether a link's own text leads out of the root; an absolute one does on every other machine."""
+    """Return whether the target of a link is outside the root; an absolute target always counts as outside."""
     if file.target.startswith("/") or file.target[1:2] == ":":
         return True
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.target))
@@ -280,9 +282,9 @@ def _leaves_root(file: TreeFile) -> bool:
 def merge_marker(case: Case) -> Iterator[Finding]:
     """The file has an unresolved merge conflict.
 
-    Both sides of the conflict are in the file, and a reader takes them for one rule. The check needs all three marks at
-    the start of their lines, so a heading underlined with `=` is fine. `merge-conflict` reports merges that have not
-    happened yet.
+    The file contains both sides of the conflict, and a reader takes them for one rule. The check looks for all three
+    conflict markers at the start of lines, so a heading underlined with `=` is fine. For a merge that is not made yet,
+    `merge-conflict` reports conflicts.
 
     Fails:
 
@@ -292,7 +294,7 @@ def merge_marker(case: Case) -> Iterator[Finding]:
         We store local times.
         >>>>>>> feature
 
-    Fix: keep the right text, remove the three marks, and `git add` the file; `mdmem resolve` helps.
+    Fix: keep the right text, remove the three markers, and `git add` the file; `mdmem resolve` helps.
     """
     yield from (finding for finding in case.loaded("merge-marker") if finding.place.path not in case.unmerged)
     for file in case.catalog.others:
@@ -305,19 +307,19 @@ def merge_marker(case: Case) -> Iterator[Finding]:
 def unreadable(case: Case) -> Iterator[Finding]:
     """A file or folder exists but cannot be read.
 
-    It may contain an invariant, so the run is incomplete, and every retrieval lists the file as a problem.
+    It may contain an invariant, so the check is incomplete, and every answer lists the file as a problem.
 
     Fails:
 
         app/rules/use-utc.md    (permission denied)
 
-    Fix: give yourself the right to read it, for instance `chmod u+r FILE`, and run this again.
+    Fix: give yourself permission to read it, for example with `chmod u+r FILE`, and run the check again.
     """
     yield from case.loaded("unreadable")
 
 
 def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
-    """Return every file and folder by its path, each with the first file at or below it, in order."""
+    """Return every file and folder, sorted by path, each with the first file at or below it."""
     found: dict[str, str] = {}
     for path in sorted(paths):
         end = path.find("/")
@@ -331,7 +333,7 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
 def renaming(place: str, path: str, name: str | None = None) -> str:
     """Return the command that renames a file or folder; `path` is the first file at or below it.
 
-    Only an entry, a room or a wing has an address; all else is moved with git.
+    An entry, a room or a wing is renamed with `mdmem mv`, and everything else with git.
     """
     folder = place.rpartition("/")[0]
     is_entry = is_entry_place(place)
@@ -356,22 +358,23 @@ _UNPORTABLE = ("path-illegal-on-windows", "name-collision", "case-collision", "u
 
 @check("unportable-name", Severity.ERROR, aliases=_UNPORTABLE)
 def unportable_name(case: Case) -> Iterator[Finding]:
-    """Windows does not allow this file name, or two names differ only in capital letters or look the same.
+    """Windows does not allow the file name, or two names differ only in case or in invisible ways.
 
-    One such file stops everybody on Windows from checking out the repository: the name of a device (`con`, `aux`,
-    `nul`), `:`, `?`, `*` and the like, a dot or a blank at the end, or a name that is not UTF-8. On Windows and macOS
-    two names that fold to one are one file or folder: a checkout keeps one of them, and the next commit deletes the
-    other. An «é» can be one character, or an «e» and an accent, so a link that looks right may lead to the other file.
+    Windows forbids device names (`con`, `aux`, `nul`), characters such as `:`, `?` and `*`, a dot or a space at the
+    end, and names that are not UTF-8. One such file keeps everybody on Windows from checking out the repository. On
+    Windows and macOS, names that differ only in case are the same file. A checkout then keeps only one of the two
+    files, and the next commit deletes the other. An «é» can be one character, or an «e» and an accent, so a link that
+    looks right may lead to the other file.
 
     Fails:
 
         app/rules/aux.md
         app/rules/use-utc.md    and    app/rules/Use-UTC.md
 
-    Fix: rename an entry, a room or a wing with `mdmem mv`, which rewrites the links to it, another file with `git mv`;
-    or merge two entries into one. `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename an entry, a room or a wing with `mdmem mv`, which also changes the links to it, and other files with
+    `git mv`. Or merge the two entries into one. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
-    # Below a folder with such a name no path is usual.
+    # `unusual_paths` also has all paths in a folder with such a name.
     for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.others))).items():
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
@@ -388,7 +391,7 @@ def unportable_name(case: Case) -> Iterator[Finding]:
 
 
 def _better_name(place: str) -> str | None:
-    """Return the name that an entry, room or wing should have, if Windows allows that one."""
+    """Return the well-formed name for an entry, a room or a wing; None if Windows does not allow it, either."""
     kind = _KIND_BY_DEPTH.get(place.count("/"))
     better = well_formed(kind, place.rsplit("/", 1)[-1].removesuffix(".md")) if kind else None
     return better if better and not why_not_on_windows(better) else None
@@ -399,16 +402,17 @@ def _fold(name: str) -> str:
 
 
 def _collisions(case: Case) -> list[tuple[str, str, str, str]]:
-    """Return pairs of files or folders whose names fold to one, each with the first file at or below it.
+    """Return pairs of files or folders whose names differ only in case or Unicode form.
 
-    The tree and the index are compared apart: a file that was renamed on disk is in both, under two names.
+    Each comes with the first file at or below it. The tree and the index are compared separately, since a file that was
+    renamed on disk is in both, under two names.
     """
     on_disk = {file.path for file in case.all_files}
     in_index: set[str] = set()
-    # If git lists the tree, the index knows nothing else.
+    # If the tree itself comes from git, the index adds nothing.
     if case.facts is not None and not all(file.digest for file in case.all_files):
         wings = {_fold(name) for name in case.catalog.wings}
-        # At the repository's top the index has all of its code, too.
+        # If the root is the top of the repository, the index also has the code, so take only the wings.
         in_index = {path for path in case.facts.tracked if _fold(path.split("/", 1)[0]) in wings}
     apart = in_index if in_index != on_disk else ()
     return list(dict.fromkeys([*_pairs(on_disk), *_pairs(apart)]))
@@ -416,7 +420,7 @@ def _collisions(case: Case) -> list[tuple[str, str, str, str]]:
 
 def _pairs(paths: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
     below = files_and_folders(paths)
-    # If all whole paths differ folded, no parts of them are alike.
+    # Return early in the usual case that all folded paths differ.
     if len(set(map(_fold, below))) == len(below):
         return
     seen: dict[str, str] = {}
@@ -432,11 +436,12 @@ _WHERE = ("in the root", "in a wing but in no room", "below a room")
 
 @check("misplaced-file", Severity.WARNING, aliases=("stray-file", "odd-extension", "wrong-depth"))
 def misplaced_file(case: Case) -> Iterator[Finding]:
-    """A file in the memory is not where, or not called as, an entry is.
+    """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
-    The address of an entry is its path, `wing/room/entry-id`, and its file ends in `.md`, in lower case. mdmem reads no
-    other file, and no link can lead to one. For a `.md` file outside a room that is an error. The settings are
-    expected, and a `README.md` at the root, in a wing and in a room. The check does not look at files that git ignores.
+    The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. mdmem
+    reads no other file, and no link can lead to one. A `.md` file outside a room is an error, other files are a
+    warning. The settings, and a `README.md` in the root, a wing or a room, are expected. Files that git ignores are not
+    reported.
 
     Fails:
 
@@ -444,8 +449,8 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
         app/rules/diagram.png
         app/rules/use-utc.markdown
 
-    Fix: move an entry into a room and give it the ending `.md`; move any other file out of the memory, delete it, or
-    make git ignore it. `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: move an entry into a room and rename it to end in `.md`. Move any other file out of the memory, delete it, or
+    make git ignore it. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     taken = {file.path for file in case.catalog.files}
     for file in case.others:
@@ -473,7 +478,7 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
 
 
 def _room_place(folders: list[str], name: str, taken: Collection[str]) -> str | None:
-    """Return a free place in the room above a file, None outside any room."""
+    """Return a free path for a file in the room that contains its folder, or None outside any room."""
     if len(folders) < 2:
         return None
     room = "/".join(folders[:2])
@@ -488,21 +493,21 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 def bad_name(case: Case) -> Iterator[Finding]:
     """The name of a wing, a room or an entry does not follow the naming style.
 
-    Wings are lowercase_with_underscores, rooms and entries lowercase-with-hyphens, in letters of any language. With one
-    style nobody has to guess how to type an address.
+    Wings are lowercase_with_underscores, rooms and entries are lowercase-with-hyphens, in letters of any language. With
+    one style nobody must guess how to type an address.
 
     Fails:
 
         MyApp/Business Rules/Use UTC.md
 
-    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also rewrites the links to it.
-    `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also changes the links to it. `mdmem
+    check --unsafe-fixes` does this if one answer is likely.
     """
     for place, path in files_and_folders(case.unusual_paths).items():
         kind, style = _NAME_STYLES[place.count("/")]
         name = place.rsplit("/", 1)[-1]
         name = name.removesuffix(".md") if kind == "entry" else name
-        # A character that does not show, or that Windows refuses, is a graver finding of its own.
+        # Other checks report invisible characters and names that Windows does not allow.
         if is_well_formed(kind, name) or not name.isprintable() or why_not_on_windows(name):
             continue
         better = well_formed(kind, name)

@@ -1,4 +1,4 @@
-"""Checks of the front matter and their fixes: its fences, its syntax, its keys, and the values that it allows."""
+"""Checks of the front matter, and their fixes: its delimiter lines, its syntax, its keys and its values."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _FENCES = ("front-matter-missing", "fence-unterminated", "fence-variant", "secon
 
 @check("front-matter-fence", Severity.ERROR, aliases=_FENCES, per_file=True, same_when_ended=True)
 def front_matter_fence(case: Case) -> Iterator[Finding]:
-    """The file has no front matter, or one that does not begin and end with a line that is exactly `---`.
+    """The file has no front matter, or its front matter does not begin and end with a line that is exactly `---`.
 
-    An entry begins with its fields between two such lines. Without `type` and `status` mdmem does not read the text as
-    memory. Readers disagree about `----`, `+++`, `...`, and `---` with a blank behind it, so one entry would mean two
-    things. Without a closing line nobody can tell where the fields end. If a second front matter follows the first,
-    only the first is read; a tool that did not recognise the first one wrote the second.
+    An entry begins with its fields between two such lines. Without `type` and `status`, mdmem does not read the file as
+    an entry. Programs differ in whether they accept `----`, `+++`, `...`, or `---` with a space after it, so the entry
+    could mean two things. Without a closing line nobody can tell where the fields end. If a second front matter follows
+    the first, only the first is read. A tool that did not recognise the first one has written the second.
 
     Fails:
 
@@ -42,7 +42,7 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
         ----
 
     Fix: write exactly `---` as the first line of the file and after the last field; `mdmem new` writes such a file.
-    Merge two front matters into one. `mdmem check --fix` does it if no doubt is left.
+    Merge two front matters into one. `mdmem check --fix` does this if the meaning is certain.
     """
     yield from case.loaded("front-matter-missing", with_start)
     yield from case.loaded("fence-unterminated", with_end)
@@ -54,16 +54,16 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
 def yaml_syntax(case: Case) -> Iterator[Finding]:
     """The front matter is not valid YAML, so the entry cannot be read.
 
-    The usual causes are a colon and a blank inside a value, a value that begins with `@`, `*`, `%` or a backtick, a
-    tab, and a quote that is not closed.
+    Usual causes are a colon followed by a space inside a value, a value that begins with `@`, `*`, `%` or a backquote,
+    a tab, and a quotation mark that is not closed.
 
     Fails:
 
         title: Retries: three at most
         applies_to: **/*.py
 
-    Fix: put the value in quotes, as in `title: "Retries: three at most"`. `mdmem check --fix` does it if no doubt is
-    left.
+    Fix: put the value in quotation marks, such as `title: "Retries: three at most"`. `mdmem check --fix` does this if
+    the meaning is certain.
     """
     yield from case.loaded("yaml-syntax", with_syntax_fix)
 
@@ -77,14 +77,18 @@ _FORMER = (*_SHAPES, "unsupported-yaml", "wiki-link-value")
 
 @check("front-matter-shape", Severity.ERROR, aliases=_FORMER, per_file=True, same_when_ended=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
-    """The front matter has something else than lines of `key: value`, each key once.
+    """The front matter contains something other than lines of `key: value`, or the same key twice.
 
-    A key is one word, and a value is a text or a list of texts, so that every tool reads the same fields. Only
-    `relations`, `ignore` and keys that begin with `x-` may nest. A template such as `{{ title }}` nests, too. YAML
-    readers keep the last of two equal keys and say nothing, and a clean merge of two branches that each add `tags`
-    makes such a file. Aliases can expand a few lines to gigabytes, and tags make some readers run code: a value that
-    begins with `&`, `*` or `!` is taken for one, and a line that begins with `--- ` starts another document. `[[x]]` is
-    a list in a list, so other tools see no link; in the body it is fine.
+    A key is one word, and a value is a text or a list of texts, so that every tool reads the same fields.
+
+    - Only `relations`, `ignore` and keys that begin with `x-` may contain nested values. A template such as `{{ title
+      }}` also counts as nested.
+    - If a key is there twice, YAML readers silently keep the last value. A merge of two branches that both add `tags`
+      causes this.
+    - A value that begins with `&`, `*` or `!` is an anchor, an alias or a tag in YAML. Aliases can expand a few lines
+      to gigabytes, and tags can make some readers run code.
+    - A line that begins with `--- ` starts another YAML document.
+    - `[[x]]` is a list in a list, so other tools see no link; in the body it is fine.
 
     Fails:
 
@@ -94,9 +98,10 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
         title: !important read this first
         supersedes: [[app/rules/local-times]]
 
-    Fix: write plain text, as in `owner: navigation`, without dashes before the keys, and in quotes if it begins with
-    `&`, `*` or `!`; write `supersedes: [app/rules/local-times]`; keep one of two equal keys; put a structure under a
-    key of your own, as in `x-owner:`. `mdmem check --fix` takes the brackets of a link away if no doubt is left.
+    Fix: write plain text, such as `owner: navigation`, without hyphens before the keys. Put a value that begins with
+    `&`, `*` or `!` in quotation marks. Write `supersedes: [app/rules/local-times]`. Keep one of two equal keys. Put
+    nested values under your own key, such as `x-owner:`. `mdmem check --fix` removes the extra brackets of a link if
+    the meaning is certain.
     """
     for code in _SHAPES:
         yield from case.loaded(code)
@@ -107,7 +112,7 @@ _LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
 
 
 def _without_brackets(document: Document, finding: Finding) -> Finding:
-    """Remove the brackets if they are in one line."""
+    """Return a finding with the fix that removes the brackets, if they are on one line."""
     start = line_start(document, finding.place.line) + finding.place.column - 1
     text = document.text[start : start + finding.place.width]
     inner = _LINK.fullmatch(text)
@@ -118,10 +123,10 @@ def _without_brackets(document: Document, finding: Finding) -> Finding:
 
 @check("unknown-field", Severity.ERROR, aliases=("key-spelling", "unknown-key"), per_file=True, same_when_ended=True)
 def unknown_field(case: Case) -> Iterator[Finding]:
-    """A key is not the name of a field, or is another spelling of one, so its value is not read.
+    """A key is not the name of a field, or is a misspelled one, so its value is not read.
 
-    An entry with `superseded-by` looks as if no other entry had replaced it, so another spelling is an error; any other
-    key is a warning. Keys that begin with `x-` are your own: mdmem keeps and never interprets them.
+    A misspelled field is an error: an entry with `superseded-by` looks as if no other entry had replaced it. Any other
+    unknown key is a warning. Keys that begin with `x-` are yours; mdmem keeps them and ignores their values.
 
     Fails:
 
@@ -129,8 +134,8 @@ def unknown_field(case: Case) -> Iterator[Finding]:
         Status: active
         colour: red
 
-    Fix: write the field's own name, as in `superseded_by` and `status`, or put `x-` before a key of your own.
-    `mdmem check --fix` does it if no doubt is left.
+    Fix: write the correct name of the field, such as `superseded_by` or `status`, or put `x-` before your own key.
+    `mdmem check --fix` does this if the meaning is certain.
     """
     yield from case.loaded("key-spelling", _with_known_key)
     yield from (replace(one, severity=Severity.WARNING) for one in case.loaded("unknown-key"))
@@ -139,7 +144,7 @@ def unknown_field(case: Case) -> Iterator[Finding]:
 def _with_known_key(document: Document, finding: Finding) -> Finding:
     key, _ = field_at(document, finding.place) or (None, 0)
     meant = known_spelling(key) if key else None
-    # If the right key is there, too, nobody can tell which of the two values counts.
+    # If the correct key exists, too, nobody can tell which of the two values is meant.
     if meant is None or meant in (document.fields or ()):
         return finding
     return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)
@@ -153,19 +158,19 @@ def _with_known_key(document: Document, finding: Finding) -> Finding:
     same_when_ended=True,
 )
 def lost_value(case: Case) -> Iterator[Finding]:
-    """A field has no value, or a `#` cuts off the rest of it.
+    """A field has no value, or a `#` cuts off the rest of the value.
 
-    Somebody forgot the value, or lost it in an edit. YAML readers take it for `null`, which some write back into the
-    file. In YAML a blank and `#` begin a comment; the check reports a `#` without a blank behind it, which usually
-    belongs to a number or the name of a channel.
+    Somebody forgot the value or lost it in an edit. YAML reads such a field as `null`, and some tools write `null` back
+    into the file. In YAML, a space and `#` begin a comment. The check reports a `#` without a space after it, which
+    usually belongs to a number or the name of a channel.
 
     Fails:
 
         owner:
         title: Update #2 done        (the title is `Update`)
 
-    Fix: write a value, or remove the line; put the whole value in quotes, as in `title: "Update #2 done"`, or write
-    `# ` with a blank if a comment is meant. `mdmem check --fix` does it if no doubt is left.
+    Fix: write a value, or remove the line. Put the whole value in quotation marks, such as `title: "Update #2 done"`,
+    or write `# ` with a space if you mean a comment. `mdmem check --fix` does this if the meaning is certain.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
     yield from case.loaded("comment-truncates-value", with_whole_value)
@@ -175,7 +180,7 @@ def lost_value(case: Case) -> Iterator[Finding]:
 
 
 def _without_key(document: Document, finding: Finding) -> Finding:
-    """Remove the key if its line has nothing else: somebody wants to remember a comment there."""
+    """Return a finding with the fix that removes the key, unless its line has a comment."""
     key, _ = field_at(document, finding.place) or (None, 0)
     line = document.text.split("\n")[finding.place.line - 1]
     if key is None or "#" in line:
@@ -187,8 +192,8 @@ def _without_key(document: Document, finding: Finding) -> Finding:
 def missing_field(case: Case) -> Iterator[Finding]:
     """A required field is missing or empty: `type`, `status` or `created_at`.
 
-    The type is an entry's authority, the status says whether it applies, and `created_at` orders it among others.
-    Without type or status the entry cannot be read, and every retrieval lists it as a problem.
+    The type is an entry's authority, the status says whether it applies, and `created_at` gives its place in the order
+    of entries. Without type or status the entry cannot be read, and every answer lists it as a problem.
 
     Fails:
 
@@ -197,14 +202,14 @@ def missing_field(case: Case) -> Iterator[Finding]:
         created_at: 2026-03-05
         ---
 
-    Fix: add the field; here `status: draft` until the decision is approved. `mdmem check --fix` corrects a misspelt
+    Fix: add the field; here `status: draft` until the decision is approved. `mdmem check --fix` corrects a misspelled
     key.
     """
     yield from case.loaded("missing-field", _with_missing_key)
 
 
 def _with_missing_key(document: Document, finding: Finding) -> Finding:
-    """Correct a key that is one slip of the pen from the missing one; nothing else tells the value."""
+    """Return a finding with the fix that corrects a key which differs from the missing one by one typing mistake."""
     meant, fields = finding.cause, fields_of(document)
     if meant in fields:
         return finding
@@ -214,18 +219,18 @@ def _with_missing_key(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, f"Write `{meant}` for `{slips[0]}`", rename_key, document, slips[0], meant)
 
 
-# Our globs are read as git reads these.
+# git's prefix for globs. mdmem's globs have the same meaning without it.
 _GLOB = ":(glob)"
 _NESTING = frozenset({"ignore", "relations"})
 
 
 @check("invalid-value", Severity.ERROR, aliases=("wrong-type", "unknown-type", "unknown-status"), per_file=True)
 def invalid_value(case: Case) -> Iterator[Finding]:
-    """A value is not one that its field may have, so it is not read.
+    """A field has a value that it does not allow, so the value is not read.
 
-    `confidence: high` ranks nothing, and a list under `owner` names nobody. A list field with a single item may be a
-    plain value. The type is an entry's authority, and the status says whether it applies: without a known one the entry
-    is not read at all, and every retrieval lists it as a problem.
+    `confidence: high` is not a number, and a list in `owner` is not one name. A list field with a single item may be
+    written as a plain value. The type is an entry's authority, and the status says whether it applies. If one of these
+    two is invalid, the entry cannot be read, and every answer lists it as a problem.
 
     Fails:
 
@@ -234,10 +239,11 @@ def invalid_value(case: Case) -> Iterator[Finding]:
         type: desicion
         status: superseded
 
-    Fix: write a whole number from 1, a number from 0 to 1, or one text; or rename the key to `x-...` to keep the value.
-    As the type write invariant, decision, pattern or note, and use `label` for another kind of entry. As the status
-    write `active` for accepted, `draft` for proposed, `under_review` for doubted, or `deprecated` for ended, with
-    `superseded_by` if it was replaced. `mdmem check --fix` corrects a slip, and a value with one meaning.
+    Fix: write a whole number from 1, a number from 0 to 1, or one text, as the field requires; or rename the key to
+    `x-...` to keep the value. The type must be invariant, decision, pattern or note; use `label` for other kinds of
+    entries. The status must be `active` (for accepted), `draft` (for proposed), `under_review` (for doubtful), or
+    `deprecated` (for a rule that no longer applies), with `superseded_by` if it was replaced. `mdmem check --fix`
+    corrects typing mistakes and values with only one possible meaning.
     """
     yield from case.loaded("wrong-type", _converted)
     yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
@@ -245,7 +251,7 @@ def invalid_value(case: Case) -> Iterator[Finding]:
 
 
 def _converted(document: Document, finding: Finding) -> Finding:
-    """Write a value in the form of its field, if that says the same."""
+    """Return a finding with the fix that writes a value in the form of its field, if the meaning stays the same."""
     name, item = field_at(document, finding.place) or ("", 0)
     value = fields_of(document).get(name)
     if isinstance(value, list) and name == "applies_to":
@@ -264,7 +270,7 @@ def _plain_value(name: str, value: object) -> str | None:
 
 
 def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
-    """Correct one slip of the pen, and another format's word that has but one meaning."""
+    """Return a finding with the fix that corrects a typing mistake, or translates a word of another format."""
     value = str(fields_of(document).get(name))
     meant = certainly_meant(value, allowed) or certain_value(value, allowed)
     return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
@@ -272,10 +278,10 @@ def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: F
 
 @check("field-not-for-type", Severity.WARNING, per_file=True)
 def field_not_for_type(case: Case) -> Iterator[Finding]:
-    """A field belongs to another type of entry, so nobody reads it here.
+    """A field belongs to another type of entry, so it is ignored here.
 
-    `trigger`, `repeatable_steps` and `exclusions` belong to patterns, `objective`, `actions_taken` and the like to
-    sessions, `entity` and `relations` to entities.
+    `trigger`, `repeatable_steps` and `exclusions` belong to patterns; `objective`, `actions_taken` and similar fields
+    to sessions; `entity` and `relations` to entities.
 
     Fails:
 
@@ -293,18 +299,18 @@ _LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "n
 
 @check("list-form", Severity.WARNING, aliases=("duplicate-list-item", "tag-with-comma"), per_file=True)
 def list_form(case: Case) -> Iterator[Finding]:
-    """A list has the same item twice, or one tag contains a comma.
+    """A list has the same item twice, or a tag contains a comma.
 
-    A clean merge of two branches that each add `executor` to `tags` makes such a list. Case counts for globs only.
-    Steps and actions may repeat, and links have the check `needless-link`. Without brackets `web, views` is one text,
-    so a filter for `web` or for `views` misses the entry.
+    A merge of two branches that both add `executor` to `tags` causes such a list. Case is ignored, except in globs.
+    Steps and actions may repeat, and `needless-link` reports repeated links. Without brackets, `web, views` is a single
+    tag, so a filter for `web` or `views` does not find the entry.
 
     Fails:
 
         tags: [executor, navigation, Executor]
         tags: web, views
 
-    Fix: remove the second item; write a list, as in `tags: [web, views]`. `mdmem check --fix` does it.
+    Fix: remove the second item; write a list, such as `tags: [web, views]`. `mdmem check --fix` does this.
     """
     for entry, document in case.entries:
         for name in (name for name in _LISTS if len(getattr(entry, name)) > 1):
@@ -338,7 +344,7 @@ def _parts(tag: str) -> list[str]:
     return [part.strip() for part in tag.split(",") if part.strip()]
 
 
-# The fixes of fences and of lines that YAML refuses or misreads; each is parsed again before it is offered.
+# Fixes for the delimiter lines, and for lines with YAML errors. Each fix is tested by parsing the changed file.
 _BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
 _INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*#", re.MULTILINE)
@@ -356,7 +362,7 @@ def with_end(document: Document, finding: Finding) -> Finding:
     indented, blank = _INDENTED_END.search(text), _BLANK.search(text)
     if indented is not None and (blank is None or indented.start() < blank.start()):
         return _if_certain(document, finding, *replace_span(document, indented.start(), indented.end(), "---"))
-    # A `#` may be a comment or the heading of the body, and a known field further down belongs above the fence.
+    # Offer no fix if there is a `#`, which may be a comment or a heading, or if a known field follows further down.
     if blank is None or blank.start() == len(text) or _COMMENT.search(text, 0, blank.start()):
         return finding
     if any(found[1] in KNOWN_FIELDS for found in _FIELD.finditer(text, blank.start())):
@@ -366,7 +372,7 @@ def with_end(document: Document, finding: Finding) -> Finding:
 
 
 def with_start(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that writes the opening fence above the first field."""
+    """Return a finding with the fix that writes `---` above the first field."""
     start = len(document.text) - len(document.text.lstrip("\r\n"))
     found = _FIELD.match(document.text, start)
     if found is None or found[1] not in KNOWN_FIELDS:
@@ -375,7 +381,7 @@ def with_start(document: Document, finding: Finding) -> Finding:
 
 
 def with_exact_fences(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that writes exactly `---`, at both ends if both are wrong."""
+    """Return a finding with the fix that writes exactly `---`, on both delimiter lines if both are wrong."""
     first = _exact(document, finding)
     mended = parse_document(document.path, apply_edits(document.data, [first]))
     again = next((one for one in mended.findings if one.code == finding.code), None)
@@ -407,7 +413,7 @@ def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
 
 
 class _Rewrite(Struct, frozen=True):
-    """Characters of one line to replace; `meant` is the value that the field, or one of its items, must have then."""
+    """A replacement of characters in one line; `meant` is the value that the field or item must have afterwards."""
 
     start: int
     end: int
@@ -416,13 +422,13 @@ class _Rewrite(Struct, frozen=True):
 
 
 def with_syntax_fix(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `yaml-syntax` with its fix, if the cause leaves no doubt about the meaning."""
+    """Return a finding of `yaml-syntax` with its fix, if the cause makes the meaning certain."""
     make = _REWRITES.get(finding.cause)
     return _with_rewrite(document, finding, make) if make is not None else finding
 
 
 def with_whole_value(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that quotes the value up to the end of the line."""
+    """Return a finding with the fix that puts the value, up to the end of the line, in quotation marks."""
     return _with_rewrite(document, finding, _uncut)
 
 
@@ -430,7 +436,7 @@ def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int
     start = line_start(document, finding.place.line)
     line, *following = document.text[start:].split("\n", 2)
     rewrite = make(line.rstrip("\r"), finding.place.column - 1)
-    # The next line may continue the value.
+    # Offer no fix if the next line may be part of the value.
     ends_here = len(following) > 0 and _KEY_LINE.match(following[0]) is not None
     if rewrite is None or (rewrite.meant is not None and not ends_here):
         return finding
@@ -441,19 +447,19 @@ def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int
 
 
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
-    """Return whether the line has the right value now; if YAML refuses another line, whether it accepts this one."""
+    """Return whether a fix gives the line the right value, or at least moves the first YAML error to a later line."""
     mended = parse_document(document.path, apply_edits(document.data, edits))
     if any(one.code == finding.code and one.place.line <= finding.place.line for one in mended.findings):
         return False
     if mended.fields is None:
-        # A file that could be read must stay so.
+        # If the file could be parsed before the fix, it must also be parsed after it.
         return document.fields is None and all(one.place.line > finding.place.line for one in mended.findings)
     values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
     return meant is None or meant in values
 
 
 def _plain(line: str, column: int) -> _Rewrite | None:
-    """Quote a value that begins with a sign, or that contains a colon and a blank."""
+    """Quote a value that begins with a special character, or that contains a colon and a space."""
     found = _LINE.match(line)
     if found is None or not found["value"] or not found["before"].strip() or " #" in found["value"]:
         return None
@@ -470,7 +476,7 @@ def _uncut(line: str, _: int) -> _Rewrite | None:
     found = _LINE.match(line)
     if found is None or not found["value"] or not found["before"].strip():
         return None
-    # A `#` with a blank behind it is a comment, and stays one.
+    # A `#` followed by a space begins a comment, which stays a comment.
     value = re.split(r"\s+#(?=\s|\Z)", found["value"])[0]
     if not re.match(r"[^\s'\"\[{|>&*!]", value) and not value.startswith("#"):
         return None
@@ -479,7 +485,7 @@ def _uncut(line: str, _: int) -> _Rewrite | None:
 
 
 def _open_quote(line: str, column: int) -> _Rewrite | None:
-    """Close a double quote at the end of its line; a single one may be an apostrophe."""
+    """Close a double quotation mark at the end of its line; a single one is left, since it may be an apostrophe."""
     value = line[column:].rstrip()
     if value.count('"') != 1 or not value.startswith('"') or "\\" in value or " #" in value:
         return None
@@ -488,13 +494,13 @@ def _open_quote(line: str, column: int) -> _Rewrite | None:
 
 
 def _tab(line: str, column: int) -> _Rewrite | None:
-    """Write blanks for a tab: two if it indents, one if it separates."""
+    """Replace tabs by spaces: two for each tab in the indentation, otherwise one for all."""
     width = len(line) - column - len(line[column:].lstrip("\t"))
     is_indent = not line[:column].strip()
     return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None
 
 
-# By the causes that `yaml_loader` finds.
+# The functions that make a fix, by the cause that `yaml_loader` reports.
 _REWRITES: Mapping[str, Callable[[str, int], _Rewrite | None]] = {
     "second colon": _plain,
     "first character": _plain,

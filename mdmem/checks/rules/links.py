@@ -1,4 +1,4 @@
-"""Checks of the links from one entry to another."""
+"""Checks of links between entries."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import Reference
 
-# The likeliest addresses are compared letter by letter.
+# The number of most likely addresses that are compared letter by letter.
 _COMPARED = 8
-# A piece that more addresses share says nothing.
+# A piece of a name that more addresses than this have is ignored.
 _COMMON = 200
 _CLOSE = 0.7
 _SHOWN = 3
-# `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and any text of several words; an address is one word.
+# Matches `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and any text of several words, since an address has no spaces.
 _OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
 _IN_INDEX = "git's index"
 _NUMBER = re.compile(r"\d+")
@@ -38,7 +38,8 @@ _NUMBER = re.compile(r"\d+")
 def link_placeholder(case: Case) -> Iterator[Finding]:
     """A link field contains a word such as `n/a`, `none` or `tbd` instead of an address.
 
-    A reader that follows links would look for an entry called `n/a`, and a check for a successor would find one.
+    A program that follows links would look for an entry called `n/a`, and a check for a missing successor would accept
+    it.
 
     Fails:
 
@@ -58,9 +59,10 @@ def _without_placeholder(document: Document, finding: Finding) -> Finding:
 
 
 class _Fate(Struct, frozen=True):
-    """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
+    """What happened to a missing address, as the end of a sentence, and the addresses that may be meant, best first.
 
-    `certain` is the address it moved to, as git knows; `unadded` is the file that git lacks, quoted for a shell.
+    `certain` is the address to which git says that it moved. `unadded` is a file that is not in git, quoted for a
+    shell.
     """
 
     story: str
@@ -69,7 +71,7 @@ class _Fate(Struct, frozen=True):
     unadded: str | None = None
 
     def help(self, first: Sequence[str] = ()) -> str:
-        """Return the help: what to type; the addresses in `first` are suggested before all others."""
+        """Return the hint for the user; the addresses in `first` are suggested first."""
         if self.unadded:
             return f"run `git add {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
@@ -80,12 +82,12 @@ class _Fate(Struct, frozen=True):
 
 
 class _MissingTargets(Struct, frozen=True, dict=True):
-    """What became of the addresses in one case that lead nowhere; git is asked at the first question."""
+    """Finds out what happened to missing addresses; git is only asked if there is such an address."""
 
     case: Case
 
     def fate(self, written: str, near: str) -> _Fate:
-        """Return the fate of a missing address: moved, deleted, ignored, or never there.
+        """Return what happened to a missing address: it moved, was deleted, is ignored, or never existed.
 
         `near` is the address of the entry with the link.
         """
@@ -96,7 +98,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near, *found)
 
     def _fate_of_deleted(self, gone: str, near: str, commit: str, moved: str | None) -> _Fate:
-        """Follow the moves of a file to where it is now, or to the commit that deleted it."""
+        """Follow the moves of a file to its current address, or to the commit that deleted it."""
         present, followed, to = self.case.catalog.addresses, {gone}, _address(moved)
         while to is not None and to not in present and to not in followed:
             step = self._lost.get(to)
@@ -112,9 +114,10 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, near))
 
     def is_outside(self, written: str, near: str) -> bool:
-        """Return whether a text plainly names something outside of any memory: a web page, or a document by its number.
+        """Return whether a text certainly means something outside the memory: a web page, or a document by its number.
 
-        A text that may mean an entry of this memory, or a number as its own entries have them, does not.
+        A text that may mean an entry of this memory, by its words or by a number like those of its entries, does not
+        count.
         """
         if "://" in written or not _OUTSIDE.match(written):
             return "://" in written
@@ -124,12 +127,12 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     @cached_property
     def _series(self) -> frozenset[str]:
-        """Return every beginning of an entry-id up to a hyphen."""
+        """Return the beginning of each entry-id up to each hyphen."""
         ids = map(_entry_id, self.case.catalog.addresses)
         return frozenset(one[: hyphen.end()] for one in ids for hyphen in re.finditer("-", one))
 
     def _nearest(self, written: str, near: str) -> tuple[str, ...]:
-        """Return up to three addresses, the likeliest first: those of the same entry-id, else like ones of one wing."""
+        """Return up to three addresses, best first: with the same entry-id, else similar ones in the same wing."""
         parts = written.removesuffix(".md").strip("./").split("/")
         wing, entry_id = (parts if len(parts) > 2 else near.split("/"))[0], parts[-1].lower()
         same = [address for address in self._by_piece.get(("", entry_id), ()) if address != near]
@@ -137,7 +140,8 @@ class _MissingTargets(Struct, frozen=True, dict=True):
             return tuple(sorted(same, key=lambda address: (not address.startswith(f"{wing}/"), address))[:_SHOWN])
         groups = [self._by_piece.get((wing, piece), ()) for piece in _pieces(entry_id)]
         shared = Counter(address for group in groups if len(group) <= _COMMON for address in group)
-        # Another number is no slip of the pen: `adr-12` is as near to `adr-13` as to `adr-2`.
+        # Numbers must be equal, since a wrong number is no typing mistake: `adr-12` is as similar to `adr-13` as to
+        # `adr-2`.
         numbers = _NUMBER.findall(entry_id)
         likely = [one for one, _ in shared.most_common() if _NUMBER.findall(_entry_id(one)) == numbers and one != near]
         by_id = {_entry_id(address): address for address in likely[:_COMPARED]}
@@ -145,7 +149,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     @cached_property
     def _by_piece(self) -> dict[tuple[str, str], list[str]]:
-        """Return the addresses by wing and piece of their entry-id, and by the whole of it without a wing."""
+        """Return the addresses by wing and piece of the entry-id, and by "" and the whole entry-id."""
         found: dict[tuple[str, str], list[str]] = {}
         for address in sorted(self.case.catalog.addresses):
             entry_id = _entry_id(address)
@@ -156,7 +160,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     @cached_property
     def _lost(self) -> dict[str, _Fate | tuple[str, str | None]]:
-        """Return the fate of each address that git knows of, or the commit that deleted it and its new path."""
+        """Return what happened to each address that git knows, or the commit that deleted it and its new path."""
         facts = self.case.facts
         if facts is None:
             return {}
@@ -174,7 +178,7 @@ def _address(path: str | None) -> str | None:
 
 
 def _pieces(entry_id: str) -> set[str]:
-    """Return the words of an entry-id, its start and its end: a typo leaves most of them whole."""
+    """Return the words of an entry-id, its start and its end; a typing mistake changes few of these pieces."""
     return {f"^{entry_id[:3]}", f"{entry_id[-3:]}$", *re.split(r"[-_. ]+", entry_id)}
 
 
@@ -188,18 +192,20 @@ _URL_HELP = "move it into the body, or into an `x-` field; a link field takes ad
 
 @check("dangling-link", Severity.ERROR)
 def dangling_link(case: Case) -> Iterator[Finding]:
-    """A link of a front matter leads to no entry.
+    """A link in a front matter leads to no entry.
 
-    The reader misses the rule, and a supersession that leads nowhere hides the current one. The finding says what
-    happened to the address: it never existed, moved, was deleted in a commit, or git ignores it or does not have it
-    yet. A URL or the number of a document such as `RFC 6120` may be a predecessor or successor outside the memory.
+    The reader misses the linked rule. If the link is a supersession, the current entry cannot be found. The finding
+    says what happened to the address: it never existed, was moved, was deleted in a commit, is ignored by git, or is
+    not in git yet. `supersedes` and `superseded_by` may also contain a URL or the number of a document outside the
+    memory, such as `RFC 6120`.
 
     Fails:
 
         see: [react/anti-patterns/indx-as-key]
 
-    Fix: write the address that was meant; the finding lists the nearest ones. If an entry was renamed,
-    `git grep OLD-ADDRESS` lists the entries that still name it. `mdmem check --fix` does it if no doubt is left.
+    Fix: write the address that was meant; the finding lists similar ones. If an entry was renamed, `git grep
+    OLD-ADDRESS` lists the entries that still mention the old address. `mdmem check --fix` does this if the meaning is
+    certain.
     """
     missing = _MissingTargets(case)
     for link in case.distinct_links:
@@ -212,13 +218,13 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         is_url = "://" in link.written
         message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
         help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
-        # A supersession hides what is current, so it is as severe on an entry that has ended.
+        # A broken supersession hides the current entry, so it is also an error on a deprecated entry.
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
         yield with_link(found, case, link, fate.certain) if fate.certain else found
 
 
 def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
-    """Return the entries that name this one at the other end of a supersession, while this one does not name them."""
+    """Return the entries that say they are linked with this one by supersession, but that this one does not list."""
     lineage = case.catalog.lineage
     ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
     named = link.entry.links(link.field)
@@ -227,10 +233,11 @@ def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
 
 @check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
 def link_not_tracked(case: Case) -> Iterator[Finding]:
-    """A link leads to an entry that is on disk here but not in git.
+    """A link leads to an entry that is on disk but not in git.
 
-    The link works here and leads nowhere for everybody else. A link between two files that are both not in git yet is
-    fine. A file that is not added yet is a warning, an ignored one an error: `git add` passes it over.
+    The link works on this machine and leads nowhere for everybody else. A link between two files that are both not in
+    git yet is fine. If the linked file is not added yet, the finding is a warning. If git ignores it, the finding is an
+    error, because `git add` skips it.
 
     Fails:
 
@@ -255,17 +262,17 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
 
 @check("link-form", Severity.WARNING, aliases=("short-address", "link-by-path"))
 def link_form(case: Case) -> Iterator[Finding]:
-    """A link is short or a path instead of the full address.
+    """A link is a short address or a path instead of the full address.
 
-    mdmem understands it, but `git grep` for an address finds only full ones, and a short one or a path may change its
-    meaning when the entry moves. Markdown links in the body are paths and are fine.
+    mdmem understands it, but `git grep` for an address finds only full addresses, and a short address or a path may
+    mean another entry after the entry moved. Markdown links in the body are paths and are fine.
 
     Fails:
 
         see: [index-as-key]
         see: [../rules/retry.md]
 
-    Fix: write `wing/room/entry-id`, without `.md`; the finding names it. `mdmem check --fix` does it.
+    Fix: write `wing/room/entry-id` without `.md`; the finding says the address. `mdmem check --fix` does this.
     """
     for link in case.all_links:
         written = link.written if isinstance(link, Link) else link.link.target
@@ -280,10 +287,11 @@ def link_form(case: Case) -> Iterator[Finding]:
 
 @check("needless-link", Severity.ERROR, aliases=("self-link", "duplicate-link"))
 def needless_link(case: Case) -> Iterator[Finding]:
-    """An entry links to itself, or a link field names the same entry twice.
+    """An entry links to itself, or a link field lists the same entry twice.
 
-    A link to itself is left over from a copied file or a rename, and the right one is missing. A merge of two branches
-    that each add a link keeps both, which is a warning. The full and the short form of an address count as one.
+    A link to itself is usually left over from a copied file or a rename, and the right link is missing. If two branches
+    both add a link, a merge keeps both, which is a warning. A full and a short address of the same entry count as the
+    same.
 
     Fails:
 
@@ -299,7 +307,7 @@ def needless_link(case: Case) -> Iterator[Finding]:
         if meant == address and earlier is link:
             message, help_ = f"`{link.field}` names the entry itself", "remove it, or write what was meant"
             found = case.on_link(link, message, help_, former="self-link")
-            # An entry needs something to override, and a deprecated one a cause.
+            # Offer no fix if the link is the only override, or the only explanation why the entry is deprecated.
             is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
             document = case.catalog.document(link.entry.path)
             if not is_needed and not is_only_cause(document, link.field, link.item):
@@ -315,24 +323,25 @@ def needless_link(case: Case) -> Iterator[Finding]:
 
 
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
-# `[index](0)` and `f[T](x)` in prose about code are not links to files, nor is a URL that was written wrong.
+# A link target must look like a path, since `[index](0)` and `f[T](x)` in a text about code are no links.
 _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"`\\]+")
 
 
 @check("body-link-broken", Severity.WARNING)
 def body_link_broken(case: Case) -> Iterator[Finding]:
-    """A cross-reference in a body leads nowhere.
+    """A link in a body leads nowhere.
 
-    The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files and link definitions
-    outside code. A Markdown link counts from its file and may lead to any file that git tracks; without git the check
-    reads only links to Markdown files of the memory. `[[word]]`, one plain word, is taken for text.
+    The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files, and link
+    definitions, but no code. A Markdown link is relative to its file and may lead to any file that git tracks. Outside
+    git, only links to Markdown files of the memory are checked. `[[word]]` with a single plain word counts as text.
 
     Fails:
 
         [see: react/anti-patterns/indx-as-key]
         [the reasons](../architecture/gone.md)
 
-    Fix: write what was meant; the finding lists the nearest addresses. `mdmem check --fix` does it if no doubt is left.
+    Fix: write the address that was meant; the finding lists similar ones. `mdmem check --fix` does this if the meaning
+    is certain.
     """
     lost = [one for one in case.references if one.target is None]
     if not lost:
@@ -358,11 +367,14 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
 
 
 def _certainly_meant(fate: _Fate, written: str) -> str | None:
-    """Return where the file moved to, or the only near address if it differs by its folder or one typo."""
+    """Return the address to which the file moved, or the only similar address if it is certainly meant; else None.
+
+    It is certain if only the folder differs, or if there is one typing mistake.
+    """
     if fate.certain or len(fate.meant) != 1:
         return fate.certain
     wanted, near = (address.removesuffix(".md").rsplit("/", 1)[-1] for address in (written, fate.meant[0]))
-    # `retry-v1` and `retry-v2` are two entries.
+    # The numbers must be equal, since `retry-v1` and `retry-v2` are two entries.
     same_numbers = _NUMBER.findall(wanted) == _NUMBER.findall(near)
     return fate.meant[0] if same_numbers and is_slip(wanted, near) else None
 
@@ -376,7 +388,7 @@ def _path_help(fate: _Fate, address: str) -> str:
 
 
 def _is_address(found: Reference, prose: str) -> bool:
-    """Return whether a reference is meant for an entry: `[[packages]]` is TOML, `[[1, 2]]` a list."""
+    """Return whether a reference is meant for an entry; `[[packages]]` is TOML, and `[[1, 2]]` is a list."""
     if not _ADDRESS.fullmatch(found.link.target):
         return False
     bracket = prose.rfind("[", 0, found.link.offset)
@@ -388,28 +400,28 @@ def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: Trac
         return False
     if tracked is not None:
         return not tracked.has(path)
-    # Hidden files are not listed, and nothing is known about files outside the root.
+    # Outside git, hidden files and files outside the root are unknown, so links to them are not reported.
     return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path
 
 
-# `amendment-invalid` is about amendments of ended entries.
+# The fields that may link to superseded entries; `amendment-invalid` checks `amends`.
 _HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 
 
 @check("link-to-superseded", Severity.WARNING)
 def link_to_superseded(case: Case) -> Iterator[Finding]:
-    """A current entry links to one that is superseded.
+    """A current entry links to a superseded entry.
 
-    Whoever follows the link reads a rule that no longer applies. Supersession links, links of a session to what it
-    `produced`, and links from an entry to its own predecessor are fine.
+    A reader who follows the link reads a rule that no longer applies. Supersession links, the `produced` links of a
+    session, and links to an entry's own predecessor are fine.
 
     Fails:
 
         status: active
         see: [app/rules/retry-v1]     (superseded by app/rules/retry-v2)
 
-    Fix: write the address of the current entry, which the finding names. `mdmem check --unsafe-fixes` does it if one
-    answer is likely.
+    Fix: write the address of the current entry, which the finding mentions. `mdmem check --unsafe-fixes` does this if
+    one answer is likely.
     """
     lineage = case.catalog.lineage
     for link in case.all_links:
@@ -429,7 +441,7 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
 
 
 def _is_history(link: Link | Reference) -> bool:
-    """Return whether a link records what was: a supersession, or what a session produced."""
+    """Return whether a link records the past: a supersession, an amendment, or the results of a session."""
     if not isinstance(link, Link):
         return False
     return link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")

@@ -1,4 +1,4 @@
-"""Checks of the run itself: its base, its settings, its suppressions and its baseline."""
+"""Checks of the run itself: its base, settings, suppressions and baseline."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mdmem.store.settings import Ended, Old, OneSided, Settings, WingSettings
 def nothing_checked(case: Case) -> Iterator[Finding]:
     """The memory has no entries, so nothing was checked.
 
-    A wrong `--root`, a moved folder or a checkout without the memory would look like a clean run. In CI this is an
-    error. In a new memory, where wings have manifests and no other files, it is an info.
+    With a wrong `--root`, a moved folder, or a checkout without the memory, the run would look as if all were well. In
+    CI the finding is an error. In a new memory, which has only settings and manifests, it is an info.
 
     Fails:
 
@@ -43,18 +43,17 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
 
 @check("git-unavailable", Severity.ERROR, aliases=("base-unavailable", "shallow-history"), incomplete=True)
 def git_unavailable(case: Case) -> Iterator[Finding]:
-    """Git does not answer, or does not have the tree to compare with.
+    """Git failed, or does not have the tree to compare with, so the check is incomplete.
 
-    Nobody can tell which entries the change deletes, activates or rewrites, so the run is incomplete. Git may distrust
-    the owner of the repository, be too old, or not have the branch; a shallow clone may lack the common commit of two
-    branches.
+    Without it mdmem cannot tell which entries the change deletes, activates or rewrites. Possible causes: git distrusts
+    the owner of the repository or is too old, the branch is missing, or a shallow clone lacks the merge base.
 
     Fails:
 
         mdmem check --base origin/main     (and the clone has no origin/main)
 
-    Fix: follow the finding: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, in GitHub's checkout
-    `fetch-depth: 0`; `git config --global --add safe.directory DIR`.
+    Fix: follow the hint of the finding: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, or
+    `fetch-depth: 0` in GitHub's checkout; `git config --global --add safe.directory DIR`.
     """
     for code in ("base-unavailable", "shallow-history", "git-unavailable"):
         yield from case.loaded(code)
@@ -62,16 +61,16 @@ def git_unavailable(case: Case) -> Iterator[Finding]:
 
 @check("check-crashed", Severity.ERROR, incomplete=True)
 def check_crashed(case: Case) -> Iterator[Finding]:
-    """A check failed because of a fault in mdmem, so its findings are missing.
+    """A check crashed because of a bug in mdmem, so its findings are missing.
 
-    The other checks go on, and the run counts as incomplete. No setting switches this off: a crash must not look like a
-    clean file.
+    The other checks go on, and the run counts as incomplete. No setting switches this off, since a crash must not look
+    like a file without findings.
 
     Fails:
 
         mdmem check     (the check `body-empty` failed: KeyError: 'app/rules/use-utc')
 
-    Fix: run `mdmem check --ignore CODE` to go on without the check, and report what `MDMEM_DEBUG=1 mdmem check` prints.
+    Fix: run `mdmem check --ignore CODE` to skip the check, and report the output of `MDMEM_DEBUG=1 mdmem check`.
     """
     yield from case.loaded("check-crashed")
 
@@ -80,8 +79,8 @@ def check_crashed(case: Case) -> Iterator[Finding]:
 def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
-    Whoever wrote it believes that it works, and the next reader needs the reason. A file cannot suppress findings about
-    a change of itself, a merge, or something that was not read.
+    The author believes that it works, and the next reader needs the reason. A file cannot suppress findings about a
+    change, a merge, or something that could not be read.
 
     Fails:
 
@@ -89,7 +88,7 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
         <!-- mdmem: ignore vague-invarient the word is quoted -->
         ignore: {frozen-text-changed: a typo}
 
-    Fix: write the code and why it does not apply here, `<!-- mdmem: ignore CODE REASON -->`.
+    Fix: write the code and the reason why it does not apply here, `<!-- mdmem: ignore CODE REASON -->`.
     """
     for one in case.suppressions:
         if one.fault is not None:
@@ -102,10 +101,10 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
 
 @check("unused-suppression", Severity.WARNING, aliases=("stale-baseline-entry",))
 def unused_suppression(case: Case) -> Iterator[Finding]:
-    """A suppression or a record of the baseline excuses a finding that no longer exists.
+    """A suppression or a record in the baseline excuses a finding that no longer exists.
 
-    If it stays, it lets the same fault in again without a word. The check reports it only after a run over the whole
-    memory in which the check of that code ran, and not if that check depends on the state of git here.
+    If it stays, the same mistake can come back unnoticed. The finding is reported only if the check with that code ran
+    over the whole memory, and if that check does not depend on the local state of git.
 
     Fails:
 
@@ -123,18 +122,22 @@ _OFF = "switched off"
 
 @check("settings-loosened", Severity.WARNING)
 def settings_loosened(case: Case) -> Iterator[Finding]:
-    """The change makes the checks of the memory milder, or removes an owner.
+    """The change makes the checks of the memory less strict, or removes an owner.
 
-    Otherwise a change could switch off the check that would fail it. The check reports a check that no longer runs, a
-    lower severity, a higher `fail_on`, a removed owner of a wing, an `agent_status` that activates drafts of agents, a
-    `one_sided` that lets a one-sided supersession hide a current entry, and a removed wing of another repository.
+    Otherwise a change could switch off the check that it fails. The finding is reported for each of these:
+
+    - a check no longer runs, or has a lower severity; `fail_on` is higher
+    - an owner of a wing is removed
+    - `agent_status` no longer makes agents' new entries drafts
+    - `one_sided` lets a one-sided supersession hide a current entry
+    - a wing of another repository is removed
 
     Fails:
 
         base:    ignore = []
         now:     ignore = ["dangling-link"]
 
-    Fix: take it back, or make it a change of its own that an owner approves, with the reason in its message.
+    Fix: undo it, or make it a separate change that an owner approves, with the reason in its commit message.
     """
     if case.base is None:
         return
@@ -149,7 +152,7 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
 
 
 def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Iterator[Finding]:
-    """Yield each check that no longer runs or is less severe: in the whole memory, or else in one wing."""
+    """Yield each check that no longer runs or is less severe, in the whole memory or in one wing."""
     milder: dict[tuple[str, str], str] = {}
     for wing in ("", *sorted({*before.wings, *after.wings}.intersection(wings))):
         runs = codes_of(after, f"{wing}/")
@@ -159,7 +162,7 @@ def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Ite
                 milder[wing, code] = f"lowered from {was} to {now}" if code in runs else _OFF
     for (wing, code), what in milder.items():
         present = get_check(code).code
-        # A wing is reported if it alone is milder, and so is a former code.
+        # Report a wing or a former code only if the whole memory, or the present code, has not changed alike.
         is_known = what == milder.get(("", code)) if wing else False
         if not is_known and (code == present or milder.get((wing, present)) != what):
             yield _of_check(after, wing, code, what)
@@ -203,7 +206,7 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
 
 
 def _of_owners(case: Case, base: Base) -> Iterator[Finding]:
-    """Yield one finding for each wing that lost an owner; a manifest that cannot be read may still name them."""
+    """Yield one finding for each wing that lost an owner; invalid manifests are skipped."""
     for name, was in base.catalog.wings.items():
         manifest, wing = f"{name}/README.md", case.catalog.wings.get(name)
         if wing is None or manifest in case.faulty_manifests | case.unmerged:

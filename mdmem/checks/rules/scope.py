@@ -19,18 +19,18 @@ from mdmem.model.spelling import nearest
 from mdmem.store.catalog.model import is_lower, may_speak_for
 
 _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
-# In prose people use one of these words with a number alone.
+# An entry-id that begins with a number may be meant by any of these words and the number.
 _KINDS = ("adr", "decision", "record")
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
 
 
 @check("amendment-in-prose", Severity.INFO)
 def amendment_in_prose(case: Case) -> Iterator[Finding]:
-    """The text of an entry says that it amends another one, but the field `amends` does not.
+    """The text of an entry says that it amends another one, but the field `amends` does not list that entry.
 
-    Answers show an amendment only if the field has it, so a reader of the amended entry misses the change. The check
-    reads sentences whose subject is the entry itself, with a verb such as amends, revises or updates and the name of a
-    current entry: its address, a link, or its kind and number.
+    Answers show an amendment only if it is in the field, so readers of the amended entry miss the change. The check
+    looks for sentences about the entry itself with a verb such as amends, revises or updates, and a current entry: its
+    address, a link, or its kind and number.
 
     Fails:
 
@@ -60,7 +60,10 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
 
 
 def _entries_by_number(case: Case) -> Mapping[tuple[str, str], list[str]]:
-    """Return the entries by wing and number: `pep-0484` has a kind, and any kind may mean `0007-use-utc`."""
+    """Return the entries by wing and number, such as `pep 484` for `pep-0484`.
+
+    An entry-id without a kind, such as `0007-use-utc`, is listed for each kind in `_KINDS`.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for address, entry in case.catalog.entries.items():
         if numbered := _ID.match(address.rsplit("/", 1)[-1]):
@@ -82,21 +85,22 @@ _AMENDMENTS = ("amends-across-types", "amends-across-wings", "amends-ended")
 
 @check("amendment-invalid", Severity.ERROR, aliases=_AMENDMENTS)
 def amendment_invalid(case: Case) -> Iterator[Finding]:
-    """An entry amends one of higher authority, one of a wing that it must not change, or one that is not current.
+    """An entry amends one of higher authority, one in a wing that it must not change, or one that is not current.
 
-    The order of authority is invariant, decision, pattern, note. A note cannot change a part of a decision: readers
-    would follow the note, which the approver of the decision never saw. A project's entry may amend entries of its own
-    wing, and shared ones for that project alone, but not those of another project. Nobody can tell whether the
-    successor of an entry already includes the amendment, so that is a warning, unless the amending entry itself
-    replaced the other. Answers do not show such an amendment.
+    Answers ignore such an amendment. The order of authority is invariant, decision, pattern, note. A note cannot change
+    a part of a decision: readers would follow the note, which the approver of the decision never saw. A project's entry
+    may amend entries of its own wing, and shared entries for that project, but not those of another project.
+
+    If the amended entry is no longer current, nobody can tell whether its successor already includes the amendment.
+    This is a warning, unless the amending entry is itself the successor.
 
     Fails:
 
         app/rules/exception.md    type: note        amends: [app/rules/retry-twice]
         app/rules/retry-twice.md  type: decision
 
-    Fix: give the amending entry the type of the amended one, write the amendment in the other wing, or write `see`
-    instead. Amend the successor, which the finding names, or end the amendment with `mdmem deprecate`.
+    Fix: give the amending entry the type of the amended one, write the amendment in the other wing, or use `see`
+    instead. Amend the successor, which the finding mentions, or end the amendment with `mdmem deprecate`.
     """
     entries = case.catalog.entries
     for link in case.distinct_links:
@@ -130,18 +134,18 @@ _OVERRIDES = ("override-without-reason", "override-of-own-wing", "override-acros
 def override_invalid(case: Case) -> Iterator[Finding]:
     """An entry overrides another one without a reason, in its own wing, or against a higher authority.
 
-    `overrides` makes a project's rule win over a shared one in that project alone. The reason tells a considered
-    exception from a mistake; it is in `reason` or in the body, for instance after `Rationale:`. Within one wing both
-    rules would apply to the same readers, so the newer one must supersede the older. A note cannot displace a decision:
-    the order of authority is invariant, decision, pattern, note, and retrieval returns both.
+    With `overrides`, a project's rule replaces a shared rule in that project only. The reason shows that the exception
+    is no mistake; it is in `reason` or in the body, for example after `Rationale:`. Within one wing both rules would
+    apply to the same readers, so the newer rule must supersede the older one. A note cannot override a decision,
+    because the order of authority is invariant, decision, pattern, note; answers then contain both.
 
     Fails:
 
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
         base/architecture/retry.md       type: decision
 
-    Fix: add `reason:` with what is different here; within a wing write `supersedes`, or narrow one of the two with
-    `applies_to` or `focus`; give the overriding entry the type of the other, or write `see` instead.
+    Fix: add `reason:` that says what is different here. Within a wing write `supersedes`, or limit one of the two with
+    `applies_to` or `focus`. Give the overriding entry the type of the other, or use `see` instead.
     """
     for entry in case.catalog.entries.values():
         if entry.overrides and not case.gives_reason(entry):
@@ -167,11 +171,12 @@ def override_invalid(case: Case) -> Iterator[Finding]:
 
 @check("override-not-declared", Severity.WARNING)
 def override_not_declared(case: Case) -> Iterator[Finding]:
-    """A project's entry covers the subject of a shared one, or has the label `local-override`, without `overrides`.
+    """A project's entry is about the same subject as a shared one, but has no `overrides`.
 
-    Retrieval then returns both as binding, and only a reader who knows both can tell which one should win. Two current
-    entries of one type cover one subject if they have the same entry-id, or if their titles share most of their words.
-    A link `see` or `conflicts_with` between the two says that somebody compared them, and ends the finding.
+    Answers then contain both as rules that apply, and only a reader who knows both can tell which one should win. Two
+    current entries of the same type are about the same subject if they have the same entry-id, or if their titles share
+    most of their words. An entry with the label `local-override` and without `overrides` is also reported. If one of
+    the entries links the other with `see` or `conflicts_with`, somebody has compared them, and nothing is reported.
 
     Fails:
 
@@ -193,7 +198,7 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
     for entry in case.catalog.entries.values():
         if entry.address in found or entry.label != "local-override" or entry.status is Status.DEPRECATED:
             continue
-        # A value that could not be read has its own finding.
+        # An invalid value is reported by another check.
         is_declared = any(one.field == "overrides" for one in case.file_facts(entry.path).links)
         if not is_declared and "overrides" not in entry.unread:
             message = "labelled `local-override`, and does not say what it overrides"
@@ -204,17 +209,17 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
 def conflict_unresolved(case: Case) -> Iterator[Finding]:
     """Two current entries contradict each other.
 
-    One of them says so with `conflicts_with`, or with an entity's relation `CONFLICTS_WITH`. Retrieval returns both,
-    and each reader decides alone until somebody resolves it. The check reports each pair once, and not if one of the
-    two overrides the other.
+    One of them says so with `conflicts_with`, or with the relation `CONFLICTS_WITH` of an entity. Answers contain both,
+    and each reader must decide alone until somebody resolves the contradiction. Each pair is reported once, and not at
+    all if one entry overrides the other.
 
     Fails:
 
         app/rules/a.md    status: active    conflicts_with: [app/rules/b]
         app/rules/b.md    status: active
 
-    Fix: end one with `mdmem deprecate`, or name the shared entry under `overrides` in the project's. If both apply,
-    narrow one with `applies_to` or `focus`, and remove the link.
+    Fix: end one with `mdmem deprecate`, or list the shared entry under `overrides` in the project's entry. If both
+    apply, limit one with `applies_to` or `focus`, and remove the link.
     """
     seen: set[frozenset[str]] = set()
     for entry in case.catalog.entries.values():
@@ -232,7 +237,7 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
 
 
 def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
-    """Return where an entry says that it contradicts another; the head of its file if it does not."""
+    """Return the place where an entry says that it contradicts another; else the beginning of its file."""
     for item, relation in enumerate(entry.relations):
         if relation.is_contradiction and relation.to == target and target not in entry.conflicts_with:
             return case.catalog.place(entry.address, "relations", item)
@@ -243,16 +248,16 @@ def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
 def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
     """A link leads into a wing that the entry's own wing does not read.
 
-    A project reads its own wing and the shared wings that its manifest lists, or all of them without a list. Retrieval
-    here never returns a rule of any other wing, and the owners of that rule do not know who depends on it. The check
-    reports each entry once for each such wing; supersession links have the check `supersession-across-wings`.
+    A project reads its own wing and the shared wings that its manifest lists, or all shared wings without a list.
+    Answers for the project never contain a rule of any other wing, and the owners of that rule do not know who depends
+    on it. Each entry is reported once for each such wing. `supersession-across-wings` reports supersession links.
 
     Fails:
 
         shop/README.md               shared_wings: [react]
         shop/contracts/money.md      see: [billing/contracts/rounding]
 
-    Fix: add the shared wing to `shared_wings`, or move what both need into a shared wing.
+    Fix: add the shared wing to `shared_wings`, or move the entry that both wings need into a shared wing.
     """
     seen: set[tuple[str, str]] = set()
     for link in case.all_links:
@@ -283,9 +288,9 @@ def _wing_of(path: str) -> str:
 def applies_to_nothing(case: Case) -> Iterator[Finding]:
     """A glob in `applies_to` matches no file that git tracks.
 
-    The code moved or never existed, so the rule does not reach those who edit it. Globs count from the top of the
-    repository: `*` stays in a folder, `**` crosses folders, a plain path covers everything below it. The check does not
-    look at deprecated entries.
+    The code was moved or never existed, so people who edit the code do not get the rule. Globs start at the top of the
+    repository. `*` matches within a folder, `**` across folders, and a plain path matches everything below it.
+    Deprecated entries are not checked.
 
     Fails:
 
@@ -307,10 +312,10 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
 
 @check("manifest-invalid", Severity.ERROR)
 def manifest_invalid(case: Case) -> Iterator[Finding]:
-    """The manifest of a wing has a key or a value that cannot be read.
+    """The manifest of a wing (its `README.md`) has an invalid key or value.
 
-    A manifest says whether a wing is shared, who owns it and which shared wings it reads. If a key is not read, the
-    default applies: a shared wing then counts as a project's, or shared invariants reach nobody.
+    The manifest says whether a wing is shared, who owns it, and which shared wings it reads. If a key cannot be read,
+    its default applies: a shared wing may then count as a project, or shared invariants may reach nobody.
 
     Fails:
 
@@ -318,19 +323,19 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
         kind: libary
         ---
 
-    Fix: correct the value or the key; known are kind, project_id, owners, shared_wings, applies_to, description and
-    last_hygiene_at.
+    Fix: correct the value or the key. The known keys are kind, project_id, owners, shared_wings, applies_to,
+    description and last_hygiene_at.
     """
     yield from (finding for finding in case.loaded("manifest-invalid") if finding.place.path not in case.unmerged)
 
 
 @check("wing-without-manifest", Severity.ERROR)
 def wing_without_manifest(case: Case) -> Iterator[Finding]:
-    """A folder at the repository's top has files that look like entries, but no manifest makes it a wing.
+    """A folder at the top of the repository has files that look like entries, but no manifest that makes it a wing.
 
-    If the memory is the top of the repository, most folders contain code, so only a folder whose `README.md` has `kind`
-    in its front matter is a wing. mdmem does not read the others, though a file at `x/y/z.md` with `type` and `status`
-    is meant to be read.
+    If the memory is the top of the repository, most folders contain code. Only a folder whose `README.md` has `kind` in
+    its front matter is then a wing, and mdmem reads no other folder. A file at `x/y/z.md` with `type` and `status` was
+    meant to be read.
 
     Fails:
 
@@ -356,11 +361,11 @@ _UNKNOWN = ("default-wing-unknown", "unknown-shared-wing", "shared-wing-is-proje
 
 @check("unknown-wing", Severity.ERROR, aliases=_UNKNOWN)
 def unknown_wing(case: Case) -> Iterator[Finding]:
-    """The settings or a manifest name a wing that does not exist, or list a project's wing as a shared one.
+    """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
-    Questions and writes without `--wing` go to the default wing, so a wrong name there makes `retrieve` return nothing
-    while every other check passes. A typo in `shared_wings` drops the invariants of the wing that was meant. Other
-    projects read only shared wings, so the rules of a project's wing in that list are missing.
+    Questions and writes without `--wing` use the default wing, so with a wrong name `retrieve` returns nothing while
+    every other check passes. A typing mistake in `shared_wings` drops the invariants of the wing that was meant.
+    Projects read only shared wings, so the rules of a project's wing in that list are missing.
 
     Fails:
 
@@ -368,8 +373,8 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
         shop/README.md       shared_wings: [billing]
         billing/README.md    kind: project
 
-    Fix: write the name of the wing's folder; the finding names the nearest. Remove a project's wing from
-    `shared_wings`, or write `kind: shared` in its README.md if its rules are meant for all.
+    Fix: write the name of the wing's folder; the finding suggests a similar one. Remove a project's wing from
+    `shared_wings`, or write `kind: shared` in its README.md if its rules are for all.
     """
     wings, default = case.catalog.wings, case.settings.default_wing
     if default is not None and not _is_known_default(case, default):
@@ -409,8 +414,8 @@ def _is_known_default(case: Case, name: str) -> bool:
 def wing_without_owner(case: Case) -> Iterator[Finding]:
     """A wing has no owner.
 
-    Owners approve rules before they apply in their wing. Without an owner nobody is responsible for its rules, and
-    nobody can approve an agent's draft.
+    Owners approve rules before the rules apply. Without an owner nobody is responsible for the wing's rules, and nobody
+    can approve an agent's draft.
 
     Fails:
 
@@ -422,7 +427,7 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
     """
     for name, wing in case.catalog.wings.items():
         manifest = f"{name}/README.md"
-        # A manifest that cannot be read may have owners.
+        # An invalid manifest may list owners that could not be read.
         if wing.owners or manifest in case.faulty_manifests:
             continue
         if wing.has_manifest:
@@ -437,11 +442,11 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
 
 @check("wing-not-fetched", Severity.ERROR, incomplete=True)
 def wing_not_fetched(case: Case) -> Iterator[Finding]:
-    """A wing from another repository was not read.
+    """A wing from another repository could not be read.
 
-    It may contain invariants, so the run is incomplete, every retrieval lists the wing as a problem, and links into it
-    do not dangle. Nobody has fetched it here, or the fetched copy is not the one in the settings, or a folder of this
-    memory has the wing's name. Checks fetch nothing themselves.
+    It may contain invariants, so the check is incomplete, every answer lists the wing as a problem, and links into it
+    are not reported as broken. Possible causes: nobody fetched the wing on this machine, the settings name another
+    commit than the fetched one, or a folder of this memory has the wing's name. Checks never fetch anything.
 
     Fails:
 

@@ -1,4 +1,4 @@
-"""Checks of supersessions: both ends of a link, and the chain that the links make."""
+"""Checks of supersessions: the links in the two entries, and the chains that the links form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _by_old(case: Case, kind: EdgeKind) -> Iterator[tuple[str, list[Edge]]]:
 
 
 def _consistent(case: Case) -> Iterator[tuple[Edge, Entry, Entry]]:
-    """Yield the edges on which both ends agree, with the new and the old entry."""
+    """Yield the edges on which both entries agree, each with the new and the old entry."""
     for edge in case.edges:
         if edge.kind.is_consistent and edge.new in case.catalog.entries and edge.old in case.catalog.entries:
             yield edge, case.catalog.entries[edge.new], case.catalog.entries[edge.old]
@@ -46,22 +46,23 @@ def _named(addresses: Sequence[str], joined: str = ", ") -> str:
 
 @check("supersession-one-sided", Severity.ERROR, aliases=("supersession-mismatch",))
 def supersession_one_sided(case: Case) -> Iterator[Finding]:
-    """A supersession is one-sided: only one of the two entries names the other.
+    """A supersession is one-sided: only one of the two entries lists the other.
 
-    The new entry has `supersedes`, the old one `superseded_by`. Both are needed, so that two branches which supersede
-    the same entry conflict in git, and a reader of the old file sees that it ended. Until the old entry names its
-    successor it stays current, and answers show both. A draft may name an old entry before it is approved. If one of
-    the two files cannot be parsed, this check does not report the link.
+    The new entry has `supersedes`, and the old one `superseded_by`. Both are needed: if two branches supersede the same
+    entry, git must report a conflict, and a reader of the old file must see that it no longer applies. Until the old
+    entry lists its successor, it stays current, and answers show both. A draft may list an old entry before the draft
+    is approved. If one of the two files cannot be parsed, this check does not report the link.
 
     Fails:
 
         app/rules/new.md    status: active    supersedes: [app/rules/old]
         app/rules/old.md    status: active
 
-    Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one.
-    `mdmem check --fix` adds a missing `superseded_by` if the old entry has ended, or if its successor is new and the
-    old entry is neither new nor imported; `--unsafe-fixes` adds it in other cases, and a missing `supersedes`. If a
-    text says that only a part was superseded ("in part", "partly"), no fix ends the old entry: write `amends` instead.
+    Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
+    --fix` adds a missing `superseded_by` in two cases: the old entry is not current, or its successor is new and the
+    old entry is neither new nor imported. `--unsafe-fixes` adds it in all other cases, and also a missing `supersedes`.
+    If a text says that only a part was superseded ("in part", "partly"), no fix deprecates the old entry; write
+    `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -84,12 +85,12 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         "", message, _at_new(case, edge), help_, edge.new, other=case.catalog.place(edge.old, "superseded_by")
     )
     if not case.catalog.lineage.heads(edge.new):
-        # To end the old entry in favour of one that ended too would leave no current entry.
+        # Offer no fix if the new entry has no current end, since then neither entry would be current.
         return replace(found, help=f"remove it from `supersedes` if this entry never took over; else {help_}")
     if old.is_in_force and is_in_part(case, edge.old, edge.new):
         amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still applies"
         return replace(found, help=f"{amends}; else {help_}")
-    # An entry of less authority ends one of more only if a person says so.
+    # If the new entry has less authority, a person must decide whether it ends the old one.
     is_safe = new.type.rank <= old.type.rank
     is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     why = ", for what replaces it is new" if is_safe else ""
@@ -113,18 +114,18 @@ def _mismatch(case: Case, old: str, edges: Sequence[Edge]) -> Finding:
 
 @check("superseded-but-active", Severity.ERROR)
 def superseded_but_active(case: Case) -> Iterator[Finding]:
-    """An entry is superseded by its links but not deprecated by its status.
+    """Both entries of a supersession list each other, but the old one is not deprecated.
 
-    Retrieval goes by the links and returns the successor, but readers who look at the status alone follow the old rule.
+    Answers follow the links and contain the successor. People who read only the status follow the old rule.
 
     Fails:
 
         status: active
         superseded_by: [app/rules/new]
 
-    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `mdmem check --fix` does it if
-    this change writes the link into an entry that is neither new nor imported, `--unsafe-fixes` always, unless only a
-    part was superseded.
+    Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry. `mdmem check --fix` does this if
+    the current change added the link, and the old entry is neither new nor imported. `--unsafe-fixes` does it in other
+    cases, too, but never if a text says that only a part was superseded.
     """
     for old, edges in _by_old(case, EdgeKind.BUT_ACTIVE):
         entry, successors = case.catalog.entries[old], [edge.new for edge in edges]
@@ -132,7 +133,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         help_ = "write `status: deprecated` and `deprecated_at`"
         is_head = old in case.catalog.lineage.heads(old)
         if is_head:
-            # Its successors ended too: to deprecate it would leave no current entry.
+            # The successors are not current either, so deprecating this entry would leave no current entry.
             help_ = f"remove the links on both ends if this entry is current again, else {help_}"
         found = case.on_entry(entry, message, help_, field="status", other=_at_new(case, edges[0]))
         if not is_head and not any(is_in_part(case, old, new) for new in successors):
@@ -149,7 +150,7 @@ _CAUSES = frozenset({"superseded_by", "reason", "deprecated_reason"})
 def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
     """An entry is deprecated without a successor or a reason.
 
-    Nobody can tell whether the rule was wrong, was replaced, or was dropped by mistake, so it comes back.
+    Nobody can tell whether the rule was wrong, was replaced, or was dropped by mistake, so somebody may write it again.
 
     Fails:
 
@@ -162,7 +163,7 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
     for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.why_ended or not _CAUSES.isdisjoint(entry.unread):
             continue
-        # A placeholder is no successor, but has its own finding.
+        # Another check reports a placeholder in `superseded_by`.
         is_named = any(one.field == "superseded_by" for one in case.file_facts(entry.path).links)
         if not (is_named or entry.address in case.catalog.lineage.successors):
             help_ = "add `superseded_by` with the successor, or `deprecated_reason`"
@@ -171,12 +172,12 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
 
 @check("successor-not-current", Severity.ERROR, aliases=("superseded-by-draft", "superseded-by-dead"))
 def successor_not_current(case: Case) -> Iterator[Finding]:
-    """An entry names a successor that is still a draft, or that had already ended.
+    """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
-    A draft changes nothing until somebody approves it, so with the old entry deprecated neither rule applies. An entry
-    with a reason of its own, or with another current successor, may name a draft. A successor that had ended before
-    comes from two branches: one ends the new rule, the other puts it in the place of the old. `chain-without-head`
-    reports a successor that ended later.
+    A draft has no effect until somebody approves it, so if the old entry is deprecated, neither rule applies. The old
+    entry may list a draft if it has its own reason, or also another, current successor. A successor can be deprecated
+    earlier if two branches are merged: one deprecates the new rule, the other replaces the old rule by it. If the
+    successor was deprecated later, `chain-without-head` reports that.
 
     Fails:
 
@@ -184,8 +185,9 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
     Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
-    `deprecated_at`. If the successor had ended, name the current entry instead, or make the old one active again and
-    remove the links on both ends. `mdmem check --unsafe-fixes` makes the old entry active if it was not imported.
+    `deprecated_at`. If the successor is deprecated, list the current entry instead, or make the old entry active again
+    and remove the links in both entries. `mdmem check --unsafe-fixes` makes the old entry active if it was not
+    imported.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -211,7 +213,10 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
 
 
 def _undo(case: Case, edge: Edge) -> list[Edit]:
-    """Remove the links on both ends, the new entry's last: with it alone, the old entry is still superseded."""
+    """Return the edits that remove the links in both entries, the one in the new entry last.
+
+    With that link alone, the old entry would still be superseded.
+    """
     return [*reviving(case, edge.old, edge.new), *unlinking(case, edge.new, "supersedes", edge.old)]
 
 
@@ -219,15 +224,15 @@ def _undo(case: Case, edge: Edge) -> list[Edit]:
 def supersession_cycle(case: Case) -> Iterator[Finding]:
     """Entries supersede one another in a circle.
 
-    Nothing tells which one applies, so retrieval shows them all, marked as contradictory. Only supersession links
-    count: `see` may go round.
+    Nobody can tell which one applies, so answers contain all of them, marked as contradictory. Only supersession links
+    count; `see` links may form a circle.
 
     Fails:
 
         a.md    supersedes: [wing/room/b]
         b.md    supersedes: [wing/room/a]
 
-    Fix: remove the link from the newer rule back to the older one, on both ends.
+    Fix: remove the link from the newer rule back to the older one, in both entries.
     """
     for cycle in case.catalog.lineage.cycles:
         entry = case.catalog.entries[cycle[0]]
@@ -238,10 +243,10 @@ def supersession_cycle(case: Case) -> Iterator[Finding]:
 
 @check("two-successors", Severity.ERROR)
 def two_successors(case: Case) -> Iterator[Finding]:
-    """Two entries supersede the same one.
+    """Two entries supersede the same entry.
 
-    Two branches that each replace a rule merge into this, and both new rules count as current. A split into several
-    rules is fine if the old entry names all of them and gives a `reason` or `deprecated_reason`.
+    If two branches each replace a rule, a merge causes this, and both new rules count as current. A split into several
+    rules is fine if the old entry lists all of them and gives a `reason` or `deprecated_reason`.
 
     Fails:
 
@@ -249,10 +254,10 @@ def two_successors(case: Case) -> Iterator[Finding]:
         app/rules/b.md      supersedes: [app/rules/old]
         app/rules/old.md    superseded_by: [app/rules/a, app/rules/b]
 
-    Fix: keep one and remove the link from the other, or let one of the two supersede the other; for a split, name all
-    in `superseded_by` and say why. `mdmem check --unsafe-fixes` does it if one answer is likely.
+    Fix: keep one and remove the link from the other, or let one of the two supersede the other. For a split, list all
+    in `superseded_by` and give the reason. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
-    # `merge-conflict` reports those of a merge: it knows which side wrote which.
+    # In a merge, `merge-conflict` reports these, because it knows which side wrote which entry.
     known = case.merge.forked() if case.merge else {}
     for old, edges in _by_old(case, EdgeKind.TWO_SUCCESSORS):
         if old in known:
@@ -274,7 +279,7 @@ def two_successors(case: Case) -> Iterator[Finding]:
 
 
 def _needless(case: Case, successors: list[str]) -> tuple[str, str]:
-    """Return the successor that supersedes another one of them, with that one; empty texts if none does."""
+    """Return a successor that supersedes another successor in the list, with that one; else two empty strings."""
     for new in successors:
         through = sorted(case.catalog.lineage.ancestors(new).intersection(successors))
         if through:
@@ -288,18 +293,19 @@ def _cut(case: Case, old: str, new: str) -> list[Edit]:
 
 @check("supersedes-superseded", Severity.INFO)
 def supersedes_superseded(case: Case) -> Iterator[Finding]:
-    """An entry supersedes one that another entry already superseded.
+    """An entry supersedes an entry that another one already superseded.
 
-    In a chain each entry supersedes the one before it. A fork means that the author of the new entry did not see the
-    newest rule. The check reports drafts, which fork the history once approved, and declared splits.
+    In a chain each entry supersedes the one before it. With a fork, the author of the new entry probably did not see
+    the newest rule. The check also reports drafts, which would fork the chain once approved, and splits that the old
+    entry declares.
 
     Fails:
 
         app/rules/b.md    supersedes: [app/rules/a]                    (current)
         app/rules/c.md    supersedes: [app/rules/a]    status: draft
 
-    Fix: supersede the current entry of the chain, which the finding names. `mdmem check --unsafe-fixes` does it if one
-    answer is likely.
+    Fix: supersede the current entry of the chain, which the finding mentions. `mdmem check --unsafe-fixes` does this if
+    one answer is likely.
     """
     for edge, _, _ in _consistent(case):
         earlier = _earlier(case, edge)
@@ -310,7 +316,7 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
         help_ = f"supersede {_named(heads, ' or ')} instead, unless the split is meant"
         other = case.link_place(edge.old, "superseded_by", earlier)
         found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
-        # A head that descends from this entry would make a circle of the two.
+        # Offer no fix if the current end descends from this entry, since the two would supersede each other.
         is_free = len(heads) == 1 and heads[0] not in case.catalog.lineage.descendants(edge.new) and not edge.by_old
         links = (one for one in case.links_of(edge.new) if one.field == "supersedes" and one.target == edge.old)
         link = next(links, None) if is_free else None
@@ -318,7 +324,7 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
 
 
 def _earlier(case: Case, edge: Edge) -> str | None:
-    """Return the first other successor that came before this one and that this one does not supersede in turn."""
+    """Return the earliest other successor that is older than this one and is not superseded by it; None without any."""
     entries = case.catalog.entries
     this = entries[edge.new]
     others = (entries[address] for address in case.catalog.lineage.successors.get(edge.old, ()) if address != edge.new)
@@ -335,16 +341,16 @@ def _order(entry: Entry) -> tuple[bool, float, str]:
 def chain_without_head(case: Case) -> Iterator[Finding]:
     """A chain of supersessions ends with an entry that is not current.
 
-    Every link is right, but no rule on the subject applies now. That may be intended; the finding makes it visible. If
-    the last entry does not say why it ended, another check reports that instead.
+    Every link is right, but no rule on the subject applies now. That may be intended, and the finding makes it visible.
+    If the last entry does not say why it was deprecated, another check reports that instead.
 
     Fails:
 
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
         app/rules/new.md    status: deprecated    deprecated_reason: the service was shut down
 
-    Fix: write the entry that applies now with `supersedes: [app/rules/new]`, and name it under `superseded_by` in the
-    last one. Or keep the gap and say so in the last one: `ignore: {chain-without-head: the subject is gone}`.
+    Fix: write the entry that applies now with `supersedes: [app/rules/new]`, and list it in `superseded_by` of the last
+    entry. Or keep the gap and say so in the last entry: `ignore: {chain-without-head: the subject is gone}`.
     """
     lineage, entries = case.catalog.lineage, case.catalog.entries
     seen: set[str] = set()
@@ -366,15 +372,16 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
     """An entry supersedes one of higher authority.
 
     The order of authority is invariant, decision, pattern, note. A decision that replaces an invariant removes a rule
-    that nobody may violate, and only the type shows it. A higher authority is fine, as when a note becomes a decision.
+    that must not be violated, and readers may overlook the change of type. The opposite is fine, for example if a note
+    becomes a decision.
 
     Fails:
 
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
         app/rules/old.md    type: invariant
 
-    Fix: give the new entry the type of the old one, or say that the drop is intended:
-    `ignore: {supersession-across-types: why}`.
+    Fix: give the new entry the type of the old one, or say that the lower authority is intended: `ignore:
+    {supersession-across-types: why}`.
     """
     for _, new, old in _consistent(case):
         if new.type.rank > old.type.rank:
@@ -387,17 +394,16 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
 
 @check("supersession-across-wings", Severity.ERROR)
 def supersession_across_wings(case: Case) -> Iterator[Finding]:
-    """An entry supersedes one of another wing.
+    """An entry supersedes an entry of another wing.
 
-    A shared rule applies to other projects, too, so a project cannot end it; the project overrides it for itself. A
-    project cannot end another project's rule either. Only a shared entry may supersede a project's: that is a
-    promotion.
+    A shared rule applies to other projects, too, so a project cannot end it, but can override it for itself. A project
+    cannot end another project's rule either. Only a shared entry may supersede a project's entry; that is a promotion.
 
     Fails:
 
         shop/forms/controlled.md       supersedes: [react/forms/uncontrolled]     (react is shared)
 
-    Fix: write the address under `overrides` with a `reason`, and remove the supersession links on both ends.
+    Fix: write the address under `overrides` with a `reason`, and remove the supersession links in both entries.
     """
     for edge in _edges(case, EdgeKind.ACROSS_WINGS):
         new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
@@ -418,14 +424,14 @@ def supersession_across_wings(case: Case) -> Iterator[Finding]:
 def successor_older(case: Case) -> Iterator[Finding]:
     """An entry supersedes one that was created after it.
 
-    A date is wrong, or the link points the wrong way and the older rule is taken for the current one.
+    Either a date is wrong, or the link points the wrong way, so that the older rule is taken for the current one.
 
     Fails:
 
         app/rules/new.md    created_at: 2026-03-01    supersedes: [app/rules/old]
         app/rules/old.md    created_at: 2026-05-01
 
-    Fix: correct `created_at`, or turn the link round on both ends.
+    Fix: correct `created_at`, or reverse the link in both entries.
     """
     for _, new, old in _consistent(case):
         if new.created_at and old.created_at and day_of(new.created_at) < day_of(old.created_at):
@@ -440,8 +446,8 @@ def successor_older(case: Case) -> Iterator[Finding]:
 def supersession_reason_missing(case: Case) -> Iterator[Finding]:
     """An entry supersedes another one without a reason.
 
-    Later nobody can tell whether the change still makes sense. The reason belongs in the new entry: in `reason`, or in
-    the body, for instance after `Rationale:`.
+    Later nobody can tell whether the change still makes sense. The reason belongs in the new entry, in `reason` or in
+    the body, for example after `Rationale:`.
 
     Fails:
 
@@ -449,7 +455,7 @@ def supersession_reason_missing(case: Case) -> Iterator[Finding]:
 
         Retry five times.
 
-    Fix: add `reason:` with what was wrong or has changed.
+    Fix: add `reason:` that says what was wrong or has changed.
     """
     consistent = sorted((edge.new, edge.old) for edge, _, _ in _consistent(case))
     for address, group in groupby(consistent, key=lambda ends: ends[0]):
