@@ -50,21 +50,24 @@ class Passage(NamedTuple):
     text: str
 
 
-def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
+def excerpt(
+    entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS, *, searches_all: bool = False
+) -> str:
     """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and stated fields.
 
     `weights` are the terms of the question with their rarity. The decision is the section that states it, or else the
     first prose. Passages do not come from sections such as context, alternatives and references, unless only those
-    contain a term. In that case the heading is quoted before the passage.
+    contain a term; with `searches_all`, also if a passage there contains more of the terms than all others. In these
+    cases the heading is quoted before the passage.
     """
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
     # A smaller excerpt has the decision alone, which is more useful, and avoids the search of a long body.
-    passages = _passages(body, tuple(weights.items())) if limit >= WHOLE else []
+    passages = _passages(body, tuple(weights.items()), searches_all=searches_all) if limit >= WHOLE else []
     half = _fitting(lead, left // 2)
     beyond = [one for one in passages if not half or not half[0].start <= one.start < half[-1].end]
-    first = _first(body, lead, left // 2 if beyond else left)
+    first = said(half) if half and beyond else _first(body, lead, left)
     updates = [one for one in _updates(body) if one not in first]
     best = [f"… {one.text}" for one in _best(beyond, left - size_of("\n\n".join((first, *updates))))]
     return "\n\n".join([first, *updates, *best, *stated])
@@ -124,18 +127,24 @@ def _announces(sentence: Sentence) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _passages(body: str, weights: tuple[tuple[str, float], ...]) -> list[Passage]:
+def _passages(body: str, weights: tuple[tuple[str, float], ...], *, searches_all: bool) -> list[Passage]:
     """Return the passages that contain a term, from the main sections, or else from background sections.
 
+    With `searches_all`, passages of background sections are returned, too, if they have more weight than all others.
     A passage of a background section, such as context or alternatives, starts with its heading.
     """
     sections, rarity = sections_of(body), dict(weights)
     hits = finder(rarity)(body) if rarity else []
     main = [passage for one in without_asides(sections) for passage in _passages_in(body, one, hits, rarity)]
-    return main or [
+    if main and not searches_all:
+        return main
+    most = max((one.weight for one in main), default=0.0)
+    starts = {one.start for one in main}
+    return main + [
         passage._replace(text=f"under “{section.heading}”: {passage.text}")
         for section in sections
         for passage in _passages_in(body, section, hits, rarity)
+        if passage.weight > most and passage.start not in starts
     ]
 
 

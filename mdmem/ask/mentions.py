@@ -88,9 +88,10 @@ class Mentions(Struct, frozen=True):
         If there are many, a last line lists the rest by entry-id. If all entries were searched and none mentions this
         one, a line says so.
         """
+        candidates = self._candidates(entry)
         found = [
             Mention(MENTIONED, other.address, other.title, _day(other), said, does)
-            for other in self._candidates(entry)
+            for other in candidates
             for said, does in self._sentences(other.address, entry)[:1]
         ]
         found.sort(key=lambda one: not one.does)
@@ -99,8 +100,13 @@ class Mentions(Struct, frozen=True):
             ids = ", ".join(one.address.rpartition("/")[2] for one in rest[:MOST_MENTIONS])
             more = f" and {len(rest) - MOST_MENTIONS} more" if len(rest) > MOST_MENTIONS else ""
             yield Mention(f"also {MENTIONED} {ids}{more}", "")
-        elif not found and self.searches:
+        elif not found and self.searches and not any(self._names(other, entry) for other in candidates):
             yield Mention(f"{MENTIONED} no newer entry", "")
+
+    def _names(self, other: Entry, entry: Entry) -> bool:
+        """Return whether the text of an entry names another in any way, also in a list or a table of numbers."""
+        pattern = mention_pattern(entry, is_near=other.room == entry.room)
+        return pattern.search(self._catalog.body(other.address)) is not None
 
     def _candidates(self, entry: Entry) -> list[Entry]:
         """Return the newer current entries that link to an entry or contain one of its names."""

@@ -347,10 +347,10 @@ class Selection(Struct, frozen=True, dict=True):
             yield "invariant of the scope"
         match = self.matches.get(entry.address)
         if match is not None and self.answer is not None:
-            # A word of several parts counts only if the entry contains all of them.
-            lacking = self.typed(term for term in self.answer.terms if term not in match.terms)
+            # The entry may have the parts of a compound word, and not the word.
+            parts = Counter(self.answer.words[term] for term in self.answer.terms)
             contained = self.typed(term for term in self.answer.terms if term in match.terms)
-            typed = [one for one in contained if one not in lacking]
+            typed = [one for one in contained if parts[one] == 1]
             yield f"contains {', '.join(typed)}" if typed else "matches the query"
         met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
         named = self.naming.get(entry.address, ())

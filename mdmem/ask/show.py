@@ -206,7 +206,7 @@ def _excerpt_of(
     entry, digest, body = catalog.entries[address], catalog.digests[address], catalog.body(address)
     content = content_of(entry, body)
     known = parts_shown(note, digest)
-    text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)
+    text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights, searches_all=True)
     relations = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.derived.amended_by(address)}
     seen = known | marks_of(paragraphs_of(text)) if text != content else ALL
     return EntryExcerpt(

@@ -28,7 +28,8 @@ _NO_PROSE = re.compile(
     r":[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z|[|>]|\.\.(?:\s|\Z)"
 )
 _FIELD = re.compile(
-    r"(?:[-*+][ \t]+)?[*_]{0,2}(?:status|state|date|created|(?:last )?(?:updated|modified)|author|owner|decider"
+    r"(?:[-*+][ \t]+)?[*_]{0,2}(?:status|state|date|created|(?:last )?(?:updated|modified)"
+    r"|proposed|accepted|approved|adopted|rejected|author|owner|decider"
     r"|decision[ -]maker|consulted|informed|approver|reviewer|editor|champion|stakeholder|tag|category|issue|ticket"
     r"|technical story|discussion|supersede[ds](?: by)?|replace[ds](?: by)?|amend(?:s|ed by)|related|translation"
     r"|language|version|number|type|due date|link)s?[*_]{0,2}[ \t]*:",

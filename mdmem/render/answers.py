@@ -18,7 +18,7 @@ from mdmem.model.lineage import standing_marks
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
-from mdmem.render.text import count, entries, in_no_entry, indent, one_line
+from mdmem.render.text import count, entries, in_no_entry, indent, one_line, repeats
 from mdmem.store.workspace.scope import Filters
 
 TITLE_ALONE = "no text beyond its title"
@@ -60,7 +60,8 @@ class Style(Struct, frozen=True):
     def item(self, item: Item) -> str:
         """Return an entry with its content, and the related entries as lines under it."""
         entry, marks = item.entry, _marks(item)
-        called = "" if item.form is Form.GIVEN else f": {one_line(_title(item))}"
+        is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, _title(item)))
+        called = "" if is_said else f": {one_line(_title(item))}"
         address = entry.address.removeprefix(self.prefix)
         lines = list(self._mentions(item))
         if not self.is_markdown:
@@ -131,7 +132,7 @@ def _answers(answers: Answers, style: Style) -> str:
         # All questions of a call have the same scope, so they have the same problems.
         blocks += [*problems_text(answers.short[0].basis), *([_prefix_text(style.prefix)] if style.prefix else [])]
     blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
-    blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one.basis))
+    blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one))
     if answers.short:
         blocks.append(style.foot(_short_foot(answers)))
     return "\n\n".join(blocks)
@@ -148,11 +149,11 @@ def answer_text(answer: Answer, style: Style) -> str:
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {source_of(basis)}.")
     verdict = f"{_verdict(answer)} {_prefix_text(style.prefix)}" if style.prefix else _verdict(answer)
-    blocks += [verdict, *_unread(basis), *_ended(answer), *style.items(answer.items)]
+    blocks += [verdict, *_elsewhere(answer), *_unread(basis), *_ended(answer), *style.items(answer.items)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *style.items(answer.proposed)]
     blocks += [style.ink.warn(block) for block in contradictions_text(basis, entries_of(answer))]
-    return "\n\n".join([*blocks, *fallback_text(basis), style.foot(_foot(answer)), *_absent(basis), *_elsewhere(basis)])
+    return "\n\n".join([*blocks, *fallback_text(basis), style.foot(_foot(answer)), *_absent(basis)])
 
 
 def _style_of(answer: Answer, style: Style) -> Style:
@@ -260,7 +261,7 @@ def _foot(answer: Answer) -> str:
 
 
 def _settled(answer: Answer) -> str:
-    """Return a sentence if the answer shows all rules for the given paths, so that there is no need to ask again."""
+    """Return a sentence if the answer has each rule whose `applies_to` matches a given path."""
     basis, scope, paths = answer.basis, answer.scope, answer.question.paths
     is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
     may_hide = basis.problems or basis.elsewhere or basis.degraded or not scope.binds_throughout
@@ -268,7 +269,9 @@ def _settled(answer: Answer) -> str:
     may_be_typos = basis.absent and not any(item.on_path for item in answer.items)
     if not paths or is_narrowed or may_hide or may_be_typos or OVER_BUDGET in reasons:
         return ""
-    return f"These are all the rules for {'this file' if len(paths) == 1 else f'these {len(paths)} files'}."
+    return (
+        f"No other rule names {'this file' if len(paths) == 1 else f'one of these {len(paths)} files'} in `applies_to`."
+    )
 
 
 def source_of(basis: AnswerBasis) -> str:
@@ -280,10 +283,11 @@ def source_of(basis: AnswerBasis) -> str:
     return ", ".join(documents if paths and paths <= {*documents} else [*documents, SOURCES["workspace"]])
 
 
-def _elsewhere(basis: AnswerBasis) -> Iterator[str]:
-    for one in basis.elsewhere:
+def _elsewhere(answer: Answer) -> Iterator[str]:
+    paths = "this path" if len(answer.question.paths) == 1 else "some of these paths"
+    for one in answer.basis.elsewhere:
         apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
-        yield f"In {one.wing} {apply} to this path: --wing {one.wing}"
+        yield f"In {one.wing} {apply} to {paths}: ask again with `--wing {one.wing}`."
 
 
 def _absent(basis: AnswerBasis) -> Iterator[str]:
@@ -340,5 +344,5 @@ def mention_line(one: Mention, style: Style = _PLAIN) -> str:
     is_shown, address = one.address in style.shown, one.address.removeprefix(style.prefix)
     day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
-    title = f": {one_line(one.title)}" if one.title and not is_shown else ""
+    title = f": {one_line(one.title)}" if one.title and not is_shown and not repeats(address, one.title) else ""
     return f"{one.how} {address}{title}{day}{said}".rstrip()

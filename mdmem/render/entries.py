@@ -13,7 +13,7 @@ from mdmem.render.answers import TITLE_ALONE, Style, mention_line
 from mdmem.render.basis import ended_text, problems_text, relations_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import mentions_json
-from mdmem.render.text import UNREPLACED, count, first_of, indent, one_line
+from mdmem.render.text import UNREPLACED, count, first_of, indent, one_line, repeats
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import Item as Result
@@ -94,11 +94,15 @@ def _mark(entry: Entry, marks: Mapping[str, str]) -> str:
 
 
 def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
-    """Return a heading for each room, with the id and the title of each of its entries below."""
+    """Return a heading for each room, with the id and the title of each of its entries below.
+
+    An entry-id that contains all words of the title is alone.
+    """
     rooms: dict[str, list[str]] = {}
     for entry in sorted(listed, key=lambda one: one.address):
         room, _, entry_id = entry.address.rpartition("/")
-        rooms.setdefault(room, []).append(f"{entry_id}  {one_line(entry.title)}")
+        title = "" if repeats(entry_id, entry.title) else f"  {one_line(entry.title)}"
+        rooms.setdefault(room, []).append(f"{entry_id}{title}")
     return "\n\n".join("\n".join([ink.bold(f"{room}/"), *lines]) for room, lines in rooms.items())
 
 

@@ -161,3 +161,10 @@ def _plain(text: str) -> str:
 def _escape_markdown(text: str) -> str:
     marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, text))
     return _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")
+
+
+def repeats(address: str, title: str) -> bool:
+    """Return whether an entry-id has all words of a title, so that the title adds nothing."""
+    words = address.rpartition("/")[2].split("-")
+    # The `s` of a genitive is no word.
+    return all(word in words or word == "s" for word in re.findall(r"\w+", title.casefold()))

@@ -312,4 +312,4 @@ def test_path_of_a_file_to_come_is_read_where_a_rule_applies(tmp_path: Path, cap
     write_entry(folder / "memory", "nav/rules/pay", "It must not.\n", type="invariant", applies_to=["src/pay/**"])
     inside = folder / "memory"
     assert "nav/rules/pay" in run_here(capsys, "retrieve", "--path", "src/pay/new.py", cwd=inside).out
-    assert "These are all the rules" not in run_here(capsys, "retrieve", "--path", "lib/new.py", cwd=inside).out
+    assert "No other rule names" not in run_here(capsys, "retrieve", "--path", "lib/new.py", cwd=inside).out

@@ -36,6 +36,18 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+def test_passage_of_the_context_comes_where_it_contains_more_of_the_words(tmp_path: Path, capsys: Capture) -> None:
+    root = memory(tmp_path) / "memory"
+    context = "CI promotes each warning of the compiler to an error. " + "It was noisy. " * 60
+    body = f"## Context\n\n{context}\n\n## Decision\n\nA warning is mended at once.\n"
+    write_entry(root, "nav/architecture/warnings", body, title="Warnings")
+    shown = run_here(capsys, "show", "warnings", "--about", "promotes compiler warning", cwd=root).out
+    assert "A warning is mended at once." in shown
+    assert "under “Context”: CI promotes each warning of the compiler to an error." in shown
+    shown = run_here(capsys, "show", "warnings", "--about", "warning", cwd=root).out
+    assert "CI promotes" not in shown
+
+
 def test_decision_comes_first_then_the_best_passage_but_no_rejected_one(folder: Path, capsys: Capture) -> None:
     out = run_here(capsys, "show", "queue", "threads", "--about", "how many orders the queue holds", cwd=folder).out
     queue, threads = out.split("\n\nnav/architecture/threads")

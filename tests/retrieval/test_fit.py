@@ -108,7 +108,7 @@ def test_weak_match_is_a_title_and_few_decisions_are_all_named(root: Path, capsy
     found = forms(ask(root, capsys, "scanner laser red labels"))
     assert found == {"scanner": "full", "lamp": "line", "other": "line"}
     out = run_here(capsys, "retrieve", "--root", "memory", "scanner laser red labels", cwd=root.parent).out
-    assert "app/belts/other: other (shares no word or path)" in out
+    assert "app/belts/other (shares no word or path)" in out
 
 
 def test_items_are_in_the_order_of_authority(root: Path, capsys: Capture) -> None:

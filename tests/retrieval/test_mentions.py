@@ -80,8 +80,8 @@ def test_number_in_prose_mentions_a_record_of_the_room(tmp_path: Path, capsys: p
     write_entry(root, "nav/adr/0153-tickets", "We closed #148 in the tracker.\n", title="Tickets")
     write_entry(root, "arm/adr/0009-grip", "The grip of ADR-0148 is another one.\n", title="Grip")
     shown = run_here(capsys, "retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
-    assert "mentioned by 0150-amounts: Amounts" in shown
-    assert "mentioned by 0152-pools: Pools" in shown
+    assert "mentioned by 0150-amounts" in shown
+    assert "mentioned by 0152-pools" in shown
     assert "mentioned by nav/adr/0153-tickets" not in shown
     assert "0009-grip" not in shown
 
@@ -115,17 +115,18 @@ def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "lines"),
     [
-        "The set is 0003, 0007, 0009.",
-        "| before | now |\n| - | - |\n| ADR-0007 | [ADR-0009](0009-mails.md) |",
-        "**Status:** Accepted\n**Originally recorded elsewhere as ADR-0007.**",
+        ("The set is 0003, 0007, 0009.", ["mentioned by no newer entry"]),
+        # That no newer entry names it would be false.
+        ("| before | now |\n| - | - |\n| ADR-0007 | [ADR-0009](0009-mails.md) |", []),
+        ("**Status:** Accepted\n**Originally recorded elsewhere as ADR-0007.**", []),
     ],
 )
-def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, tmp_path: Path) -> None:
+def test_lists_of_numbers_renumberings_and_fields_mention_nothing(text: str, lines: list[str], tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     put(root, "app/rules/adr-0010", "Later", f"{text}\n", created_at="2026-03-01")
-    assert [one.how for one in mentions(root, "orders")] == ["mentioned by no newer entry"]
+    assert [one.how for one in mentions(root, "orders")] == lines
 
 
 def test_many_mentions_are_named_without_their_sentences(tmp_path: Path) -> None:

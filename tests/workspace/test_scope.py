@@ -40,6 +40,7 @@ def scope_of(catalog: Catalog, *, default_wing: str | None = None, **filters: ob
 
 PROJECT, SHARED = "kind: project", "kind: shared"
 THREE = {"app": PROJECT, "lib": SHARED, "web": PROJECT}
+APART = {"app": "shared_wings: [lib]", "base": SHARED, "lib": SHARED, "web": "shared_wings: [base]"}
 NAMED = {"app": "shared_wings: [lib, base]", "base": SHARED, "lib": SHARED, "other": SHARED}
 
 
@@ -59,6 +60,9 @@ NAMED = {"app": "shared_wings: [lib, base]", "base": SHARED, "lib": SHARED, "oth
         (THREE, {"wings": ("app",)}, "app lib", "app lib"),
         (THREE, {"wings": ("app", "web")}, "app lib web", "app web lib"),
         (THREE, {"wings": ("app",), "all_wings": True}, "app lib web", "app lib"),
+        # Each with its own shared wings.
+        (APART, {"wings": ("app", "web")}, "app lib base web", "app web lib base"),
+        (APART, {"wings": ("web", "app")}, "web base lib app", "web app base lib"),
     ],
 )
 def test_scope_is_the_active_wing_with_its_shared_ones(

@@ -194,12 +194,12 @@ def resolve_scope(
     paths: Sequence[str] = (),
     tracked: Callable[[], Iterable[str]] | None = None,
 ) -> Scope:
-    """Return the scope of a retrieval: the active wing, its shared wings, and the wings in the filters.
+    """Return the scope of a retrieval: the active wing, the wings in the filters, and the shared wings of all these.
 
     The active wing is the first wing in the filters, else the wing that applies to `paths`, else the default or only
     wing.
 
-    The invariants of the shared wings that the active wing's manifest lists always apply. If the manifest lists none,
+    The invariants of the shared wings that such a wing's manifest lists always apply. If the manifest lists none,
     the invariants of a shared wing always apply if the wing has no `applies_to`, or if its `applies_to` matches a
     tracked file. `tracked` returns the tracked files relative to the top of the repository; it is called only if a wing
     has `applies_to`.
@@ -228,15 +228,20 @@ def resolve_scope(
             rooms=_rooms(catalog, filters.rooms, wings),
             state=ScopeState.UNRESOLVED,
         )
-    shared = shared_of(wings, active)
+    chosen = dict.fromkeys((active, *named))
+    shared = tuple(dict.fromkeys(one for name in chosen for one in shared_of(wings, name) if one != active))
+    listed = tuple(one for name in chosen if (of := wings[name].shared_wings) is not None for one in of)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
-    always = shared if wings[active].shared_wings is not None else _matching_tracked(shared, wings, tracked)
+    unlisted = tuple(one for one in shared if one not in listed)
+    always = [one for one in shared if one in listed]
+    if any(wings[name].shared_wings is None for name in chosen):
+        always += _matching_tracked(unlisted, wings, tracked)
     return Scope(
         wing=active,
         wings=read,
         shared_wings=shared,
-        binding_wings=tuple(dict.fromkeys((active, *named, *always))),
+        binding_wings=tuple(dict.fromkeys((*chosen, *always))),
         rooms=_rooms(catalog, filters.rooms, read),
         focus=filters.focuses[0] if filters.focuses else None,
         starts_shared=wings[active].is_shared,
