@@ -1,1 +1,1 @@
-"""Plans, proves and writes changes of entries."""
+"""Plan, check and write changes of entries."""

@@ -1,7 +1,8 @@
-"""Write a change set: all of it or nothing, and never over what somebody saved meanwhile.
+"""Write a change set completely or not at all, and never overwrite what somebody saved in the meantime.
 
-All bytes are on the disk before the first file changes, so that a full disk is noticed in time. Editors and git take no
-lock of ours: a file is replaced, renamed or removed only as it was read, and otherwise everything is taken back.
+All bytes are on disk before the first file changes, so that a full disk is noticed in time. Editors and git ignore
+mdmem's lock. Therefore a file is replaced, renamed or removed only if it still has the content that was read. Otherwise
+all changes are undone.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ TEMPORARY = ".mdmem-tmp"
 
 @contextmanager
 def writers_lock(state: Path) -> Iterator[None]:
-    """Hold the lock of everybody who writes entries; `state` is the folder of the root's state.
+    """Take the lock that everybody who writes entries takes. `state` is the folder of the root's state.
 
-    Raises BusyError if others write for too long, and EnvironmentFaultError.
+    Raises BusyError if other processes write for too long, and EnvironmentFaultError if the lock cannot be taken.
     """
     with contextlib.ExitStack() as held:
         try:
@@ -49,17 +50,17 @@ def writers_lock(state: Path) -> Iterator[None]:
 
 
 def apply(root: Path, change_set: ChangeSet, *, state: Path) -> None:
-    """Write a change set under the writers' lock; raises the errors of `writers_lock` and `put`."""
+    """Write a change set while holding the writers' lock. Raises the errors of `writers_lock` and `put`."""
     if change_set.changes:
         with writers_lock(state):
             put(root, change_set.changes)
 
 
 def put(root: Path, changes: Sequence[Change]) -> None:
-    """Write changes while the writers' lock is held.
+    """Write changes. The caller must hold the writers' lock.
 
-    Raises LostRaceError if a file is not the one that was planned on, and EnvironmentFaultError if one cannot be
-    written. A process that is killed leaves whole files, the first ones new.
+    Raises LostRaceError if a file is not the same as when the change was planned, and EnvironmentFaultError if a file
+    cannot be written. If the process is killed, each file is complete, and the first files have their new content.
     """
     for change in changes:
         _compare(root, change)
@@ -89,7 +90,7 @@ def put(root: Path, changes: Sequence[Change]) -> None:
 
 
 def _compare(root: Path, change: Change) -> None:
-    """Raise LostRaceError if a file changed since the plan was made."""
+    """Raise LostRaceError if a file changed since the change was planned."""
     for path in (change.path, change.to):
         if leads_away(root, path):
             raise LostRaceError(f"`{path}` goes through a symbolic link; nothing was written")
@@ -105,13 +106,13 @@ def _compare(root: Path, change: Change) -> None:
         raise LostRaceError(f"`{change.path}` cannot be read any more: {reason}; nothing was written") from error
     if content != change.before:
         raise LostRaceError(f"`{change.path}` changed while it was read; nothing was written, try again")
-    # On a file system that ignores case, the new name may be the old file.
+    # On a file system that ignores case, both names may mean the same file.
     if change.to != change.path and os.path.lexists(new) and not new.samefile(old):
         raise LostRaceError(f"`{change.to}` exists by now; nothing was written, try again")
 
 
 def _taken_back(writing: FileTransaction, path: str, error: LostRaceError | OSError) -> MdmemError:
-    """Take back every change and return the error to raise."""
+    """Undo every change, and return the error to raise."""
     left = "" if writing.undo() else " and what was written before could not be taken back"
     kept = "".join(f"; `{one}` keeps a text that was saved meanwhile" for one in writing.kept)
     then = "`mdmem check` says what is left to do" if left else "nothing was changed"
@@ -123,12 +124,12 @@ def _taken_back(writing: FileTransaction, path: str, error: LostRaceError | OSEr
 
 
 class FileTransaction:
-    """The files of one change set on their way to the disk; the caller holds the writers' lock."""
+    """Writes the files of one change set, and can undo the writes. The caller holds the writers' lock."""
 
     def __init__(self, root: Path) -> None:
-        """Take the root; nothing is written yet."""
+        """Store the root. Nothing is written yet."""
         self._root = root
-        # The temporary file next to each file: first its new bytes, after the swap its old ones.
+        # The temporary file next to each file. It has the new bytes, and after the swap the old bytes.
         self._beside: dict[str, Path] = {}
         self._replaced: dict[str, bytes] = {}
         self._undoing: list[Callable[[], object]] = []
@@ -137,11 +138,14 @@ class FileTransaction:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Return the paths of files that keep a text which others saved and which lost its place."""
+        """Return the paths of files that keep a text somebody else saved in the meantime.
+
+        Such a text is no longer at its own path.
+        """
         return tuple(path.relative_to(self._root).as_posix() for path in self._kept)
 
     def prepare(self, path: str, content: bytes) -> None:
-        """Write the new bytes of a file to a temporary file next to it; raises OSError."""
+        """Write the new bytes of a file to a temporary file next to it. Raises OSError."""
         target = self._root / path
         self._make_folder(target.parent)
         handle, self._beside[path] = _temporary(target)
@@ -149,13 +153,13 @@ class FileTransaction:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        # A temporary file is its owner's alone; whoever may read the old file may read the new one.
+        # Temporary files are readable only for their owner. Give the new file the permissions of the old file.
         self._beside[path].chmod(S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Put the prepared bytes in place, or remove a file.
+        """Move the prepared bytes into place, or remove the file if `after` is None.
 
-        Raises OSError, and LostRaceError if the file is not the one that was read.
+        Raises OSError, and LostRaceError if the file does not have the content `before`.
         """
         if after == before:
             return
@@ -165,7 +169,7 @@ class FileTransaction:
         self._undoing.append(lambda: self._take_back(path, before, after))
 
     def settle(self) -> None:
-        """Remove the old bytes; raises LostRaceError if an editor that had a file open wrote to them meanwhile."""
+        """Delete the old bytes. Raises LostRaceError if an editor wrote to a replaced file that it had open."""
         for path, before in self._replaced.items():
             if not has_content(self._beside[path], before):
                 raise _lost(path)
@@ -174,8 +178,8 @@ class FileTransaction:
     def rename(self, path: str, to: str, files: Mapping[str, bytes]) -> None:
         """Rename a file or a folder, and remove the folders that are empty afterwards.
 
-        `files` are the contents of all that moves, by their new paths. Raises OSError, and LostRaceError if the new
-        name is taken or another file has moved.
+        `files` are the expected contents of all moved files, by their new paths. Raises OSError. Raises LostRaceError
+        if the new name is taken, or if a moved file has other content.
         """
         old, new = self._root / path, self._root / to
         self._make_folder(new.parent)
@@ -190,9 +194,9 @@ class FileTransaction:
         _remove_empty(self._root, old.parent)
 
     def undo(self) -> bool:
-        """Take back every change, the last one first, and return whether all of them could be.
+        """Undo every change, the last one first. Return whether all changes could be undone.
 
-        What others saved over a change meanwhile is newer, and stays.
+        A text that somebody else saved after a change is newer and stays.
         """
         try:
             while self._undoing:
@@ -203,7 +207,7 @@ class FileTransaction:
         return True
 
     def close(self) -> None:
-        """Remove the temporary files, and the folders that were made for them."""
+        """Remove the temporary files, and the empty folders that were created for them."""
         folders = {(self._root / path).parent for path in self._beside}
         self._remove_prepared()
         for folder in folders:
@@ -217,7 +221,7 @@ class FileTransaction:
                 _link(self._beside[path], target, path)
             elif written is None:
                 if path in self._beside:
-                    # A second name of the same file, which no rename would take from it.
+                    # Remove a hard link to the same file, because a rename between two links of one file does nothing.
                     self._beside[path].unlink(missing_ok=True)
                 handle, self._beside[path] = _temporary(target)
                 os.close(handle)
@@ -266,7 +270,7 @@ def _lost(path: str) -> LostRaceError:
 
 
 def _remove_left_over(folder: Path) -> None:
-    """Remove the temporary files of a killed writer: no other one is alive while the lock is held."""
+    """Remove the temporary files of a writer that was killed. Nobody else can own them while the lock is held."""
     for name in os.listdir(folder):  # noqa: PTH208  # one call for a folder of ten thousand names
         if name.endswith(TEMPORARY) and name.startswith("."):
             with contextlib.suppress(OSError):
@@ -274,7 +278,7 @@ def _remove_left_over(folder: Path) -> None:
 
 
 def _link(prepared: Path, target: Path, path: str) -> None:
-    """Give a new file its name; raises LostRaceError if the name is taken."""
+    """Move a new file into place. Raises LostRaceError if the name is taken."""
     try:
         rename_new(prepared, target)
     except FileExistsError as error:
@@ -282,14 +286,14 @@ def _link(prepared: Path, target: Path, path: str) -> None:
 
 
 def _remove_empty(root: Path, folder: Path) -> None:
-    """Remove an empty folder and the empty ones above it, as git does."""
+    """Remove an empty folder, and the folders above it that are empty then, as git does."""
     while folder != root and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent
 
 
 class FolderRename(Struct, frozen=True):
-    """The rename of a file, or of a whole folder with its files."""
+    """The rename of one file, or of a whole folder with its files."""
 
     old: str
     new: str
@@ -297,7 +301,7 @@ class FolderRename(Struct, frozen=True):
 
 
 def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRename]:
-    """Yield renames in their order; where all files of a folder move together, the folder is renamed as one.
+    """Yield renames in order. If all files of a folder move together, rename the folder itself.
 
     A process that is killed then never leaves a folder in two places.
     """
@@ -319,7 +323,7 @@ def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRena
 
 
 def _folders(path: str, to: str) -> Iterator[tuple[str, str]]:
-    """Yield each folder above a file that may move with all its files, with its new path; the outermost first."""
+    """Yield each folder that may move with all its files, with its new path, the outermost folder first."""
     old, new = path.split("/"), to.split("/")
     for depth in range(1, len(old)):
         below = old[depth:]
@@ -337,7 +341,7 @@ def _rename(writing: FileTransaction, one: FolderRename, contents: Mapping[str, 
     try:
         writing.rename(one.old, one.new, {to: contents[to] for _, to in one.files})
     except OSError:
-        # A container's layered file system renames no folder that is part of its image.
+        # In a container, a layered file system cannot rename a folder that is part of the image.
         if one.files == ((one.old, one.new),):
             raise
         for old, new in one.files:

@@ -32,9 +32,9 @@ _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
     """Return the changes that approve a draft in the name of a person, `Name <email>`.
 
-    For an active entry, a missing approval is added, and its one-sided supersessions are completed. Raises
-    LostRaceError where another entry supersedes one of those already, and UsageError where the draft or the person is
-    not fit.
+    For an active entry, add a missing approval and complete its one-sided supersessions. Raises LostRaceError if
+    another entry already supersedes one of the same entries. Raises UsageError if the draft or the person is not
+    suitable.
     """
     entry = catalog.entries[address]
     if entry.status is Status.ACTIVE:
@@ -58,7 +58,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     for old in olds:
         refuse_unfit(catalog, old, approved, instead=instead)
     values = {"status": Status.ACTIVE.value, "approved_by": person}
-    # The draft's file comes first: after a crash, `check --fix` completes its one-sided supersession.
+    # Write the draft's file first. After a crash, `check --fix` can complete the one-sided supersession.
     return ChangeSet(
         (patched(catalog, entry.path, values), *(patch_superseded(catalog, one, address, today=today) for one in olds)),
         actions=(WriteAction(Verb.APPROVE, address),),
@@ -69,7 +69,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
 
 
 def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: str, today: date) -> ChangeSet:
-    """Return the changes for what an active entry lacks: an approval, and the ends of a supersession."""
+    """Return the changes that add a missing approval to an active entry, and complete its supersessions."""
     olds = [one for one in entry.supersedes if catalog.lineage.linked_successors.get(one) == (entry.address,)]
     changes = tuple(patch_superseded(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
     remarks: Sequence[str] = (f"{entry.address} is active already",)
@@ -80,23 +80,26 @@ def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: st
 
 
 def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
-    """Return whether nobody approved an entry, or nobody who owns its wing where this person does."""
+    """Return whether an entry is not approved.
+
+    An approval by somebody who does not own the wing does not count if this person is an owner.
+    """
     if entry.approved_by is None:
         return "approved_by" not in entry.unread
     return is_owner(wing, person) and not is_owner(wing, entry.approved_by)
 
 
 def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
-    """Return the remark on a person's approval; raises UsageError if it does not count."""
+    """Return a remark about a person's approval, if any. Raises UsageError if the person may not approve."""
     if entry.agent is not None and names_the_same(entry.agent, person):
-        raise UsageError(f"`{entry.agent}` wrote {entry.address} as an agent; let a person approve it")
+        raise UsageError(f"the agent `{entry.agent}` wrote {entry.address} and cannot approve it; let a person do it")
     return _approved(
         settings, catalog.wings[entry.wing], person, option="--by", refused=f"{entry.address} is not approved"
     )
 
 
 def check_importer(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
-    """Return the remark on a person who approves a wing's imported decisions; raises UsageError if they may not."""
+    """Return a remark about the person who approves imported decisions, if any. Raises UsageError if they may not."""
     owned = catalog.wings.get(wing) or Wing(name=wing)
     return _approved(settings, owned, person, option="--approved-by", refused="nothing is imported")
 
@@ -110,7 +113,7 @@ def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refus
         owners = f"its owner{'s are' if len(wing.owners) > 1 else ' is'} {', '.join(f'`{one}`' for one in wing.owners)}"
         remark = f"`{person}` is not an owner of the wing `{wing.name}`; {owners}"
     else:
-        # The manifest may be the file that cannot be read.
+        # The manifest of the wing may be the file that cannot be parsed.
         remark = f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md"
     if settings.approvals is not Approvals.SAY:
         raise UsageError(f"{refused}: {remark}")
@@ -118,17 +121,17 @@ def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refus
 
 
 def is_owner(wing: Wing, person: str) -> bool:
-    """Return whether a person is an owner of a wing, by the whole text, the name or the email."""
+    """Return whether a person is an owner of a wing. The whole text, the name or the email must be the same."""
     return any(names_the_same(person, owner) for owner in wing.owners)
 
 
 def approve(
     workspace: Workspace, names: Sequence[str], *, by: str | None, options: WriteOptions, merged: bool = False
 ) -> WriteResult:
-    """Approve drafts, all of them or none, by default in the name of git's user.
+    """Approve drafts, all of them or none. The default person is git's user.
 
-    A folder means its drafts. `merged` means the agents' decisions that were merged without an approval: all of them,
-    or those named.
+    The name of a folder means its drafts. With `merged`, approve the agents' decisions that were merged without an
+    approval: all such decisions, or the named ones.
     """
 
     def plan(one: Workspace) -> ChangeSet:
@@ -138,9 +141,9 @@ def approve(
 
 
 def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> ChangeSet:
-    """Plan several approvals, each on the result of those before it.
+    """Plan several approvals. Each is planned on the result of the previous approvals.
 
-    Raises the first error, with the other ones in its notes.
+    Raises the first error, with the other errors in its notes.
     """
     meant, refused = dict[str, None](), list[MdmemError]()
     for name in names:
@@ -168,9 +171,9 @@ def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> Cha
 
 
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:
-    """Return the address of a name, or the drafts of a folder.
+    """Return the address for a name, or the drafts in a folder.
 
-    Raises UsageError for a folder without drafts, and NotFoundError if one of its files cannot be read.
+    Raises UsageError for a folder without drafts, and NotFoundError if a file in it cannot be read.
     """
     found = resolve_names(workspace, [name])
     if not name.endswith("/"):
@@ -183,7 +186,10 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
 
 
 def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
-    """Return the decisions that were merged without an approval, superseded ones first; raises UsageError for none."""
+    """Return the decisions that were merged without an approval. Superseded decisions come first.
+
+    Raises UsageError if there are none.
+    """
     found = merged_decisions(workspace)
     if names:
         meant = set(resolve_names(workspace, names))
@@ -200,7 +206,7 @@ def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
 
 
 def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
-    """Return two change sets as one; the second was planned on the result of the first."""
+    """Return two change sets as one. The second was planned on the result of the first."""
     changes = {change.path: change for change in one.changes}
     for change in other.changes:
         first = changes.get(change.path)
@@ -216,7 +222,7 @@ def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
 
 
 def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
-    """Return a new entry's text with its writer's approval, where an owner of its wing makes it active."""
+    """Return the text of a new entry. If its writer is an owner of the wing and makes it active, add the approval."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = interpret(document).entry
     if entry is None or not entry.is_in_force or entry.type not in APPROVED_TYPES or entry.agent:
@@ -232,7 +238,7 @@ def _identity(workspace: Workspace) -> str | None:
 
 
 def approver(workspace: Workspace) -> str:
-    """Return git's user as `Name <email>`; raises UsageError if git knows nobody."""
+    """Return git's user as `Name <email>`. Raises UsageError if git has no user."""
     found = _identity(workspace)
     if found is None:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'

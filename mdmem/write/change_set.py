@@ -1,4 +1,4 @@
-"""Describe a change of several files, byte for byte, and the commit message that goes with it."""
+"""Describe a change of several files, byte for byte, with the message of its commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = str | Sequence[str] | None
 
 
 class Verb(StrEnum):
-    """The word that begins the subject of a commit."""
+    """The first word of a commit's subject."""
 
     ADD = "Add"
     APPROVE = "Approve"
@@ -34,7 +34,7 @@ class Verb(StrEnum):
 
 
 class WriteAction(Struct, frozen=True):
-    """One thing done to an entry; `other` is its successor, or its new address."""
+    """One thing done to an entry. `other` is the successor or the new address."""
 
     verb: Verb
     address: str
@@ -42,7 +42,7 @@ class WriteAction(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """One file before and after; None if there is not a file. `to` is its path afterwards."""
+    """One file before and after a change. None means that there is no file. `to` is the path afterwards."""
 
     path: str
     to: str
@@ -51,11 +51,11 @@ class Change(Struct, frozen=True):
 
 
 class ChangeSet(Struct, frozen=True):
-    """Changes in the order in which they are written, one for each file, and their meaning.
+    """Changes in the order in which they are written, one for each file, and what they mean.
 
-    Renames come after all other changes. `supersedes` are the entries that a newer one replaces; `reason` is in the
-    user's own words; `remarks` are sentences for people. With `is_proved` the result is not
-    checked: the planner did that, or the faults are those of imported records, which are reported later.
+    Renames come after all other changes. `supersedes` are the entries that a newer entry replaces. `reason` is in the
+    user's own words. `remarks` are sentences for people. With `is_proved`, the result is not checked again, because the
+    planner did that, or because the faults of imported records are reported later.
     """
 
     changes: tuple[Change, ...] = ()
@@ -68,26 +68,26 @@ class ChangeSet(Struct, frozen=True):
 
 
 def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
-    """Return the change that sets some fields of a file; None removes a field.
+    """Return the change that sets some fields of a file. None removes a field.
 
-    Raises UnpatchableError if the bytes cannot be patched, and LostRaceError if the file is not the one that the
-    entry in the catalog was read from.
+    Raises UnpatchableError if the bytes cannot be patched, and LostRaceError if the file changed since the catalog was
+    loaded.
     """
     document = catalog.document(path)
-    # The entry may come from the snapshot, and its file is read only now.
+    # The entry may come from a cache, and the file is read only now.
     if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.digest_of(path, document.data)):
         raise LostRaceError(f"`{path}` changed while it was read; nothing was written, try again")
     return Change(path, path, document.data, apply_edits(document.data, set_fields(document, values)))
 
 
 _WIDTH = 72
-# Git and mail programs read such lines as comments, trailers or the start of a patch. A comment's mark may be any
-# character that is no letter.
+# Git and mail programs read such lines as comments, trailers or the start of a patch. Users can configure any
+# character that is not a letter as git's comment character.
 _SPECIAL_LINE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
 
 
 def subject_of(actions: Sequence[WriteAction]) -> str:
-    """Return the subject of a commit, at most 72 characters: one action with its addresses, or a count."""
+    """Return the subject of a commit, at most 72 characters: one action with its addresses, or a number of entries."""
     if len(actions) != 1:
         verbs = {action.verb for action in actions}
         return f"{verbs.pop() if len(verbs) == 1 else Verb.UPDATE} {len(actions)} entries"
@@ -97,7 +97,7 @@ def subject_of(actions: Sequence[WriteAction]) -> str:
     whole = f"{action.verb} {joining.join(addresses)}"
     if len(whole) <= _WIDTH:
         return whole
-    # The trailers have the full addresses.
+    # The trailers contain the full addresses, so the subject may have only the entry-ids.
     return _cut(f"{action.verb} {joining.join(address.rsplit('/', 1)[-1] for address in addresses)}")
 
 
@@ -111,7 +111,8 @@ def commit_message(
 ) -> str:
     """Return a commit message: the subject, the reason wrapped at 72 columns, and sorted trailers.
 
-    `entries` are the addresses that were written. No line of the reason can be read as a trailer, a comment or a patch.
+    `entries` are the addresses that were written. The reason is indented where git would read a line as a trailer,
+    comment or patch.
     """
     stated = (("Mdmem-Entry", entries), ("Mdmem-Supersedes", supersedes), ("Mdmem-Agent", [agent or ""]))
     trailers = [
@@ -122,10 +123,10 @@ def commit_message(
 
 
 def _wrapped(reason: str) -> Iterator[str]:
-    """Yield the lines of a reason, long ones wrapped; several blank lines become one."""
+    """Yield the lines of a reason. Wrap long lines, and join several blank lines."""
     was_blank = True
     for line in reason.splitlines():
-        # Two columns are left for the indent of a special line.
+        # Leave two columns to indent a line that git would misread.
         parts = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
         if parts or not was_blank:
             yield from (f"  {part}" if _SPECIAL_LINE.match(part) else part for part in parts or [""])
@@ -137,7 +138,7 @@ def _one_line(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Replace control characters by spaces: git refuses a NUL, and a terminal obeys the others."""
+    """Replace control characters by spaces. git refuses NUL, and a terminal would interpret the others."""
     return "".join(one if one.isprintable() else " " for one in text)
 
 

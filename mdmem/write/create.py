@@ -1,4 +1,4 @@
-"""Create an entry from the template of its type: its place, its id, its text, and a new wing where one is meant."""
+"""Create an entry from the template of its type: its address, its text, and a new wing if the user asked for one."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 _ID_LENGTH, _ID_BYTES = 60, 120
-# Latin letters without an accent to drop, which folding leaves as they are.
+# Latin letters that Unicode normalization does not turn into ASCII letters.
 _LETTERS = str.maketrans({"þ": "th", "ð": "d", "ħ": "h", "ŧ": "t", "ŋ": "n"})
 _NAMES = (
     ("wing", "a wing", "navigation_stack"),
     ("room", "a room", "anti-patterns"),
     ("entry", "an entry-id", "blocking-callbacks"),
 )
-# The kind of record whose room in the settings a type goes to.
+# For each type, the kind of record whose room (folder) in the settings is used.
 ROOM_KINDS = {
     EntryType.INVARIANT: "decision",
     EntryType.DECISION: "decision",
@@ -50,7 +50,7 @@ ROOM_KINDS = {
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """The values for a new entry; an empty body means the template's body."""
+    """The values for a new entry. An empty body means the body of the template."""
 
     type: EntryType
     place: str
@@ -61,7 +61,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 def address_of(draft: Draft) -> str:
-    """Return the address of a draft, with an entry-id from its title where it has none; raises UsageError."""
+    """Return the address for a new entry. If there is no entry-id, make one from the title. Raises UsageError."""
     parts = draft.place.removesuffix(".md").strip("/").split("/")
     if len(parts) == 2 and draft.title:
         parts.append(_slug_of(draft.title))
@@ -74,7 +74,7 @@ def address_of(draft: Draft) -> str:
 
 
 def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
-    """Raise UsageError for a bad name of a wing, a room or an entry, unless it is a `known` one."""
+    """Raise UsageError for an invalid name of a wing, a room or an entry. Names in `known` are always valid."""
     for (kind, called, example), name, was in zip_longest(_NAMES[: len(parts)], parts, known[: len(parts)]):
         if name == was:
             continue
@@ -85,7 +85,7 @@ def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
 
 
 def _slug_of(title: str) -> str:
-    """Return a readable entry-id made from a title; raises UsageError for a title without letter or digit."""
+    """Return a readable entry-id for a title. Raises UsageError if the title has no letter or digit."""
     plain = fold(title.casefold()).translate(_LETTERS).encode("ascii", "ignore").decode()
     slug = ""
     for word in re.findall(r"[a-z0-9]+", plain.replace("'", "")):
@@ -98,9 +98,9 @@ def _slug_of(title: str) -> str:
 
 
 def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title: str) -> str:
-    """Return an unused address with an entry-id from a title, and a number where that one is taken."""
+    """Return an unused address with an entry-id made from a title. If the entry-id is taken, append a number."""
     plain = f"{wing}/{room}/{_entry_id_of(title, kind)}"
-    # On a file system that ignores case, two addresses that differ in it are one file.
+    # On a file system that ignores case, addresses that differ only in case are the same file.
     known = {address.casefold() for address in workspace.catalog.addresses}
     numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
     files = workspace.location.root
@@ -108,11 +108,11 @@ def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title
 
 
 def _entry_id_of(title: str, kind: str) -> str:
-    """Return an entry-id from a title in any script; the kind where no letter is left."""
+    """Return an entry-id for a title in any script, or the kind if the title has no letter."""
     try:
         name = _slug_of(title)
     except UsageError:
-        # A title in another script keeps its own letters.
+        # A title in a script other than Latin keeps its letters.
         folded = well_formed("entry", unicodedata.normalize("NFC", title).casefold()) or ""
         name = folded.encode()[:_ID_BYTES].decode(errors="ignore").strip("-")
     is_fit = bool(name) and is_well_formed("entry", name) and not why_not_on_windows(name) and not is_prose(name)
@@ -120,7 +120,7 @@ def _entry_id_of(title: str, kind: str) -> str:
 
 
 def room_for(settings: Settings, kind: str, room: str | None) -> str:
-    """Return the room of a record; raises UsageError for a bad name."""
+    """Return the room for a kind of record: the given room, or the one in the settings. Raises UsageError."""
     if room is None:
         return settings.rooms[kind]
     if not is_well_formed("room", room) or why_not_on_windows(room):
@@ -129,9 +129,10 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
 
 
 def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
-    """Return `wing/room` or an address from nothing, a wing, a room of the active wing, or more.
+    """Return `wing/room` or an address for the place that the user typed: nothing, a wing, a room or a longer place.
 
-    Raises UsageError if no wing is the active one, and for a word that is neither wing nor room.
+    The active wing is the default. Raises UsageError if there is no active wing, or if a word is neither a wing nor a
+    room.
     """
     if typed is not None and "/" in typed:
         return typed
@@ -147,7 +148,7 @@ def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
 
 
 def is_place(workspace: Workspace, typed: str) -> bool:
-    """Return whether an argument means a place and not a title."""
+    """Return whether an argument is a place, such as `wing/room`, and not a title."""
     first, slash, _ = typed.partition("/")
     if first in workspace.catalog.wings or not typed.strip():
         return True
@@ -172,9 +173,9 @@ def _active_wing(workspace: Workspace) -> str:
 
 
 def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
-    """Return the changes that make the wing of a place: none for a wing that exists, else the manifest of a `new` one.
+    """Return the changes that create the wing of a place. If the wing exists, there are none.
 
-    Raises UsageError, with the nearest name, for a missing wing without `new`.
+    `new` is the kind of the new wing. Without `new`, a missing wing raises UsageError, which suggests the nearest name.
     """
     wing, room, *_ = place.split("/")
     wings, root = workspace.catalog.wings, workspace.location.root
@@ -183,7 +184,7 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
         return ()
     if (root / manifest).is_file():
         refuse_unmade_wing(workspace, wing)
-        # Another process made it since the files were read: the plan needs it, and does not write it.
+        # Another process created the wing in the meantime. The plan depends on the manifest but does not write it.
         there = read_regular(root / manifest)
         return (Change(manifest, manifest, there, there),)
     if new is not None:
@@ -198,7 +199,7 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
 
 
 def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
-    """Raise UsageError for a folder at a repository's top without a manifest: it is not read as a wing."""
+    """Raise UsageError for a folder at the top of the repository without a manifest, because it is not read as a wing."""
     if not _is_at_top(workspace) or wing in workspace.catalog.wings:
         return
     if wing not in workspace.reread().catalog.wings:
@@ -211,7 +212,7 @@ def _is_at_top(workspace: Workspace) -> bool:
 
 
 def refuse_taken(workspace: Workspace, address: str) -> None:
-    """Raise LostRaceError where an address is taken."""
+    """Raise LostRaceError if an address is taken."""
     workspace.access.require_write(address.split("/", 1)[0])
     if (workspace.location.root / f"{address}.md").exists():
         raise LostRaceError(taken(address))
@@ -231,7 +232,7 @@ def compose(draft: Draft, *, today: date) -> str:
 
 
 def create(address: str, text: str) -> ChangeSet:
-    """Return the change that writes a new entry; raises UsageError for a text that cannot be parsed as one."""
+    """Return the change that writes a new entry. Raises UsageError if the text cannot be parsed as an entry."""
     path = f"{address}.md"
     content = _as_bytes(text)
     loaded = interpret(parse_document(path, content))
@@ -245,16 +246,16 @@ def _as_bytes(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        # Bytes of the command line or a file that are not UTF-8 become lone surrogates.
+        # Bytes from the command line or a file that are not UTF-8 became lone surrogates.
         raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
 
 
 def create_entry(
     workspace: Workspace, address: str, text: str, options: WriteOptions, *, wing: WingKind | None = None
 ) -> WriteResult:
-    """Write a new entry; a missing wing of the kind `wing` is made.
+    """Write a new entry. If the wing is missing and `wing` is given, create a wing of that kind.
 
-    Raises LostRaceError if the address is taken, and what `create` and `write` raise.
+    Raises LostRaceError if the address is taken, and the errors of `create` and `write`.
     """
     name, room, _ = address.split("/")
 
@@ -274,7 +275,7 @@ def create_entry(
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:
-    """Return the text of a wing's README.md, with git's user as its owner."""
+    """Return the text of a new wing's README.md, with git's user as the owner."""
     owner = _owner(repository)
     owners = f"owners: [{scalar(owner)}]\n" if owner else ""
     about = (

@@ -1,4 +1,4 @@
-"""Edit an entry in the user's editor, or set `applies_to` of several entries without one."""
+"""Edit an entry in the user's editor, or set `applies_to` of several entries without an editor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REMOVED = "these lines are taken out again"
 
 
 def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
-    """Return the lines that show the errors to an editor's user, numbered as the text below them."""
+    """Return the comment lines that show errors in the editor. Line numbers include these comment lines."""
     count = len(findings) + 2
     several, them = ("s", "them") if len(findings) > 1 else ("", "it")
     head = f"{len(findings)} error{several}; fix {them}, or close this unchanged to give up"
@@ -39,7 +39,7 @@ def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
 
 
 def notes_on_refusal(sentence: str, content: bytes) -> tuple[bytes, ...]:
-    """Return the lines that show an editor's user why a text was refused."""
+    """Return the comment lines that show in the editor why a text was refused."""
     head = "nothing is written yet; fix it, or close this unchanged to give up"
     return _notes([head, sentence, f"{_REMOVED}, and no line number counts them"], content)
 
@@ -50,15 +50,15 @@ def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
 
 
 def with_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text with notes above it; a byte order mark stays first."""
+    """Return a text with comment lines above it. A byte order mark stays at the start."""
     mark, text = _split(content)
     return b"".join((mark, *notes, text))
 
 
 def without_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text without the notes above it, whose words and line ends the user may have changed.
+    """Return a text without the comment lines above it, even if the user changed their words or line ends.
 
-    Only marked lines at the top are removed, and no more than there were notes: an entry begins with `---`.
+    Only marked lines at the top are removed, and at most as many as there were. The entry itself begins with `---`.
     """
     mark, text = _split(content)
     for _ in notes:
@@ -75,7 +75,7 @@ def _split(content: bytes) -> tuple[bytes, bytes]:
 
 
 class EditSession(Struct, frozen=True):
-    """A file that is about to be edited."""
+    """A file that is being edited, with its content at the start."""
 
     address: str
     content: bytes
@@ -87,7 +87,7 @@ class EditSession(Struct, frozen=True):
 
 
 def open_entry(workspace: Workspace, name: str) -> EditSession:
-    """Return the entry of a name with its bytes; it may be one that cannot be parsed."""
+    """Return the entry with a name, and its bytes. The entry may be one that cannot be parsed."""
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
         raise UsageError(f"{plain}.md is not an entry; change it with a tool of yours, then run `mdmem check`")
@@ -100,7 +100,7 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
 
 
 def faults_of(workspace: Workspace, opening: EditSession, content: bytes) -> tuple[Finding, ...]:
-    """Return the errors of a file with a new content that it did not have before, in their order."""
+    """Return the errors that a new content adds to a file, in order."""
 
     def errors(tree: Tree) -> list[Finding]:
         found = check(workspace.over(tree), CheckRequest()).findings
@@ -113,12 +113,12 @@ def faults_of(workspace: Workspace, opening: EditSession, content: bytes) -> tup
 def save_edit(
     workspace: Workspace, opening: EditSession, content: bytes, *, is_editorial: bool, options: WriteOptions
 ) -> WriteResult:
-    """Write what was typed; `is_editorial` marks a change that keeps the rule.
+    """Write the edited text. `is_editorial` marks a change that does not change the rule.
 
-    Raises LostRaceError if the file changed meanwhile, UnpatchableError if the mark cannot be written, and what
-    `write` raises.
+    Raises LostRaceError if the file changed in the meantime, UnpatchableError if the mark cannot be written, and the
+    errors of `write`.
     """
-    # Closed unchanged, the mark is for an earlier change that is not committed yet.
+    # If the text is unchanged, the mark is about an earlier change that is not committed yet.
     if is_editorial and (content != opening.content or not _is_committed(workspace, opening)):
         document = parse_document(opening.path, content)
         content = apply_edits(content, set_fields(document, {"editorial_at": workspace.today.isoformat()}))
@@ -136,7 +136,7 @@ def _is_committed(workspace: Workspace, opening: EditSession) -> bool:
         return False
 
 
-# In place of globs: the files that an entry's text mentions.
+# This word instead of globs means the files that the text of an entry mentions.
 LIKELY = "likely"
 _CODE = re.compile(r"`([^`\n]+)`")
 _SPECIAL = re.compile(r"([*?\[\]\\])")
@@ -144,10 +144,10 @@ _PROSE = (".md", ".markdown", ".mdc", ".rst", ".adoc")
 
 
 class CodePaths:
-    """The tracked files outside of the memory, to find those that a text mentions."""
+    """The tracked files outside the memory, to find the files that a text mentions."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Read the files and their folders from git."""
+        """Read the paths of the files and their folders from git."""
         under = workspace.location.prefix
         tracked = workspace.tracked_files()
         self._files = frozenset(path for path in tracked if not (under and path.startswith(under)))
@@ -157,7 +157,7 @@ class CodePaths:
                 self._folders.add(path)
 
     def globs_in(self, body: str) -> tuple[str, ...]:
-        """Return the globs of the files and folders that a body mentions as code, in their order."""
+        """Return globs for the files and folders that a body mentions as code, in order."""
         written = (found[1].strip().removeprefix("./").rstrip("/") for found in _CODE.finditer(body))
         return tuple(dict.fromkeys(glob for name in written if (glob := self._glob(name))))
 
@@ -171,10 +171,10 @@ class CodePaths:
 def set_applies_to(
     workspace: Workspace, names: Sequence[str], globs: Sequence[str], options: WriteOptions
 ) -> WriteResult:
-    """Write `applies_to` into entries: the globs, or for LIKELY those of the files that each rule's text mentions.
+    """Write `applies_to` into entries: the given globs, or with LIKELY the files that the text of each rule mentions.
 
-    LIKELY leaves out entries with `applies_to`, deprecated ones and notes. Raises UsageError for LIKELY with globs, and
-    what `write` raises.
+    LIKELY skips notes, deprecated entries, and entries with `applies_to`. Raises UsageError if LIKELY is combined with
+    globs, and the errors of `write`.
     """
     is_likely = LIKELY in globs
     if is_likely and len(globs) > 1:

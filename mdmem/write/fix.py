@@ -1,4 +1,4 @@
-"""Fix findings: choose fixes that fit together, try them in memory, and prove that they bring no new finding."""
+"""Fix findings: choose fixes that do not overlap, try them in memory, and prove that they cause no new finding."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.write import WriteOptions, write
 
-# One fix may make room for the next, and renames wait for the rest.
+# Several rounds, because fixes that overlap and renames have to wait for a later round.
 _ROUNDS = 20
-# Reported until the files are added to git, whatever they contain.
+# This check reports new files until they are added to git, whatever they contain.
 _UNTIL_ADDED = "link-not-tracked"
 _Check = Callable[[Tree], CheckReport]
 _Renames = Sequence[tuple[str, str]]
-# Identifies a fix from round to round: code, path and title.
+# Code, path and title, which identify the same fix in each round.
 _Name = tuple[str, str, str]
 
 
 class RefusedFix(Struct, frozen=True):
-    """A fix that was left out, and the first finding that it would have brought."""
+    """A fix that was left out, and the first new finding that the fix would have caused."""
 
     finding: Finding
     fix: Fix
@@ -40,13 +40,13 @@ class RefusedFix(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Return the sentence for people."""
+        """Return a sentence that explains to people why the fix was left out."""
         brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
         return f"{self.finding.place.path}: left out «{self.fix.title}», which would bring {brings}"
 
 
 class FixResult(Struct, frozen=True):
-    """The report on the fixed files, the findings that ended, the changes, and the fixes that were left out."""
+    """The report on the fixed files, the findings that were fixed, the changes, and the fixes that were left out."""
 
     report: CheckReport
     fixed: tuple[Finding, ...]
@@ -57,9 +57,9 @@ class FixResult(Struct, frozen=True):
 def fix(
     workspace: Workspace, request: CheckRequest, *, with_unsafe: bool, is_dry: bool
 ) -> tuple[CheckReport, FixResult]:
-    """Fix the findings of a request and return the report on the rest; with `is_dry` nothing is written.
+    """Fix the findings of a request, and return the report on the remaining findings. With `is_dry`, write nothing.
 
-    Raises UsageError for another tree than the working tree, and what `write` raises.
+    Raises UsageError unless the request is about the working tree, and the errors of `write`.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be fixed; leave out --staged, --rev and --merge")
@@ -83,10 +83,10 @@ def fix(
 
 
 def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Check | None = None) -> FixResult:
-    """Return the result of all fixes that can be made; nothing is written.
+    """Return the result of all possible fixes. Nothing is written.
 
-    `check` finds what to fix, and is asked again after each round of fixes. `prove` runs every check on the whole tree
-    where `check` does not: a fix that would bring a new finding is left out.
+    `check` finds the findings to fix, and is called again after each round. `prove` runs every check on the whole tree,
+    if `check` does not. A fix that would cause a new finding is left out.
     """
     fixing = _Fixing(tree, check, prove or check, with_unsafe=with_unsafe)
     fixing.run()
@@ -98,14 +98,14 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
-    """Return the changes of one finding's fix; none if it cannot be made."""
+    """Return the changes for the fix of one finding. There are none if the fix cannot be applied."""
     overlaid = TreeView(tree, changed={})
     chosen = choose(overlaid, [finding], with_unsafe=True)
     return _plan(overlaid.with_changes(chosen.contents, chosen.renames), chosen.renames)
 
 
 def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
-    """Return the difference between the tree below and the fixed one."""
+    """Return the difference between the original tree and the fixed tree."""
     first: dict[str, str] = {}
     for old, new in renames:
         first[new] = first.pop(old, old)
@@ -119,9 +119,9 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
 
 
 class FixChoice(Struct):
-    """Fixes that can be made together, with the contents and the renames that they lead to.
+    """Fixes that can be applied together, with the resulting contents and renames.
 
-    `revealed` are the later paths of files that could not be read whole before these fixes.
+    `revealed` are the files that could not be parsed completely before these fixes, by their path afterwards.
     """
 
     tree: TreeView
@@ -133,7 +133,7 @@ class FixChoice(Struct):
     _fixes: set[Fix] = field(default_factory=set)
 
     def offer(self, finding: Finding, fix: Fix) -> None:
-        """Add a fix if it overlaps none of the others."""
+        """Add a fix, unless it overlaps a fix that was added before."""
         if fix in self._fixes:
             self.findings.append(finding)
             return
@@ -150,7 +150,7 @@ class FixChoice(Struct):
             try:
                 content = apply_edits(original, [*self._edits.get(path, ()), *some])
             except ValueError:
-                # The edits overlap, or belong to other bytes.
+                # The edits overlap, or were made for another version of the file.
                 return
             contents[path] = content
             if (level := _level(path, original)) < _WHOLE and _level(path, content) >= level:
@@ -173,15 +173,15 @@ class FixChoice(Struct):
             taken = files.keys() | self.tree.gone
             if not all(files.get(old) is FileKind.FILE and new not in taken for old, new in fix.renames):
                 return True
-        # Of two edits that touch, one may be an insert: neither is first.
+        # Two edits that touch also count, because one may be an insert and their order is not defined.
         pairs = ((edit, other) for edit in fix.edits for other in self._edits.get(edit.path, ()))
         return any(edit.start <= other.end and other.start <= edit.end for edit, other in pairs)
 
 
 def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
-    """Return the fixes of findings that can be made at once: safe ones first, then in their order.
+    """Return a set of fixes that can be applied in the same round. Safe fixes are considered first.
 
-    Renames wait until nothing else can be made: another fix would write the old address.
+    A fix with renames waits until no other fix is left, because another fix would write to the old path.
     """
     chosen = FixChoice(tree)
     offered = [(finding, finding.fix) for finding in findings if finding.fix is not None]
@@ -197,7 +197,11 @@ _WHOLE = 3
 
 
 def _level(path: str, content: bytes) -> int:
-    """Return how well a file loads: in full (_WHOLE), with unreadable keys (2), as keys alone (1), not at all (0)."""
+    """Return how completely a file can be parsed.
+
+    The result is _WHOLE for a complete file, 2 with some unreadable keys, 1 if only the keys are readable, and 0 if
+    nothing is.
+    """
     document = parse_document(path, content)
     if document.fields is None or not is_entry_place(path):
         return 0 if document.fields is None else _WHOLE
@@ -206,7 +210,10 @@ def _level(path: str, content: bytes) -> int:
 
 
 class _State(Struct, frozen=True):
-    """The tree after some fixes, the report on it, and all that was fixed so far; `known` are all findings there."""
+    """The tree after some fixes, the report on it, and everything that was fixed so far.
+
+    `known` are all its findings.
+    """
 
     tree: TreeView
     report: CheckReport
@@ -216,7 +223,7 @@ class _State(Struct, frozen=True):
 
 
 class _Fixing:
-    """The rounds of one run; `state` is the state after all fixes that brought no new finding."""
+    """The rounds of one run. `state` is the state after all fixes so far that caused no new finding."""
 
     def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
         self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
@@ -226,7 +233,7 @@ class _Fixing:
         self._barred: set[_Name] = set()
 
     def run(self) -> None:
-        """Make the fixes that can be made together, until none is left."""
+        """Apply the fixes round by round, until none is left."""
         for _ in range(_ROUNDS):
             open_ = {_name(one) for one in self.state.report.findings} - self._barred
             chosen = self._choose(self.state, open_)
@@ -235,7 +242,10 @@ class _Fixing:
             self._make(chosen)
 
     def _make(self, chosen: FixChoice) -> None:
-        """Make some fixes, without those that bring a new finding: of several, each half is tried by itself."""
+        """Apply some fixes, except those that cause a new finding.
+
+        If a set of fixes fails, try each half separately.
+        """
         names = list(dict.fromkeys(map(_name, chosen.findings)))
         after, brings = self._try(chosen)
         if after is not None:
@@ -248,22 +258,22 @@ class _Fixing:
         else:
             half = len(names) // 2
             for some in (names[:half], names[half:]):
-                # The bytes may be others by now, so the fixes are taken from the last report.
+                # The files may have changed, so use the fixes in the last report.
                 again = self._choose(self.state, some)
                 if again.findings:
                     self._make(again)
 
     def _try(self, chosen: FixChoice) -> tuple[_State | None, Sequence[Finding]]:
-        """Return the state after some fixes, or None and the new findings that they bring.
+        """Return the state after some fixes, or None and the new findings that they cause.
 
-        A new finding that can be fixed in turn, such as the second end of a supersession, is fixed, too.
+        If a new finding can be fixed in turn, such as a missing second end of a supersession, that fix is applied too.
         """
         state, revealed, first = self.state, set[str](), list[Finding]()
         for _ in range(_ROUNDS):
             tree = state.tree.with_changes(chosen.contents, chosen.renames)
             fixed, renames = (*state.fixed, *chosen.findings), (*state.renames, *chosen.renames)
             state = _State(tree, *self._checked(tree), fixed, renames)
-            # A file that could not be read whole had its faults before.
+            # A file that could not be parsed completely already had its other faults before this fix.
             revealed |= {path.removesuffix(".md") for path in chosen.revealed}
             ended, moved = fixed[len(self.state.fixed) :], renames[len(self.state.renames) :]
             found = find_new(self.state.known, state.known, ended=ended, renames=moved)
@@ -296,9 +306,9 @@ def _name(finding: Finding) -> _Name:
 def find_new(
     before: Sequence[Finding], after: Sequence[Finding], *, ended: Collection[Finding], renames: _Renames = ()
 ) -> list[Finding]:
-    """Return the findings after a round of fixes that were not there before; `renames` are paths from and to.
+    """Return the findings after a round of fixes that were not there before. `renames` are pairs of old and new path.
 
-    A finding with another text or line in its file counts as the same, unless the round was meant to fix it.
+    A finding of the same check counts as old even if its text or line changed, unless the round was meant to fix it.
     """
     origins: dict[str, str] = {}
     for old, new in renames:
@@ -313,14 +323,14 @@ def find_new(
     ours = _surplus((one for one in after if one.code != _UNTIL_ADDED), text, before)
     theirs = _surplus((one for one in before if one not in ended), text, after)
     found = _surplus(ours, place, theirs)
-    # A finding about a folder is at one of its files, which may be another one after a rename.
+    # A finding about a folder is reported at one of its files. After a rename it may be at another file.
     return _surplus(found, lambda one: one.code, _surplus(theirs, place, ours)) if renames else found
 
 
 def _surplus(
     findings: Iterable[Finding], key: Callable[[Finding], Hashable], others: Iterable[Finding]
 ) -> list[Finding]:
-    """Return the findings that have no partner of the same key among others."""
+    """Return the findings that have no counterpart with the same key among the others."""
     rest, left = Counter(map(key, others)), []
     for finding in findings:
         rest[key(finding)] -= 1
@@ -330,6 +340,6 @@ def _surplus(
 
 
 def _is_about(finding: Finding, names: Collection[str]) -> bool:
-    """Return whether a finding is in one of some files, or mentions one as its other end."""
+    """Return whether a finding is in one of the files with these names, or mentions one as its other end."""
     paths = {finding.place.path.removesuffix(".md"), finding.other.path.removesuffix(".md") if finding.other else ""}
     return not paths.isdisjoint(names) or any(f"`{name}`" in finding.message for name in names)

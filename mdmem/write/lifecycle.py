@@ -1,4 +1,4 @@
-"""Verify entries, put one under review, and deprecate one that nothing replaces."""
+"""Verify entries, put an entry under review, and deprecate an entry that nothing replaces."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from mdmem.write.write import WriteOptions, WriteResult, write
 def plan_verification(
     catalog: Catalog, addresses: Sequence[str], *, at: date | None, today: date, rooms: Sequence[str] = ()
 ) -> ChangeSet:
-    """Return the changes that verify entries on a day, by default today, and end their reviews.
+    """Return the changes that verify entries on a day (default: today) and end their reviews.
 
-    `rooms` are the entries of folders: those that are not current are left out. Raises UsageError if one of the
-    others is not current, if none is, or if one cannot have been verified on that day.
+    `rooms` are the entries from folders. Those that are not current are left out. Raises UsageError if another entry is
+    not current, if no entry is current, or if an entry cannot have been verified on that day.
     """
     day = at or today
     if day > today:
@@ -62,7 +62,7 @@ def _confirmed(catalog: Catalog, addresses: Sequence[str], *, at: date) -> Chang
 
 
 def _refuse_not_current(catalog: Catalog, address: str) -> None:
-    """Raise UsageError for a draft, a deprecated or a superseded entry."""
+    """Raise UsageError for a draft, a deprecated entry or a superseded entry."""
     entry = catalog.entries[address]
     if entry.status is Status.DRAFT:
         raise UsageError(f"{address} is a draft; `mdmem approve {address}` makes it active")
@@ -77,7 +77,7 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
 def _refuse_day(entry: Entry, at: date) -> None:
     if entry.verified_at is not None and day_of(entry.verified_at) > at:
         raise UsageError(f"{entry.address} was verified later already, on {day_of(entry.verified_at)}")
-    # In the time zone of `created_at` it may have been the next day.
+    # In the time zone of `created_at`, it may have been the next day already.
     slack = timedelta(days=1) if isinstance(entry.created_at, datetime) else timedelta(0)
     if entry.created_at is not None and day_of(entry.created_at) - at > slack:
         created = f"{entry.address} was created on {day_of(entry.created_at)}, after {at}"
@@ -85,10 +85,10 @@ def _refuse_day(entry: Entry, at: date) -> None:
 
 
 def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
-    """Return the change that puts an entry under review with a doubt; it still applies until the review ends.
+    """Return the change that puts an entry under review because of a doubt. It still applies until the review ends.
 
-    The doubt has its own key, since `reason` says why the entry supersedes another. Raises UsageError for an entry
-    that is not current, for no doubt, and for one that is under review for another.
+    The doubt is stored in its own key, because `reason` says why the entry supersedes another. Raises UsageError if the
+    entry is not current, if the doubt is empty, or if the entry is under review because of another doubt.
     """
     entry, why = catalog.entries[address], " ".join(reason.split())
     if not why:
@@ -108,7 +108,10 @@ def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
 
 
 def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
-    """Return the change that deprecates an entry; raises UsageError for a deprecated one and for no reason."""
+    """Return the change that deprecates an entry.
+
+    Raises UsageError if it is deprecated already, or without a reason.
+    """
     entry, lineage = catalog.entries[address], catalog.lineage
     if not reason.strip():
         raise UsageError("say why it is deprecated: --reason TEXT")
@@ -131,7 +134,7 @@ def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date
 
 
 def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, options: WriteOptions) -> WriteResult:
-    """Verify entries, all of them or none; of a folder's entries those that are current."""
+    """Verify entries, all of them or none. The name of a folder means its current entries."""
 
     def plan(one: Workspace) -> ChangeSet:
         addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
@@ -147,7 +150,7 @@ def review(workspace: Workspace, name: str, *, reason: str, options: WriteOption
 
 
 def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> WriteResult:
-    """Confirm an entry that is under review; raises UsageError for another."""
+    """Confirm an entry that is under review. Raises UsageError if the entry is not under review."""
 
     def plan(one: Workspace) -> ChangeSet:
         address = resolve_name(one, name)

@@ -1,4 +1,4 @@
-"""Move an entry, a room or a wing: its files, and every link to one of them."""
+"""Move an entry, a room or a wing: rename its files, and update every link to one of them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _PLACES = {
 def move(
     workspace: Workspace, name: str, to: str, *, options: WriteOptions, wing: WingKind | None = None
 ) -> WriteResult:
-    """Move an entry, a room or a wing, and rewrite every link to it."""
+    """Move an entry, a room or a wing, and update every link to it."""
     return write(workspace, lambda one: plan_named_moves(one, {name: to}, wing=wing), options)
 
 
 def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that move entries, rooms or wings; a missing wing of the kind `wing` is made.
+    """Return the changes that move entries, rooms or wings. If a wing is missing, create one of the kind `wing`.
 
-    Raises UsageError, and what `plan_moves` raises.
+    Raises UsageError, and the errors of `plan_moves`.
     """
     places: dict[str, str] = {}
     made: dict[str, Change] = {}
@@ -57,7 +57,7 @@ def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: Wi
 
 
 def _old_place(workspace: Workspace, name: str) -> str:
-    """Return the path of what moves, from the root: an address, `wing/room` or `wing`."""
+    """Return the path of what the user named, from the root: an address, `wing/room` or `wing`."""
     plain = from_root(workspace, name)
     is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
     if name.endswith("/"):
@@ -75,7 +75,7 @@ def _old_place(workspace: Workspace, name: str) -> str:
 
 
 def _new_place(workspace: Workspace, old: str, to: str) -> str:
-    """Return the new place in full, of the same kind as the old one."""
+    """Return the full new place. It is of the same kind (entry, room or wing) as the old place."""
     parts = old.split("/")
     plain = from_root(workspace, to)
     wanted = plain.split("/")
@@ -90,7 +90,7 @@ def _new_place(workspace: Workspace, old: str, to: str) -> str:
 
 
 def _refuse_folder(workspace: Workspace, parts: list[str], to: str, plain: str) -> None:
-    """Raise UsageError for a short name that is a folder's: the user may mean to move into it."""
+    """Raise UsageError if a short name is also the name of a folder. The user may want to move into that folder."""
     folders = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}
     within = f"{parts[0]}/{plain}"
     is_of_wing = "/" in plain and plain.split("/")[0] in workspace.catalog.wings and within not in folders
@@ -101,10 +101,10 @@ def _refuse_folder(workspace: Workspace, parts: list[str], to: str, plain: str) 
 
 
 def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
-    """Return the changes that move several things at once; both places are paths from the root without `.md`.
+    """Return the changes that move several things at once. Old and new places are paths from the root without `.md`.
 
-    `under` is the root's path from the repository's top. Raises LostRaceError if a new place is taken, UsageError
-    for a file that is not regular, and UnpatchableError if a link cannot be rewritten.
+    `under` is the path of the root from the top of the repository. Raises LostRaceError if a new place is taken,
+    UsageError for a file that is not regular, and UnpatchableError if a link cannot be updated.
     """
     moved = {old: new for old, new in places.items() if old != new}
     if not moved:
@@ -143,10 +143,10 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
     edits: dict[str, list[Edit]] = {}
     for edit in moving.edits():
         edits.setdefault(edit.path, []).append(edit)
-    # Files that stay come first: until the renames, their links are dangling, and `check` reports them.
+    # Write the files that stay first. Until the renames, their links are broken, and `check` reports them.
     for path in (*sorted(edits.keys() - moving.moves.keys()), *sorted(moving.moves)):
         if path in edits:
-            # The edits are of the bytes that were parsed, not of those on disk by now.
+            # The edits were made for the parsed bytes. The file on disk may have changed since.
             before: bytes | Unreadable = moving.case.catalog.document(path).data
         else:
             before = read_one(moving.case.catalog.tree, path)
@@ -183,7 +183,7 @@ _Changed = tuple[tuple[Change, ...], tuple[str, ...]]
 
 
 def _changed_settings(moving: MoveFix) -> _Changed:
-    """Return the change of `mdmem.toml` with the new names, or a remark where it cannot be made for certain."""
+    """Return the change of `mdmem.toml` to the new names, or a remark if the right change is not certain."""
     settings, before = moving.case.settings, moving.case.settings.source
     stated = {settings.default_wing, settings.default_shared_wing, *settings.wings}
     baselines = [one for one in [settings.baseline] if one is not None and one in moving.moves]
@@ -192,7 +192,7 @@ def _changed_settings(moving: MoveFix) -> _Changed:
     meant = _meant(tomllib.loads(before.decode("utf-8-sig")), moving)
     text = before.decode("utf-8")
     for old, new in (*moving.wings.items(), *((one, moving.moves[one]) for one in baselines)):
-        # A comment stays as it is.
+        # Do not change comments.
         text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
     try:
         is_meant = tomllib.loads(text.removeprefix("\ufeff")) == meant
@@ -206,7 +206,7 @@ def _changed_settings(moving: MoveFix) -> _Changed:
 
 
 def _meant(stated: dict[str, Any], moving: MoveFix) -> dict[str, Any]:
-    """Return the settings with the new names; values of a wrong form stay."""
+    """Return the settings with the new names. Values of a wrong type stay the same."""
     wings, meant = moving.wings, dict(stated)
     for key in _WING_KEYS:
         if isinstance(meant.get(key), str):
@@ -220,7 +220,7 @@ def _meant(stated: dict[str, Any], moving: MoveFix) -> dict[str, Any]:
 
 
 def _changed_baseline(moving: MoveFix) -> _Changed:
-    """Return the change of the baseline with the new addresses, or a remark where it cannot be made for certain."""
+    """Return the change of the baseline file to the new addresses, or a remark if the right change is not certain."""
     path = moving.case.settings.baseline
     content = read_one(moving.case.catalog.tree, path) if path is not None else Unreadable("")
     if path is None or path in moving.moves or isinstance(content, Unreadable):

@@ -1,4 +1,4 @@
-"""Plan the save of a record: find its wing, compare it with the entries there, and return the changes or an answer."""
+"""Plan how to save an agent's record: find the wing, compare with existing entries, and return changes or an answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The wing of a record, the manifests of wings that are made for it, and whether it needs a token."""
+    """The wing for a record, the manifests of new wings, and whether the write needs a token."""
 
     wing: str
     manifests: tuple[Change, ...] = ()
@@ -60,7 +60,10 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResult:
-    """Return the wing of a record, or why it may not be written; raises UsageError if no wing can be made."""
+    """Return the wing for a record, or the reason why it may not be written.
+
+    Raises UsageError if no wing can be created.
+    """
     catalog, record = workspace.catalog, request.record
     project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)
@@ -88,12 +91,12 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
 
 
 def needs_token(catalog: Catalog, wing: str) -> bool:
-    """Return whether a write to a wing needs a token: the wing is shared, or its manifest cannot be read in full."""
+    """Return whether a write to a wing needs a token: the wing is shared, or its manifest is not completely readable."""
     return is_doubtful(catalog, wing) or (wing in catalog.wings and catalog.wings[wing].is_shared)
 
 
 def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
-    """Return the manifest of a missing shared wing; raises UsageError if a project has its name."""
+    """Return the manifest for a missing shared wing. Raises UsageError if a project has the same name."""
     catalog = workspace.catalog
     if wing not in catalog.wings:
         return [_manifest(workspace, wing, WingKind.SHARED)]
@@ -107,7 +110,7 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
     path, folder = f"{wing}/{MANIFEST}", workspace.location.root / wing
     if why := why_not_on_windows(wing):
         raise UsageError(f"`{wing}` {why}, which Windows does not allow for a wing; name it otherwise")
-    # A folder without files was left by git, or by a process that died.
+    # Git or a killed process may leave an empty folder.
     is_folder = folder.is_dir() and not folder.is_symlink()
     if any(files for _, _, files in os.walk(folder)) if is_folder else os.path.lexists(folder):
         hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
@@ -117,7 +120,7 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
 
 
 class Saving(Struct, frozen=True, kw_only=True):
-    """One save over the entries as they are now."""
+    """One attempt to save a record, with the entries as they are now."""
 
     workspace: Workspace
     request: SaveRequest
@@ -136,18 +139,18 @@ class Saving(Struct, frozen=True, kw_only=True):
 
     @property
     def room(self) -> str:
-        """Return the room of the new entry; raises UsageError for a bad name."""
+        """Return the room for the new entry. Raises UsageError for an invalid name."""
         return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
 
     def blocked_key(self, fingerprint: str) -> str:
-        """Return the key of a save that a similar entry stops."""
+        """Return the key under which a save that a similar entry stopped is stored."""
         return f"{self.target.wing} {fingerprint}"
 
 
 class PlannedSave(Struct, frozen=True):
-    """The answer to a save, and the changes to write before it is given.
+    """The answer to a save, and the changes to write before the answer is given.
 
-    A record that is compared with others has a fingerprint.
+    `fingerprint` is set if the record was compared with other records.
     """
 
     result: SaveResult
@@ -156,9 +159,9 @@ class PlannedSave(Struct, frozen=True):
 
 
 def plan_save(saving: Saving) -> PlannedSave:
-    """Return the changes that save a record, or the answer where nothing is to be written.
+    """Return the changes that save a record. If nothing has to be written, return only the answer.
 
-    Raises UsageError, NotFoundError and UnpatchableError for a request that cannot be met.
+    Raises UsageError, NotFoundError or UnpatchableError if the request is not possible.
     """
     match saving.request.record:
         case Decision() as decision:
@@ -172,7 +175,7 @@ def plan_save(saving: Saving) -> PlannedSave:
 
 
 def _composed(saving: Saving, **given: object) -> ComposedEntry:
-    """Return the new entry at a free address; `given` are more fields, which those of the request may replace."""
+    """Return the new entry at an unused address. `given` are more fields. Fields of the request override these."""
     request, record = saving.request, saving.request.record
     address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.heading)
     fields = {
@@ -192,7 +195,7 @@ def _new(
     ends: tuple[Change, ...] = (),
     fingerprint: str | None = None,
 ) -> PlannedSave:
-    """Return the plan of a new entry; `ends` are the changes of entries that it supersedes at once."""
+    """Return the plan for a new entry. `ends` are the changes to entries that it supersedes immediately."""
     address, path = new.entry.address, new.entry.path
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
     is_draft = saving.status is Status.DRAFT
@@ -211,7 +214,7 @@ def _new(
         next_step=f"`mdmem approve {address}`, by a person" if is_draft else None,
     )
     change_set = ChangeSet(
-        # The newer entry comes before the one that it ends: after a crash between them, `check --fix` goes on.
+        # Write the newer entry first. After a crash, `check --fix` can complete the supersession.
         (*saving.target.manifests, Change(path, path, None, new.content), *ends, *_session_links(saving, address)),
         actions=(WriteAction(Verb.SUPERSEDE, old, address) if old and ends else WriteAction(Verb.ADD, address),),
         supersedes=(old,) if old else (),
@@ -221,7 +224,7 @@ def _new(
 
 
 def _session_links(saving: Saving, address: str) -> tuple[Change, ...]:
-    """Return the change that links the session to an entry it produced; none if the session cannot be patched."""
+    """Return the change that adds a link to the new entry to its session. Empty if the session cannot be patched."""
     session = saving.catalog.entries.get(saving.request.text(PRODUCED_BY) or "")
     if session is None or address in session.produced:
         return ()
@@ -232,7 +235,7 @@ def _session_links(saving: Saving, address: str) -> tuple[Change, ...]:
 
 
 def _duplicate(saving: Saving, address: str, share: float) -> PlannedSave:
-    """Return the answer for a record that is there already; its session links to the known entry."""
+    """Return the answer for a record that exists already. The session links to the existing entry."""
     result = SaveResult(
         status=SaveStatus.DUPLICATE_SKIP,
         artifact_id=address,
@@ -250,13 +253,13 @@ def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
     workspace, named = saving.workspace, record.supersedes
     supersedes = resolve_full(workspace, named, field="supersedes") if named is not None else None
     distinct = frozenset(resolve_full(workspace, one, field="distinct_from") for one in record.distinct_from)
-    # Both decisions stay current: people and hygiene see that by the link.
+    # Both decisions stay current. The link shows this to people and to hygiene.
     new = _composed(saving, see=tuple(sorted(distinct)))
     subject = subject_of(new.entry, new.body)
     is_stated = supersedes is not None
     verdict = compare(workspace, subject, (saving.target.wing,), distinct=distinct, is_stated=is_stated)
     if verdict.outcome is DedupOutcome.NEW:
-        # A decision cannot supersede one of a shared wing.
+        # A project's decision cannot supersede a decision in a shared wing.
         shared = shared_of(saving.catalog.wings, saving.target.wing)
         verdict = compare(workspace, subject, shared, distinct=distinct, is_stated=is_stated)
         if verdict.outcome is DedupOutcome.SUPERSEDE:
@@ -298,7 +301,7 @@ def _plan_supersession(saving: Saving, verdict: Verdict, fingerprint: str) -> Pl
     taken_over = inherited_fields(old, saving.request.record.type)
     new = _composed(saving, **taken_over, supersedes=(old.address,))
     try:
-        # As it will be after the approval: an entry that cannot be approved is better refused now.
+        # Check the result of the approval. An entry that nobody could approve is refused now.
         refuse_unfit(catalog, old, new.entry.with_changes(status=Status.ACTIVE), instead="supersede that one")
     except LostRaceError as error:
         head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
@@ -329,7 +332,7 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
 
 
 def _equal_pattern(catalog: Catalog, new: Entry) -> Entry | None:
-    """Return the current pattern, or the draft, with the same trigger and steps in the same wing."""
+    """Return the current pattern or draft in the same wing that has the same trigger and the same steps, or None."""
     wanted = subject_of(new, "").fingerprint
     for address, entry in catalog.entries.items():
         is_of_kind = entry.type is EntryType.PATTERN and entry.wing == new.wing and entry.trigger is not None
@@ -340,9 +343,9 @@ def _equal_pattern(catalog: Catalog, new: Entry) -> Entry | None:
 
 
 def _plan_entity(saving: Saving) -> PlannedSave:
-    """Plan a new entity, or an update of the entity of that name within the scope.
+    """Plan a new entity, or an update of the entity with the same name in the scope.
 
-    Raises NotFoundError, with the nearest name, for a relation to a missing entity.
+    Raises NotFoundError, which suggests the nearest name, for a relation to an unknown entity.
     """
     known = _entity_of_name(saving)
     related = [(one, _related_address(saving, one)) for one in saving.request.related]
@@ -363,7 +366,10 @@ def _plan_entity(saving: Saving) -> PlannedSave:
 
 
 def _entity_of_name(saving: Saving) -> Entry | None:
-    """Return the entity of a name in a wing and focus; of several the current one, then the first by address."""
+    """Return the entity with a name in a wing and focus.
+
+    A current entity takes precedence, then the first by address.
+    """
     record = saving.request.record
     focus = saving.request.text("focus") if record.reach != "global" else None
     found = [
@@ -391,12 +397,12 @@ def _folded(name: str) -> str:
 
 
 def _related_address(saving: Saving, related: RelatedEntity) -> str:
-    """Return the address that a relation leads to, from an address, full or short, or from the name of an entity."""
+    """Return the address of a related entry, from a full or short address, or from the name of an entity."""
     catalog, wing, typed = saving.catalog, saving.target.wing, related.entity_id
     address = full_address(typed, f"{wing}/{saving.room}/-", catalog.addresses)
     if address is not None and address in catalog.entries:
         return address
-    # Entities of other projects are found by their address only.
+    # Entities of other projects can only be found by their address.
     wings = {wing, *(one.name for one in catalog.wings.values() if one.is_shared)}
     near = [one for one in _entities(catalog) if one.wing in wings]
     named = [entry.address for entry in near if _folded(_entity_name(entry)) == _folded(typed)]
@@ -415,7 +421,7 @@ def _updated(
     relations: tuple[Relation, ...],
     properties: Mapping[str, Mapping[str, Any]],
 ) -> bytes:
-    """Return the file of an entity with another fact and more relations; all other bytes stay."""
+    """Return the file of an entity with a new fact and more relations. All other bytes stay the same."""
     after = _with_fact(document, fact)
     new = [one for one in relations if one not in known.relations]
     if new:

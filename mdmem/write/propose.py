@@ -1,4 +1,4 @@
-"""Write an agent's draft, alone or as the successor of an entry; it changes nothing before a person approves it."""
+"""Write a draft for an agent, as a new entry or as a successor. A draft has no effect until a person approves it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call wi
 
 
 class ProposeRequest(Struct, frozen=True, kw_only=True):
-    """An agent's proposal; a missing part is taken from the entry that it supersedes, or from the settings."""
+    """An agent's proposal. Missing values come from the entry that it supersedes, or from the settings."""
 
     title: str
     body: str
@@ -46,16 +46,16 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def fields(self) -> Mapping[str, Value]:
-        """Return the fields of the entry besides title and text."""
+        """Return the fields of the entry except title and text."""
         stated: dict[str, Value] = {"tags": tuple(self.tags), "applies_to": tuple(self.applies_to)}
         stated |= {"focus": self.focus, "agent": " ".join(self.agent.split())}
         return {name: value for name, value in stated.items() if value}
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
-    """Write a draft, unless an entry says the same word for word; return the outcome, with similar entries.
+    """Write a draft, unless an entry has exactly the same text. Return the result, with similar entries.
 
-    Raises UsageError for a wrong argument or a missing token, and what `write` raises.
+    Raises UsageError for an invalid argument or a missing token, and the errors of `write`.
     """
     workspace.location.require_root()
     catalog, reason = workspace.catalog, proposal.reason or ""
@@ -128,7 +128,7 @@ def _place(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old
 
 
 def _find_equal(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, place: str) -> str | None:
-    """Return the address of an entry of that room which says the proposal word for word and did not end."""
+    """Return the address of an entry in the same room that has exactly the same text and is not deprecated, or None."""
     wanted = Subject(proposal.title, proposal.body).fingerprint
     titles = {
         one.address: one.title

@@ -1,4 +1,7 @@
-"""Read the records of the contracts from JSON values, and compose the entry of each record."""
+"""Parse the records of the MCP contracts from JSON values, and compose an entry for each record.
+
+The ledger is the list of saves that did not complete. They are tried again later.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ _StatedScope = Annotated[
     Scope, Meta(description="for whom it is meant; `global` goes to the shared wing and needs a token")
 ]
 _Share = Annotated[float, Meta(ge=0, le=1)]
-# Fields under another key in the front matter, and fields that are the entry's title, body or place, or its links.
+# Fields that have another key in the front matter, and fields that become the title, body, place or links.
 _KEYS = {"date": "created_at", "last_validated_at": "verified_at", "entity_name": "entity"}
 _NO_KEYS = frozenset({"title", "rationale", "content", "fact", "scope", "save_scope", "supersedes", "distinct_from"})
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-# Texts that keep their line breaks.
+# Fields whose text keeps its line breaks.
 _PROSE = frozenset({"rationale", "content", "objective", "fact"})
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A record as an agent states it.
+    """A record in the form in which an agent sends it.
 
-    `titled` and `bodied` are the fields with the title and the body of the entry. `verb` is its name in the ledger,
-    which outlives versions.
+    `titled` and `bodied` are the fields that become title and body of the entry. `verb` is the name of this kind of
+    record in the ledger. It stays the same in later versions.
     """
 
     kind: ClassVar[str]
@@ -49,38 +52,41 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def heading(self) -> str:
-        """Return the title of the entry."""
+        """Return the title for the entry."""
         return str(getattr(self, self.titled))
 
     @property
     def reach(self) -> Scope:
-        """Return the scope in which the record is to be read: its focus, its project, or everywhere."""
+        """Return the scope of the record: its focus, its project, or all projects."""
         found: Scope = getattr(self, "save_scope" if self.kind == "session" else "scope")
         return found
 
     @property
     def day(self) -> dt.date | None:
-        """Return the date that the record states, None for none."""
+        """Return the date that the record states, or None."""
         stated = getattr(self, "date", None) or getattr(self, "last_validated_at", None)
         return parse_moment(stated) if stated else None
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return the front matter of the record, without its title."""
+        """Return the front matter for the record, without the title."""
         values = {_KEYS.get(name, name): value for name, value in asdict(self).items() if name not in _NO_KEYS}
         label = {"label": self.kind} if self.type is EntryType.NOTE else {}
         return label | {key: _plain(key, value) for key, value in values.items() if value not in (None, ())}
 
     @property
     def body(self) -> str:
-        """Return the body of the entry; a rationale gets its mark unless a heading of its own would end it."""
+        """Return the body for the entry.
+
+        A rationale gets the line `Rationale:`, unless a heading inside would end it.
+        """
         text: str = getattr(self, self.bodied, "")
         marked = with_rationale("", text)
         return marked if self.kind == "decision" and rationale_of(marked) == text else text
 
 
 def _plain(key: str, value: Any) -> Any:
-    """Return a value as the front matter states it."""
+    """Return a value in the form that the front matter uses."""
     if key.endswith("_at"):
         return parse_moment(value).isoformat()
     return repr(value) if isinstance(value, float) else value
@@ -103,7 +109,7 @@ class Decision(Record, frozen=True, kw_only=True):
 
 
 class Pattern(Record, frozen=True, kw_only=True):
-    """A way to work that proved itself."""
+    """A way to solve a kind of problem that has worked."""
 
     kind, verb, titled = "pattern", "save_pattern", "trigger"
     type = EntryType.PATTERN
@@ -140,7 +146,7 @@ class Session(Record, frozen=True, kw_only=True):
 
 
 class Entity(Record, frozen=True, kw_only=True):
-    """A fact about a named thing."""
+    """A fact about a thing that has a name."""
 
     kind, verb, titled, bodied = "entity", "upsert_entity_with_deps", "entity_name", "fact"
 
@@ -150,7 +156,7 @@ class Entity(Record, frozen=True, kw_only=True):
 
 
 class RelatedEntity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A relation; `entity_id` is a name or an address as it was typed."""
+    """A relation to another entity. `entity_id` is the name or the address that the agent typed."""
 
     entity_id: Annotated[str, Meta(description="the id or the name of an entity that exists")]
     relationship_type: Literal[
@@ -173,9 +179,9 @@ _Kind = TypeVar("_Kind", bound=Struct)
 
 
 def read_object(name: str, given: object, kind: type[_Kind]) -> _Kind:
-    """Return the record that a JSON object states; raises UsageError that mentions the field at fault.
+    """Return the record in a JSON object. Raises UsageError with the name of the wrong field.
 
-    A null or a blank text counts as absent, and a single text as a list of one.
+    Null and blank text count as missing, and a single text counts as a list of one.
     """
     if isinstance(given, dict):
         types = get_type_hints(kind)
@@ -189,7 +195,7 @@ def read_object(name: str, given: object, kind: type[_Kind]) -> _Kind:
 
 
 def _tidied(name: str, kind: Any, value: object) -> object:
-    """Return a value as its field takes it: a text without blank ends, a list, a choice in its own letters."""
+    """Return a value in the form that its field needs: stripped text, a list, or a choice in its exact spelling."""
     is_list = get_origin(kind) is tuple
     if is_list and isinstance(value, (str, list, tuple)):
         items = [value] if isinstance(value, str) else value
@@ -208,7 +214,7 @@ def _tidied(name: str, kind: Any, value: object) -> object:
 
 
 def plain_text(name: str, value: object) -> str:
-    """Return a text without blank ends, with `\\n` as line ends; raises UsageError for characters that do not show."""
+    """Return a stripped text with LF as line ends. Raises UsageError for invisible characters."""
     if not isinstance(value, str):
         raise UsageError(f"`{name}` must be a text")
     text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -218,7 +224,7 @@ def plain_text(name: str, value: object) -> str:
 
 
 def require_json(name: str, value: Mapping[str, Any]) -> None:
-    """Raise UsageError for an object that cannot be written as JSON and read back."""
+    """Raise UsageError if an object cannot be written as JSON and read again."""
     try:
         written = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
         is_plain = json.loads(written) == value
@@ -228,12 +234,12 @@ def require_json(name: str, value: Mapping[str, Any]) -> None:
         raise UsageError(f"`{name}` must be a JSON object of plain values")
 
 
-# Arguments that mdmem adds: a token was used for the request, and its session, by address or by id in the ledger.
+# Arguments that mdmem adds: whether a token was used, and the session, by address or by its id in the ledger.
 GRANTED, PRODUCED_BY = "granted", "produced_by"
 
 
 class SaveRequest(Struct):
-    """A record to save, with its arguments as JSON values so that it can be kept; `id` is its id in the ledger."""
+    """A record to save, with its arguments as JSON values so that it can be stored. `id` is its id in the ledger."""
 
     record: Record
     arguments: dict[str, Any]
@@ -248,20 +254,20 @@ class SaveRequest(Struct):
 
     @property
     def ledger_id(self) -> str:
-        """Return the id of this request in the ledger."""
+        """Return the id that this request has in the ledger."""
         return id_of(self.record.verb, self.arguments)
 
     def text(self, name: str) -> str | None:
-        """Return a text among the arguments, None for none."""
+        """Return a text from the arguments, or None."""
         found = self.arguments.get(name)
         return found if isinstance(found, str) and found else None
 
 
 def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
-    """Return the request that JSON values state; raises UsageError that mentions the argument at fault.
+    """Return the request in some JSON values. Raises UsageError with the name of the wrong argument.
 
-    The record is under its kind; `project_id`, `focus`, `agent`, `room`, `governance_token` and, for an entity,
-    `related_entities` are next to it.
+    The record is the value of its kind's key. The other keys are `project_id`, `focus`, `agent`, `room`,
+    `governance_token` and, for an entity, `related_entities`.
     """
     stated = {name: value for name, value in arguments.items() if value is not None}
     token = stated.pop("governance_token", None)
@@ -290,7 +296,7 @@ def _read_related(given: object) -> tuple[RelatedEntity, ...]:
 
 
 def request_again(pending: PendingWrite) -> SaveRequest:
-    """Return a request of the ledger; raises UsageError for one of another version."""
+    """Return a request from the ledger. Raises UsageError if another version of mdmem wrote it."""
     if pending.verb not in VERBS:
         raise UsageError(f"`{pending.verb}` is not a verb of this version")
     request = read_request(VERBS[pending.verb], pending.arguments)
@@ -303,7 +309,7 @@ PROPERTIES = "x-relation-properties"
 
 
 class ComposedEntry(Struct, frozen=True):
-    """A new entry with its bytes."""
+    """A new entry, parsed, with its bytes."""
 
     entry: Entry
     content: bytes
@@ -311,15 +317,15 @@ class ComposedEntry(Struct, frozen=True):
 
 
 def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
-    """Return the new entry of a record; `given` are the fields that are not the record's own.
+    """Return the new entry for a record. `given` are more fields that are not part of the record.
 
-    Raises UsageError for a text that would not be read as an entry.
+    Raises UsageError if the text cannot be parsed as an entry.
     """
-    # A decision has its title nowhere else; the others have theirs in a field or the body, too.
+    # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title = record.heading if record.kind == "decision" else _cut(record.heading)
     stated = record.fields
     if record.kind == "pattern" and _is_older(record.day, given["created_at"]):
-        # A pattern is no younger than its validation.
+        # A pattern cannot be created after it was validated.
         stated["created_at"] = stated["verified_at"]
     fields = {"type": record.type.value, "title": title, **given, **stated}
     return read_back(address, entry_text(fields, record.body).encode(), "entry")
@@ -333,7 +339,7 @@ def _is_older(validated: dt.date | None, written: str) -> bool:
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
-    """Return the entry that bytes are read as; raises UsageError if they are no entry."""
+    """Return the entry parsed from some bytes. Raises UsageError if they are not an entry."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
@@ -342,9 +348,9 @@ def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
 
 
 def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the properties of relations as JSON, with those that the file has already; None for none.
+    """Return the properties of relations as JSON, including those in the file. Return None if there are none.
 
-    `related` are the properties of each relation, which is written as its type and address.
+    The keys of `related` are the relations, written as type and address.
     """
     try:
         stated = json.loads(known) if isinstance(known, str) else {}
@@ -363,7 +369,7 @@ def _cut(title: str) -> str:
 
 
 def entry_text(fields: Mapping[str, Any], body: str) -> str:
-    """Return the text of an entry with those of its fields that have a value, in the order of new files."""
+    """Return the text of an entry with all fields that have a value, in the usual order."""
     stated = sorted(((name, value) for name, value in fields.items() if value), key=lambda pair: rank_of(pair[0]))
     front = ["---", *(f"{name}:{_written(name, value)}" for name, value in stated), "---", ""]
     text = body.strip("\n")

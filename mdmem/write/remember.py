@@ -1,4 +1,7 @@
-"""Save an agent's memory word for word, in a project's wing or in the caller's own memory; never raise."""
+"""Save an agent's memory word for word, in a project's wing or in the caller's private memory.
+
+`remember` never raises an error. Its answer says what went wrong.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _WAIT = 30.0
 Kind = Literal[
     "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
 ]
-# Every other kind is a note.
+# The other kinds are notes.
 _TYPES = {
     "decision": EntryType.DECISION,
     "rule": EntryType.INVARIANT,
@@ -43,7 +46,7 @@ _TYPES = {
 
 
 class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A memory to save, with the caller's arguments; `related_to` are names as typed."""
+    """A memory to save, with the caller's arguments. `related_to` are names as the caller typed them."""
 
     title: str
     content: str
@@ -58,17 +61,17 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def type(self) -> EntryType:
-        """Return the type of the entry."""
+        """Return the type for the entry."""
         return _TYPES.get(self.kind, EntryType.NOTE)
 
     @property
     def room_kind(self) -> str:
-        """Return the kind whose room the settings give."""
+        """Return the kind of record whose room in the settings is used."""
         return "session" if self.kind == "session" else ROOM_KINDS[self.type]
 
 
 def _read(given: Mapping[str, object]) -> Memo:
-    """Return the memory that a caller states, its content word for word; raises UsageError."""
+    """Return the memory in a caller's arguments, with its content word for word. Raises UsageError."""
     memo = read_object("remember", dict(given), Memo)
     require_json("remember.metadata", memo.metadata)
     lists = {name: [" ".join(one.split()) for one in getattr(memo, name)] for name in ("tags", "related_to")}
@@ -77,7 +80,7 @@ def _read(given: Mapping[str, object]) -> Memo:
 
 
 class RememberResult(Struct, frozen=True, kw_only=True):
-    """The outcome of a call; `id` is None if nothing was written."""
+    """The result of a call. `id` is None if nothing was written."""
 
     success: bool
     id: str | None
@@ -86,14 +89,14 @@ class RememberResult(Struct, frozen=True, kw_only=True):
     conflicts: tuple[dict[str, Any], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the outcome in the shape of the contract."""
+        """Return the result in the form of the MCP contract."""
         return {**asdict(self), "timestamp": self.timestamp.isoformat(), "conflicts": list(self.conflicts)}
 
 
 def remember(
     workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
 ) -> RememberResult:
-    """Save a memory; if it could not be saved, the message says why."""
+    """Save a memory. If it could not be saved, the message in the result says why."""
     moment = now() if now is not None else datetime.now(UTC)
     try:
         return _remember(workspace, _read(given), moment)
@@ -147,9 +150,9 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
 
 
 def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> ComposedEntry:
-    """Return the entry of a memory, with its content word for word; `given` are more fields.
+    """Return the entry for a memory, with its content word for word. `given` are more fields.
 
-    Raises UsageError for a text that would not be read as an entry.
+    Raises UsageError if the text cannot be parsed as an entry.
     """
     metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
     fields: dict[str, Any] = {
@@ -164,16 +167,16 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
     }
     text = f"{entry_text(fields, '')}\n{memo.content}"
     content = (text if text.endswith("\n") else f"{text}\n").encode()
-    # If every line of the content ends in CRLF, so do the lines of the front matter.
+    # If every line of the content ends in CRLF, use CRLF in the front matter too.
     if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     return read_back(address, content, "memory")
 
 
 def _project_of(workspace: Workspace, memo: Memo) -> str | None:
-    """Return the project of a memory, None for the caller's own, which `private` means.
+    """Return the project for a memory, or None for the caller's private memory (`private`).
 
-    Without one it is the default wing, if that is a project's and the caller may write to it.
+    The default is the default wing, if it belongs to a project and the caller may write to it.
     """
     default = workspace.settings.default_wing
     if memo.project == WING and find_wing(WING, workspace.catalog.wings) is None:
@@ -186,7 +189,7 @@ def _project_of(workspace: Workspace, memo: Memo) -> str | None:
 
 
 def _wing_of(workspace: Workspace, project: str) -> str:
-    """Return the wing of a project; raises UsageError if there is none, or a shared one."""
+    """Return the wing of a project. Raises UsageError if there is none, or if the wing is shared."""
     require_writable(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:
@@ -198,7 +201,7 @@ def _wing_of(workspace: Workspace, project: str) -> str:
 
 
 def _links(home: Workspace, names: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the addresses that names mean, and the names that mean none here."""
+    """Return the addresses that the names mean, and the names that mean no entry here."""
     found = {}
     for name in names:
         plain = f"{WING}/{name.removeprefix(PRIVATE)}" if name.startswith(PRIVATE) else name
@@ -208,7 +211,7 @@ def _links(home: Workspace, names: Sequence[str], address: str) -> tuple[tuple[s
 
 
 def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iterator[dict[str, Any]]:
-    """Yield the entries of the scope that say nearly the same; other projects are left out."""
+    """Yield the entries of the same scope that say nearly the same. Other projects are left out."""
     scope = resolve_scope(home.catalog, home.settings, Filters(wings=(address.split("/", 1)[0],)))
     for near in find_near(home, address, text):
         entry = near.entry

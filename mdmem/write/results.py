@@ -1,4 +1,4 @@
-"""The results of saving: agents get one of these, and never an exception."""
+"""The results of saving. Agents get one of these results, and never an exception."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mdmem.errors import shown_message
 from mdmem.store.state.pending_writes import Blocked
 from mdmem.write.similar import DedupOutcome
 
-# The message of a save that waits begins so.
+# The start of the message for a save that has to be tried again.
 NOT_YET = "not written yet: "
 
 
 class SaveStatus(StrEnum):
-    """The outcome of a save, in the words of the contract."""
+    """The outcome of a save, in the words of the MCP contract."""
 
     SAVED = "saved"
     FAILED = "failed"
@@ -28,7 +28,7 @@ class SaveStatus(StrEnum):
 
 
 class SaveResult(Struct, frozen=True, kw_only=True):
-    """The outcome of one save; `artifact_id` is the address of the entry with the record, None for none."""
+    """The outcome of one save. `artifact_id` is the address of the entry with the record, or None."""
 
     status: SaveStatus
     artifact_id: str | None = None
@@ -39,17 +39,17 @@ class SaveResult(Struct, frozen=True, kw_only=True):
 
     @property
     def is_there(self) -> bool:
-        """Return whether an entry, new or known, has the record."""
+        """Return whether the record is in a new or existing entry."""
         return self.status in (SaveStatus.SAVED, SaveStatus.DUPLICATE_SKIP)
 
     @property
     def is_for_a_person(self) -> bool:
-        """Return whether a similar entry stopped the save."""
+        """Return whether a similar entry stopped the save, so that a person has to decide."""
         return self.dedup_outcome is DedupOutcome.MANUAL_REVIEW
 
     @property
     def waits(self) -> bool:
-        """Return whether the save failed on the way and was kept, to be tried again."""
+        """Return whether the save failed for a temporary reason and was stored, to be tried again."""
         return self.status is SaveStatus.PENDING_RETRY and not self.is_for_a_person
 
     @property
@@ -63,12 +63,12 @@ class SaveResult(Struct, frozen=True, kw_only=True):
 
 
 def failed(message: str, next_step: str | None = None) -> SaveResult:
-    """Return the result of a save that is refused."""
+    """Return the result of a save that is refused and will not be tried again."""
     return SaveResult(status=SaveStatus.FAILED, message=shown_message(message), next_step=next_step)
 
 
 class BatchSaveResult(Struct, frozen=True, kw_only=True):
-    """The outcomes of a session and of its decisions and patterns."""
+    """The outcomes for a session, and for its decisions and patterns."""
 
     session: SaveResult
     decisions: tuple[SaveResult, ...] = ()
@@ -76,7 +76,7 @@ class BatchSaveResult(Struct, frozen=True, kw_only=True):
 
     @property
     def overall(self) -> SaveStatus:
-        """Return saved where every part is there, failed where none is there or waits, else partial."""
+        """Return SAVED if every part is saved, FAILED if no part is saved or waits, and PARTIAL otherwise."""
         parts = (self.session, *self.decisions, *self.patterns)
         if all(part.is_there for part in parts):
             return SaveStatus.SAVED
@@ -94,7 +94,7 @@ class BatchSaveResult(Struct, frozen=True, kw_only=True):
 
 
 def blocked_fields(blocked: Blocked) -> dict[str, Any]:
-    """Return a save that a similar entry stopped as JSON values."""
+    """Return the JSON values for a save that a similar entry stopped."""
     return {
         "id": blocked.id,
         "wing": blocked.wing,

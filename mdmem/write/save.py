@@ -1,7 +1,8 @@
-"""Save the records of agents: each answer says whether the record is there, and nothing is raised.
+"""Save the records of agents. Each answer says whether the record is saved, and no exception is raised.
 
-A record is compared, proved and written as one step to all other saves. A request that fails on the way is kept in the
-ledger and tried again before the next one; the digest of a request is its key, so that no request is written twice.
+A lock makes comparing, checking and writing one step, so that two saves cannot overlap. A request that fails for a
+temporary reason is kept in the ledger and tried again before the next request. The hash of a request is its key, so
+that no request is written twice.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
 Clock = Callable[[], datetime]
-# The folder whose lock makes a comparison and its write one step.
+# The folder whose lock is held from the comparison with existing entries until the write.
 SAVING = "saving"
-# Seconds that a save waits for the lock: the eighth of eight agents waits for seven others.
+# Seconds that a save waits for the lock. With eight agents, the last one waits for seven others.
 _WAIT = 30.0
-# A save is planned again so often where somebody else writes in between.
+# The number of attempts if somebody else writes between the plan and the write.
 _ATTEMPTS = 3
-# So many waiting writes are tried again before a new one.
+# The maximum number of waiting writes that are tried again before a new write.
 _AT_ONCE = 3
-# Within this time the same request means the same entry: a client that lost an answer sends its call again.
+# A client that lost an answer sends the same call again. Within this time it does not create a second entry.
 SAME_REQUEST = timedelta(minutes=2)
 _NEVER_COMPARED = frozenset({"context", "session"})
 _ASK_FOR_TOKEN = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
@@ -51,11 +52,11 @@ def _utc_now() -> datetime:
 
 
 class GlobalWritesForbiddenError(UsageError):
-    """The settings let nobody write to shared wings."""
+    """The settings forbid writes to shared wings."""
 
 
 def require_token(workspace: Workspace, wing: str, token: str | None, now: datetime, *, advice: str = "") -> None:
-    """Raise UsageError where a token does not let a write to a shared wing pass; the token is not spent yet."""
+    """Raise UsageError unless a token permits a write to a shared wing. The token is not used up yet."""
     _refuse_where_forbidden(workspace.settings)
     if token is None:
         raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`{advice}")
@@ -63,7 +64,7 @@ def require_token(workspace: Workspace, wing: str, token: str | None, now: datet
 
 
 def ask_for_token(workspace: Workspace, now: datetime) -> ApprovalToken:
-    """Return a token for one write; raises GlobalWritesForbiddenError and EnvironmentFaultError."""
+    """Return a new token for one write. Raises GlobalWritesForbiddenError and EnvironmentFaultError."""
     _refuse_where_forbidden(workspace.settings)
     return request_token(workspace.state_folder, now, seconds=workspace.settings.token_seconds)
 
@@ -75,7 +76,7 @@ def _refuse_where_forbidden(settings: Settings) -> None:
 
 
 def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
-    """Return a token for one write of scope `global`, or why there is none."""
+    """Return a token for one write of scope `global`, or the reason why there is none."""
     try:
         fresh = workspace.reread()
         token = ask_for_token(fresh, now())
@@ -86,20 +87,20 @@ def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str
 
 
 class Saver:
-    """Saves records in one root; `wait` is the time in seconds that each save waits for other processes."""
+    """Saves records in one memory. `wait` is the number of seconds that each save waits for other processes."""
 
     def __init__(self, workspace: Workspace, *, now: Clock = _utc_now, wait: float = _WAIT) -> None:
-        """Take the workspace, whose files are read again for each save, and a clock."""
+        """Store the workspace and a clock. The files are read again for each save."""
         self.workspace, self._now, self._wait = workspace, now, wait
         self.ledger = PendingWrites(workspace.state_folder)
 
     def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
-        """Try some waiting writes again, then save a record, which may be one of those that wait."""
+        """Try some waiting writes again, then save a record. The record may be one of the waiting writes."""
         try:
             request = read_request(kind, arguments)
         except MdmemError as error:
             return failed(str(error))
-        # A ledger that cannot be read stops no save.
+        # Save the record even if the ledger cannot be read.
         with contextlib.suppress(EnvironmentFaultError):
             waiting = self.ledger.pending()
             self._try_some(one for one in waiting if one.id != request.ledger_id)
@@ -111,7 +112,7 @@ class Saver:
         return self._run(request)
 
     def save_with_learnings(self, arguments: Mapping[str, Any]) -> BatchSaveResult:
-        """Save a session with its decisions and patterns, each on its own, and link the session to those.
+        """Save a session, and each of its decisions and patterns separately, with links from the session to them.
 
         `arguments` are `session`, `decisions` and `patterns`, with `project_id`, `focus` and `agent` for all of them.
         """
@@ -123,14 +124,14 @@ class Saver:
 
         def learned(kind: str) -> tuple[SaveResult, ...]:
             given = arguments.get(f"{kind}s")
-            # A value that is not a list counts as one record.
+            # A value that is not a list counts as a list of one.
             records = given if isinstance(given, (list, tuple)) else () if given is None else (given,)
             return tuple(self.save(kind, {kind: one, **shared}) for one in records)
 
         return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
-        """Try every waiting write again, or the one whose id begins so; return each with its result.
+        """Try every waiting write again, or only the one whose id begins with `prefix`. Return each with its result.
 
         Raises NotFoundError and UsageError.
         """
@@ -145,7 +146,10 @@ class Saver:
         return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
-        """Return the waiting write whose id begins so; raises NotFoundError for none and UsageError for several."""
+        """Return the waiting write whose id begins with `prefix`.
+
+        Raises NotFoundError for none and UsageError for several.
+        """
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
@@ -155,7 +159,7 @@ class Saver:
         return found[0]
 
     def drop(self, prefix: str) -> PendingWrite | Blocked:
-        """Give up a write for good; raises NotFoundError, and UsageError while another process tries it."""
+        """Delete a waiting write. Raises NotFoundError, and UsageError while another process tries the write."""
         record = self.get(prefix)
         if isinstance(record, Blocked):
             self.ledger.forget_blocked(record.key)
@@ -168,15 +172,15 @@ class Saver:
 
     def _try_some(self, waiting: Iterable[PendingWrite]) -> None:
         others = [one for one in waiting if not one.refused and may_retry(self.workspace, one)]
-        # Those with the fewest attempts come first, so that one which never succeeds holds up no other.
+        # Try the writes with the fewest attempts first, so that a write that always fails does not delay the others.
         for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
             result = self._try_again(record)
             if result is not None and result.waits:
-                # The same cause stops the others, and waiting for it takes time.
+                # The other writes would fail for the same reason, and each attempt takes time.
                 break
 
     def _try_again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
-        """Try one waiting write again, alone among all processes; None where another process has it."""
+        """Try a waiting write again. Return None if another process is trying the same write."""
         with self.ledger.claim(listed.id) as record:
             return self._try_claimed(record, token) if record is not None else None
 
@@ -192,7 +196,7 @@ class Saver:
                 result = self._run(request)
             except MdmemError as error:
                 result = failed(str(error))
-        # If the ledger cannot be written, the result is returned all the same: the next attempt finds the entry.
+        # Return the result even if the ledger cannot be written. The next attempt then finds the entry.
         with contextlib.suppress(EnvironmentFaultError):
             if result.is_there:
                 self.ledger.done(record.id)
@@ -202,7 +206,7 @@ class Saver:
         return result
 
     def _run(self, request: SaveRequest) -> SaveResult:
-        """Carry out a request; one that fails on the way is kept, to be tried again."""
+        """Try to save a request. Keep the request in the ledger if it fails for a temporary reason."""
         error: Exception = LostRaceError("others write all the time")
         for _ in range(_ATTEMPTS):
             try:
@@ -216,7 +220,7 @@ class Saver:
         return self._keep(request, error)
 
     def _keep(self, request: SaveRequest, error: Exception) -> SaveResult:
-        """Keep a request that failed on the way; its token is spent now, since no token is kept."""
+        """Keep a failed request in the ledger. Use up its token now, because tokens are not stored."""
         why = str(error) if isinstance(error, MdmemError) else (getattr(error, "strerror", None) or str(error)).lower()
         try:
             if request.id is None:
@@ -250,7 +254,7 @@ class Saver:
             asked = {name: value for name, value in request.arguments.items() if name != "project_id"}
             key = request.id or request_key(workspace, request.record.verb, asked, wing=target.wing)
             if request.id is None and record.kind in _NEVER_COMPARED:
-                # A save that waited has its receipt under its id in the ledger.
+                # A write that was tried again has its receipt under its id in the ledger.
                 since = self._now() - SAME_REQUEST
                 found = (written_before(workspace, one, since=since) for one in (key, request.ledger_id))
                 if known := next(filter(None, found), None):
@@ -268,7 +272,10 @@ class Saver:
             return self._write(saving, planned, key=key, needs_token=needs_token)
 
     def _find_session(self, request: SaveRequest) -> None:
-        """Put the address of its session into a request; raises EnvironmentFaultError while that one waits."""
+        """Replace the session's id in a request by its address.
+
+        Raises EnvironmentFaultError if the session is not saved yet.
+        """
         session = request.text(PRODUCED_BY)
         if session is None or "/" in session:
             return
@@ -279,7 +286,7 @@ class Saver:
             raise EnvironmentFaultError("its session waits, too")
 
     def _stopped(self, saving: Saving, planned: PlannedSave) -> SaveResult:
-        """Return the answer of a save that writes nothing; one that a similar entry stopped is remembered."""
+        """Return the answer if nothing is written. If a similar entry stopped the save, store that in the ledger."""
         result, request = planned.result, saving.request
         if planned.fingerprint is None or not result.is_for_a_person:
             return result
@@ -299,7 +306,10 @@ class Saver:
         return result
 
     def _write(self, saving: Saving, planned: PlannedSave, *, key: str, needs_token: bool) -> SaveResult:
-        """Prove the plan, spend the token, write; files that are in place are saved, even where git fails."""
+        """Check the plan, use up the token and write the files.
+
+        If only git's commit fails, the record still counts as saved.
+        """
         workspace, request, change_set = saving.workspace, saving.request, planned.change_set
         if change_set is None:
             return planned.result
@@ -312,12 +322,12 @@ class Saver:
             write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
             self._spend_token(request)
         new = next((one for one in entries if one.before is None), None)
-        # Records that are compared are found by their content.
+        # Other records need no receipt, because the comparison finds an equal entry.
         is_kept = request.id is not None or request.record.kind in _NEVER_COMPARED
         with keeping_receipt(workspace, key, new, self._now()) if new and is_kept else contextlib.nullcontext():
             remark = write_new_entry(workspace, change_set)
         if planned.fingerprint is not None:
-            # If this fails, the same decision passes once more.
+            # If this fails, the same decision can be saved once more.
             with contextlib.suppress(EnvironmentFaultError):
                 self.ledger.forget_blocked(saving.blocked_key(planned.fingerprint))
         result = planned.result
@@ -331,7 +341,7 @@ class Saver:
 
 
 def _refuse_busy_repository(workspace: Workspace) -> None:
-    """Raise BusyError where every write is committed and a merge or a rebase is under way."""
+    """Raise BusyError during a merge or rebase, if the settings say that every write is committed."""
     repository = workspace.location.repository
     operation = state_of(repository) if workspace.settings.commit and repository is not None else None
     if operation is not None:
@@ -339,25 +349,31 @@ def _refuse_busy_repository(workspace: Workspace) -> None:
 
 
 def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:
-    """Return the writes with the parts of a session after all others."""
+    """Return the writes, with those that belong to a session at the end, because the session must be saved first."""
     return sorted(records, key=lambda one: PRODUCED_BY in one.arguments)
 
 
 def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *, wing: str) -> str:
-    """Return the digest of a request by this caller; `arguments` are those besides the project, which is the wing."""
+    """Return the hash of a request by this caller.
+
+    `arguments` do not include the project, because `wing` replaces it.
+    """
     access = workspace.access
     wings = [None if some is None else sorted(some) for some in (access.readable, access.writable)]
     return id_of(verb, {"asked": dict(arguments), "wing": wing, "by": [access.name, *wings]})
 
 
 def repeated_message(address: str) -> str:
-    """Return the message for a request whose entry is already saved."""
+    """Return the message for a request whose entry was already saved."""
 
     return f"{address} was already saved by an identical call"
 
 
 def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:
-    """Return the address of the entry that the same request wrote, if it is there."""
+    """Return the address of the entry that an earlier, identical request wrote.
+
+    Return None if there is no such entry, or if the request came before `since`.
+    """
     receipt = PendingWrites(workspace.state_folder).receipt(key)
     if receipt is None or (since is not None and receipt.at < since):
         return None
@@ -371,7 +387,10 @@ def written_before(workspace: Workspace, key: str, *, since: datetime | None = N
 
 @contextlib.contextmanager
 def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetime) -> Iterator[None]:
-    """Store the receipt of a request before its entry is written; a failure to store it does not stop the save."""
+    """Store the receipt of a request before its entry is written, and complete it afterwards.
+
+    The receipt identifies a repeated request. The save continues if the receipt cannot be stored.
+    """
     ledger, digest = PendingWrites(workspace.state_folder), hashlib.sha256(change.after or b"").hexdigest()
     receipt = Receipt(address=change.to.removesuffix(".md"), digest=digest, at=now)
     with contextlib.suppress(EnvironmentFaultError):
@@ -382,7 +401,7 @@ def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetim
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
-    """Return the state of the writes of a project, or of all projects, oldest first; nothing is tried again."""
+    """Return the state of the waiting writes of a project, or of all projects, oldest first. Nothing is tried again."""
     try:
         wings = workspace.reread().catalog.wings
     except (MdmemError, OSError):
@@ -394,7 +413,7 @@ def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
         blocked = blocked_saves(workspace, ledger, project=project)
     except EnvironmentFaultError:
         return {"status": SaveStatus.FAILED, "count": 0, "oldest_pending_at": None, "artifact_ids": []}
-    # A save that a similar entry stopped is not refused: it passes once its caller says how the two are related.
+    # A save that a similar entry stopped is not refused. It succeeds after the caller says how both are related.
     refused = {*(one.refused for one in records), *(False for _ in blocked)}
     one_kind = SaveStatus.FAILED if True in refused else SaveStatus.PENDING_RETRY if refused else SaveStatus.SAVED
     oldest = min((*(one.created for one in records), *(one.at for one in blocked)), default=None)
@@ -408,7 +427,7 @@ def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
 
 
 def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:
-    """Return whether a write belongs to a project and to a scope; None is any."""
+    """Return whether a write belongs to a project and a scope. None means any."""
     if not _is_of(record, wings, project):
         return False
     if scope == "focus":
@@ -429,9 +448,9 @@ def _is_of(record: PendingWrite, wings: Mapping[str, Wing], project: str | None)
 def blocked_saves(
     workspace: Workspace, ledger: PendingWrites, *, project: str | None = None, scope: str | None = None
 ) -> tuple[Blocked, ...]:
-    """Return the saves that a similar entry stopped, in visible wings; None for project or scope means any.
+    """Return the saves that a similar entry stopped, in visible wings. None for project or scope means any.
 
-    One that is among the waiting writes is left out. Raises EnvironmentFaultError.
+    A save that is also a waiting write is left out. Raises EnvironmentFaultError.
     """
     stopped = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
     waiting = {one.id for one in ledger.pending()} if stopped else set()

@@ -1,4 +1,7 @@
-"""Find the entries that say nearly the same as a new text, or that are about the same subject: signals for people."""
+"""Find entries that say nearly the same as a new text, or that have the same subject.
+
+The results are hints for people.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ from mdmem.store.index.analysis import text_terms
 from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
 
-# The contract of `save_decision` fixes these: from .70 a successor, from .50 for a person to decide.
+# The contract of `save_decision` fixes these numbers: from .70 a decision is a successor, from .50 a person decides.
 SUPERSEDES_FROM = 0.70
 REVIEW_FROM = 0.50
 # The number of full-text matches that are compared.
 _CANDIDATES = 5
-# The words of a new text that the index is asked for: more words find the same entries, later.
+# The number of words of a new text to search for. More words find the same entries but take longer.
 _WORDS = 40
-# Up to so many entries are compared one by one; with more, the index is asked.
+# A memory with at most this number of entries is compared entry by entry. A larger memory uses the search index.
 _FEW = 200
 _NAMED = 3
 
 
 class DedupOutcome(StrEnum):
-    """The result of comparing a new record with the known ones, in the words of the contract."""
+    """The result of comparing a new record with existing records, in the words of the MCP contract."""
 
     NEW = "new"
     DUPLICATE_SKIP = "duplicate_skip"
@@ -41,20 +44,23 @@ class DedupOutcome(StrEnum):
     MANUAL_REVIEW = "manual_review"
 
 
-# Marks before, behind and between words that have no meaning: `C#`, `.env`, `3.5` and `-1` stay as they are.
+# Punctuation that has no meaning. `C#`, `.env`, `3.5` and `-1` stay as they are.
 _QUOTES, _DASHES = "\"'`“”‘’„‚«»‹›", "-–—"
 _OPENING, _CLOSING = f"{_QUOTES}([{{¿¡", f"{_QUOTES})]}}.,;:!?…、。"
 
 
 class Subject(Struct, frozen=True):
-    """The parts of a record that are compared: its title and its reasons."""
+    """The parts of a record that are compared: the title and the rationale."""
 
     title: str
     rationale: str
 
     @property
     def fingerprint(self) -> str:
-        """Return the SHA-256 of title and rationale, without what makes no difference to a reader."""
+        """Return the SHA-256 hash of title and rationale.
+
+        Differences in case, white space or punctuation do not count.
+        """
         return hashlib.sha256(_plain(self.text).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
@@ -64,18 +70,18 @@ class Subject(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return title and rationale."""
+        """Return the title and the rationale as one text."""
         return f"{self.title}\n{self.rationale}"
 
 
 def _plain(text: str) -> str:
-    """Return a text NFKC, case-folded, on one line, without the marks that end or enclose words."""
+    """Return a text in NFKC, case-folded and on one line, without punctuation around words."""
     words = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in unicodedata.normalize("NFKC", text).casefold().split())
     return " ".join(word for word in words if word.strip(_DASHES))
 
 
 class Verdict(Struct, frozen=True):
-    """The result of a comparison: the action for a new record, the known record behind it, and their similarity."""
+    """The result of a comparison: what to do with a new record, the existing record behind this, and the similarity."""
 
     outcome: DedupOutcome
     candidate: str | None = None
@@ -83,7 +89,7 @@ class Verdict(Struct, frozen=True):
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
-    """Return the title and the reasons of an entry, with its code, so that saving and reading agree."""
+    """Return the title and rationale of an entry, including code, so that saving and reading give the same result."""
     if entry.type is EntryType.PATTERN:
         steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
         return Subject(entry.trigger or entry.title, "\n".join(steps) or body)
@@ -94,10 +100,11 @@ def subject_of(entry: Entry, body: str) -> Subject:
 def compare(
     workspace: Workspace, subject: Subject, wings: Collection[str], *, distinct: frozenset[str], is_stated: bool
 ) -> Verdict:
-    """Compare a new decision with those of some wings: by fingerprint, then by the words of the best text matches.
+    """Compare a new decision with the decisions in some wings, by fingerprint, then by the words of the best matches.
 
-    A current decision or a draft decides before one that ended, which is reported as its current successor. Decisions
-    in `distinct` do not count. With `is_stated` the caller says which one it supersedes, so words are not compared.
+    A match that is current or a draft takes precedence over one that ended. If the match ended, its current successor
+    is reported. Decisions in `distinct` do not count. With `is_stated`, the caller already says which decision is
+    superseded, so words are not compared.
     """
     catalog, lineage = workspace.catalog, workspace.catalog.lineage
     among = [one.address for one in catalog.entries.values() if one.type is EntryType.DECISION and one.wing in wings]
@@ -112,7 +119,7 @@ def compare(
     def is_distinct(address: str) -> bool:
         return not distinct.isdisjoint({address, reported(address)})
 
-    # The titles leave few bodies to read.
+    # Compare the titles first, so that only few bodies have to be read.
     text, fingerprint = _plain(subject.text), subject.fingerprint
     titled = [one for one in among if text.startswith(_plain(catalog.entries[one].title))]
     bodies = ((one, body) for one, body, _ in catalog.bodies(titled) if not (has_ended(one) and is_distinct(one)))
@@ -138,16 +145,16 @@ def compare(
 
 
 class SimilarEntry(Struct, frozen=True):
-    """An entry that says nearly the same as a new one; `similarity` is the share of common words."""
+    """An entry that says nearly the same as a new entry. `similarity` is the share of common words."""
 
     entry: Entry
     similarity: float
 
 
 def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEntry, ...]:
-    """Return up to five entries that say nearly the same as a new text, the nearest first.
+    """Return up to five entries that say nearly the same as a new text, the most similar first.
 
-    No index is built for this: without one, a large memory has none.
+    No index is built for this. In a large memory without an index, the result is empty.
     """
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
@@ -163,9 +170,9 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
 
 
 def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
-    """Return up to three more entries about the subject of a new one, from its wing and its shared wings.
+    """Return up to three more entries with the same subject as a new entry, from its wing and its shared wings.
 
-    They contain most terms of its title, or of its title and first paragraph; a rare term weighs more.
+    They contain most terms of its title, or of its title and first paragraph. Rare terms have more weight.
     """
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
@@ -187,7 +194,7 @@ def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterabl
 
 
 def _shares(asked: frozenset[str], texts: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """Return the share of some terms that each text contains, by weight."""
+    """Return, for each text, the weighted share of the given terms that it contains."""
     counts = Counter(term for terms in texts.values() for term in terms & asked)
     weights = {term: log(1 + (len(texts) + 1) / (counts[term] + 1)) for term in asked}
     whole = sum(weights.values())
@@ -195,7 +202,11 @@ def _shares(asked: frozenset[str], texts: Mapping[str, frozenset[str]]) -> dict[
 
 
 def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
-    """Return the entries to compare with a text: all that did not end in a small memory, else the best matches."""
+    """Return the entries to compare with a text.
+
+    In a small memory, these are all entries that are not deprecated. In a large memory, they are the best search
+    results.
+    """
     entries = workspace.catalog.entries
     if len(entries) <= _FEW:
         return {address: one for address, one in entries.items() if one.status is not Status.DEPRECATED}
@@ -211,7 +222,7 @@ def _first_words(text: str) -> str:
 
 
 def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
-    """Compare titles and whole texts, and rationales as saving does where type and wing are the same."""
+    """Return the highest similarity of titles, whole texts, and (for the same type and wing) rationales."""
     pairs = ((new, new_body), (old, old_body))
     shares = [
         jaccard(words_of(new.title), words_of(old.title)),
@@ -223,7 +234,7 @@ def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
 
 
 def similarity_remarks(near: Iterable[SimilarEntry], on_subject: Iterable[Entry]) -> Iterator[str]:
-    """Yield a sentence on the entries that say nearly the same, and one on those about the same subject."""
+    """Yield a sentence about the entries that say nearly the same, and one about entries with the same subject."""
     similar = [f"{one.entry.address} ({one.entry.type.value}, {round(one.similarity * 100)} %)" for one in near]
     others = [f"{one.address} ({one.type.value})" for one in on_subject]
     for heading, listed in (("similar entries", similar), ("on this subject", others)):

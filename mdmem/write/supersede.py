@@ -1,4 +1,4 @@
-"""Supersede an entry by another one: both ends at once, or only the newer end while that is a draft."""
+"""Supersede an entry by another entry. If the newer entry is a draft, only its own file gets the link."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN = 5
 
 
 def join_addresses(addresses: Sequence[str]) -> str:
-    """Return addresses as part of a sentence, the first five of many."""
+    """Return addresses as part of a sentence. Only the first five are listed."""
     shown, more = addresses[:_SHOWN], len(addresses) - _SHOWN
     last = f"{more} more" if more > 0 else shown[-1]
     first = shown if more > 0 else shown[:-1]
@@ -38,7 +38,7 @@ def join_addresses(addresses: Sequence[str]) -> str:
 
 
 def refuse_unfilled(document: Document) -> None:
-    """Raise UsageError for an entry in which a placeholder of its template is left."""
+    """Raise UsageError if an entry still contains a placeholder of its template."""
     body = without_code(document.body)
     left = next((one for one in sorted(PLACEHOLDERS) if f"<{one}>" in body), None)
     if left is not None:
@@ -47,9 +47,9 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:
-    """Raise UsageError where an entry cannot supersede another, LostRaceError where a third one does already.
+    """Raise UsageError if an entry cannot supersede another, and LostRaceError if a third entry already does.
 
-    `instead` is the advice for the second case; `{head}` in it stands for the address of the third entry.
+    `instead` is the advice for the second case. In it, `{head}` is replaced by the address of the third entry.
     """
     lineage = catalog.lineage
     if old.address == new.address:
@@ -107,7 +107,7 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
 
 
 def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
-    """Return the change that deprecates an entry in favour of another."""
+    """Return the change that deprecates an entry in favour of another entry."""
     values: dict[str, Value] = {}
     if new not in old.superseded_by:
         values["superseded_by"] = [*written_links(catalog.document(old.path), "superseded_by"), new]
@@ -117,9 +117,9 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
 
 
 def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
-    """Return the changes that let one entry supersede another; a draft does so once it is approved.
+    """Return the changes by which one entry supersedes another. A draft supersedes the entry when it is approved.
 
-    Without a reason that of the newer entry counts. Raises the errors of `refuse_unfit`.
+    Without a reason, the reason in the newer entry counts. Raises the errors of `refuse_unfit`.
     """
     old, new = catalog.entries[address], catalog.entries[by]
     why = _one_line(reason if reason.strip() else new.reason or "")
@@ -141,12 +141,12 @@ def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, t
 def _superseding(
     catalog: Catalog, olds: Sequence[Entry], new: Entry, *, change: Change, reason: str, today: date
 ) -> ChangeSet:
-    """Return a whole supersession with the change of the newer entry's file; a draft deprecates nothing."""
+    """Return a complete supersession, including the change of the newer entry's file. A draft deprecates nothing."""
     if new.status is Status.DRAFT:
         action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
         until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
         return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
-    # The newer file comes first: after a crash between the two, `check --fix` completes its one-sided supersession.
+    # Write the newer file first. After a crash, `check --fix` can complete the one-sided supersession.
     return ChangeSet(
         (change, *(patch_superseded(catalog, old, new.address, today=today) for old in olds)),
         actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
@@ -156,27 +156,27 @@ def _superseding(
 
 
 def _one_line(reason: str) -> str:
-    """Return a reason on one line; raises UsageError for none."""
+    """Return a reason on one line. Raises UsageError if it is empty."""
     if not reason.strip():
         raise UsageError("say why it is superseded: --reason TEXT")
     return " ".join(reason.split())
 
 
 def inherited_fields(old: Entry, type_: EntryType) -> dict[str, Value]:
-    """Return the fields that a new entry takes over from the one it replaces: its readers and its code.
+    """Return the fields that a new entry copies from the entry that it replaces, such as `owner` and `applies_to`.
 
     Without them a rule would silently stop applying to its files.
     """
-    # A label belongs to its type.
+    # A label is valid only for its type.
     names = (name for name in INHERITED if name != "label" or old.type is type_)
     return {name: value for name in names if (value := getattr(old, name))}
 
 
 def _links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
-    """Return the `supersedes` links of a newer entry with one more, as its file writes them.
+    """Return the `supersedes` links of a newer entry with one more link, in the form in which its file writes them.
 
-    Ancestors of the older entry are left out, unless the newer one superseded them itself: a draft that another entry
-    overtook then comes after that one.
+    Ancestors of the older entry are left out, unless the newer entry superseded them itself. So a draft that another
+    entry overtook can come after that entry.
     """
     near = document.path.removesuffix(".md")
     passed = {one for one in catalog.lineage.ancestors(old) if near not in catalog.entries[one].superseded_by}
@@ -186,7 +186,7 @@ def _links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
 
 
 def supersede(workspace: Workspace, name: str, *, by: str, reason: str, options: WriteOptions) -> WriteResult:
-    """Let one entry supersede another, at once or when it is approved."""
+    """Let one entry supersede another, immediately or when the newer entry is approved."""
 
     def plan(one: Workspace) -> ChangeSet:
         old, new = resolve_name(one, name), resolve_name(one, by)
@@ -202,10 +202,10 @@ _INSTEAD = (
 
 
 def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
-    """Return the address and the text of a new entry that is to supersede another, for somebody to edit or to keep.
+    """Return the address and the text of a new entry that will supersede another, for a person to edit or to keep.
 
-    It inherits the code and the readers of the older one unless the draft states its files. Raises what
-    `plan_succession` raises, as far as that is known by then.
+    The new entry copies `applies_to` and other fields of the older one, unless the draft has its own `applies_to`.
+    Raises the errors of `plan_succession` that can be found before the text is edited.
     """
     old, why = catalog.entries[address], _one_line(reason)
     new = address_of(draft)
@@ -218,7 +218,7 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
     if draft.applies_to:
         taken_over.pop("applies_to", None)
     if draft.status is Status.ACTIVE:
-        # Its owner would vouch for an active text that nobody else has seen.
+        # Nobody else has seen the text of a new active entry, so do not name the older owner as responsible for it.
         taken_over.pop("owner", None)
     document = _parsed(new, compose(draft, today=today))
     document = parse_document(document.path, apply_edits(document.data, set_fields(document, taken_over)))
@@ -226,10 +226,10 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
 
 
 def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
-    """Return the changes that write a new entry which supersedes an older one, and all others that its text lists.
+    """Return the changes that write a new entry that supersedes an older entry, and all others that its text lists.
 
-    Raises LostRaceError if one of them is superseded already or the address is taken, and UsageError for a text
-    that cannot be read or may not replace them.
+    Raises LostRaceError if one of them is already superseded, or if the address is taken. Raises UsageError if the text
+    cannot be parsed, or if the new entry may not replace them.
     """
     why = _one_line(reason)
     _refuse_taken(catalog, new)
@@ -257,13 +257,13 @@ def _refuse_taken(catalog: Catalog, address: str) -> None:
 
 
 def _parsed(address: str, text: str) -> Document:
-    """Return the document of a text; raises UsageError for one that is not an entry."""
+    """Return the document of a text. Raises UsageError if the text is not an entry."""
     (change,) = create(address, text).changes
     return parse_document(change.to, change.after or b"")
 
 
 def _linked(catalog: Catalog, document: Document, old: str, reason: str) -> bytes:
-    """Return the bytes of a new entry with its link to the older one, and the reason unless it gives one."""
+    """Return the bytes of a new entry with its link to the older entry, and with the reason if it has none."""
     values: dict[str, Value] = {"supersedes": _links_with(catalog, document, old)}
     if not fields_of(document).get("reason"):
         values["reason"] = reason
@@ -280,7 +280,10 @@ def supersede_with(
     options: WriteOptions,
     wing: WingKind | None = None,
 ) -> WriteResult:
-    """Write a new entry that supersedes another; a missing wing of the kind `wing` is made."""
+    """Write a new entry that supersedes another.
+
+    If the wing is missing and `wing` is given, create a wing of that kind.
+    """
 
     def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)

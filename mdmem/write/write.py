@@ -1,4 +1,4 @@
-"""Carry out a planned change: check the files as they would be, write all of them, and commit them if wanted."""
+"""Carry out a planned change: check the resulting files, write all of them, and commit them if wanted."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Plan = Callable[[Workspace], ChangeSet]
 
 
 class WriteOptions(Struct, frozen=True, kw_only=True):
-    """Whether a change is only shown, and whether it is committed; None means as the settings say."""
+    """Whether a change is only shown, and whether it is committed. None for `commit` means that the settings decide."""
 
     is_dry: bool = False
     commit: bool | None = None
 
 
 class WriteResult(Struct, frozen=True, kw_only=True):
-    """The changes that were written, or would be; `approved` are the addresses that were approved."""
+    """The changes that were written or would be written. `approved` are the addresses that were approved."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
@@ -50,11 +50,11 @@ class WriteResult(Struct, frozen=True, kw_only=True):
 
 
 def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
-    """Plan, check and write a change; plan again if an editor saved a file in between.
+    """Plan, check and write a change. If somebody saved a file in between, plan again.
 
-    Raises UsageError if the result would break the memory or cannot be committed now, LostRaceError if somebody
-    else wrote first, and what `put` raises; nothing is written then. Raises GitError if the files are written and
-    git refuses the commit.
+    Raises UsageError if the result would break the memory or cannot be committed now, LostRaceError if somebody else
+    wrote first, and the errors of `put`. Nothing is written in these cases. Raises GitError if the files are written
+    but git refuses the commit.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
@@ -66,12 +66,12 @@ def write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResul
         try:
             return _write(workspace.reread(), plan, options)
         except BrokenMemoryError:
-            # A file that the plan needs disappeared meanwhile.
+            # A file that the plan needs disappeared in the meantime.
             raise lost from None
 
 
 def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResult:
-    # Read before the plan, for the comparison under the lock.
+    # Read the hashes before planning, to compare them with the files after taking the lock.
     known = workspace.catalog.file_digests
     change_set = _proved(workspace, plan(workspace))
     repository = repository_to_commit_to(workspace, commit=options.commit) if not options.is_dry else None
@@ -91,7 +91,7 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
 
 
 def _planned_again(fresh: Workspace, plan: Plan) -> ChangeSet:
-    """Plan again on the files as they are under the lock, since a plan depends on more files than it writes."""
+    """Plan again with the files as they are while the lock is held. A plan depends on more files than it writes."""
     try:
         return _proved(fresh, plan(fresh))
     except BrokenMemoryError as error:
@@ -99,23 +99,23 @@ def _planned_again(fresh: Workspace, plan: Plan) -> ChangeSet:
 
 
 def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str]) -> bool:
-    """Return whether the names of all files and the contents of all entries are those that a plan was made on."""
+    """Return whether the names of all files and the contents of all entries are still those that were planned with."""
     files = fresh.tree.files()
     return files == workspace.tree.files() and known == fresh.tree.digests([one for one in files if one.path in known])
 
 
 class BrokenMemoryError(UsageError):
-    """The memory would be broken by a plan."""
+    """A plan would break the memory."""
 
 
 def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
-    """Return a change set without the changes that change nothing; raises where it may not be written."""
+    """Return a change set without the changes that have no effect. Raises an error if it may not be written."""
     changes = permitted(workspace, change_set)
     if not change_set.is_proved:
         try:
             refuse_faults(workspace, change_set.changes)
         except BrokenMemoryError as error:
-            # Somebody else may have written the fault since the files were read.
+            # Somebody else may have caused the fault since the files were read.
             if workspace.reread().catalog.digests != workspace.catalog.digests:
                 raise LostRaceError("the memory changed while it was read; nothing was written, try again") from error
             raise
@@ -123,7 +123,7 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
 
 
 def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]:
-    """Return the changes that change something; raises UsageError if the caller may not make them."""
+    """Return the changes that have an effect. Raises UsageError if the caller may not make them."""
     for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
@@ -131,7 +131,7 @@ def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]
 
 
 def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
-    """Return the entries as they would be with changes made."""
+    """Return the entries as they would be after some changes."""
     if not changes:
         return workspace.catalog
     contents = {change.path: change.after for change in changes if change.after is not None}
@@ -141,7 +141,7 @@ def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
     return load(overlaid, workspace.entry_cache)
 
 
-# The rules on the two ends of a supersession.
+# The checks about the two ends of a supersession.
 _PROVED = (
     "successor-not-current",
     "superseded-but-active",
@@ -153,7 +153,7 @@ _PROVED = (
 
 
 def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
-    """Raise UsageError where changes give the entries errors that they did not have before."""
+    """Raise UsageError if changes would add errors to the entries."""
     moves = {one.path.removesuffix(".md"): one.to.removesuffix(".md") for one in changes}
     before = _faults(workspace, workspace.catalog, moves)
     after = _faults(workspace, catalog_after(workspace, changes), moves.values())
@@ -165,7 +165,7 @@ def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
 
 
 def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> Iterator[Finding]:
-    """Yield the errors of all entries that need no file to be read, and the links of some that lead nowhere."""
+    """Yield the errors of all entries that can be found without reading files, and broken links of the `touched` ones."""
     case = Case(catalog, workspace.settings, workspace.today)
     for finding in chain(catalog.findings, *(get_check(code).find(case) for code in _PROVED)):
         if finding.severity in (None, Severity.ERROR):
@@ -181,7 +181,10 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
-    """Return the repository for the commit of a write, None for no commit; None for `commit` asks the settings."""
+    """Return the repository for the commit, or None if nothing is committed.
+
+    If `commit` is None, the settings decide.
+    """
     if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location
@@ -194,7 +197,7 @@ def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Rep
 def commit_files(
     workspace: Workspace, change_set: ChangeSet, written: WriteResult, *, also: Sequence[str], commit: bool | None
 ) -> WriteResult:
-    """Commit what was written, with more paths from the repository's top, where a commit is wanted."""
+    """Commit the written files if wanted. `also` are more paths, relative to the top of the repository."""
     repository = repository_to_commit_to(workspace, commit=commit)
     if repository is None or not (written.changes or also):
         return written
@@ -218,7 +221,7 @@ def _commit(
 
 
 def write_new_entry(workspace: Workspace, change_set: ChangeSet) -> str | None:
-    """Write an agent's prepared entry; return what git says where the files are written and the commit failed."""
+    """Write an agent's prepared entry. If the files are written but the commit fails, return git's message."""
     try:
         write(workspace, lambda _: change_set, WriteOptions())
     except EnvironmentFaultError as error:
@@ -238,7 +241,7 @@ def _is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
         return False
 
 
-# The errors that one file shows by itself; the proof of the whole memory finds the others.
+# The checks that need only one file. Checking the whole memory finds the other errors.
 TEXT_CHECKS = (
     "invisible-characters",
     "file-too-large",
@@ -252,7 +255,7 @@ TEXT_CHECKS = (
 
 
 def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
-    """Return the first error that the checks find in a file and that it had not before; None if there is none."""
+    """Return the first error that the checks find in a file and that the file did not have before, or None."""
     was = _errors(change.path, change.before, settings, today)
     now = _errors(change.path, change.after, settings, today)
     return next(iter((Counter(now) - Counter(was)).keys()), None)

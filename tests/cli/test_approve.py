@@ -52,7 +52,7 @@ def test_agent_does_not_approve_what_it_wrote(tmp_path: Path, capsys: Capture) -
     root = with_draft(tmp_path, agent="Ada")
     before = snapshot(root)
     ran = run_here(capsys, "approve", NEW, cwd=root)
-    assert (ran.code, ran.err) == (2, f"mdmem: `Ada` wrote {NEW} as an agent; let a person approve it\n")
+    assert (ran.code, ran.err) == (2, f"mdmem: the agent `Ada` wrote {NEW} and cannot approve it; let a person do it\n")
     assert snapshot(root) == before
 
 
