@@ -1,4 +1,4 @@
-"""Compare two trees of a memory: which entries are current in each, and what changed."""
+"""Compare two trees of a memory: the current entries of each tree, and the differences."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ class Comparison(Struct, frozen=True, dict=True):
         return tuple(sorted(address for address in same if address not in changed))
 
     def moved(self, address: str) -> str:
-        """Return the address in the second tree of an entry of the first tree; it differs if the entry moved."""
+        """Return the address in the second tree of an entry of the first tree.
+
+        The address differs if the entry moved.
+        """
         return self.moves.get(address, address)
 
     @cached_property

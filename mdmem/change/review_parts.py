@@ -145,7 +145,7 @@ def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Findi
 
 
 def find_relation_changes(comparison: Comparison) -> tuple[RelationChange, ...]:
-    """Return the new claims and amendments, then those that the change removed between entries that are still current.
+    """Return the new claims and amendments, then the removed ones whose entries are both still current.
 
     A claim is a one-sided supersession.
     """
@@ -186,7 +186,10 @@ def find_covered(
 
 
 def find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
-    """Return the new contradictions between entries, then those that the change ended. Sort by authority."""
+    """Return the new contradictions between entries, then the contradictions that the change ended.
+
+    Sort by authority.
+    """
     moved, before, after = comparison.moved, comparison.before, comparison.after
     old = {tuple(sorted((moved(a), moved(b)))): (before, a, b, why) for a, b, why in _contradictions(before)}
     new = {tuple(sorted((a, b))): (after, a, b, why) for a, b, why in _contradictions(after)}

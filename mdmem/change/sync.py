@@ -61,7 +61,7 @@ class SyncResult(Struct, frozen=True, kw_only=True):
 
 
 class SyncStoppedError(MdmemError):
-    """Our commits conflict with those of others; nothing was pushed, and nothing changed here."""
+    """Our commits conflict with the commits of others. Nothing was pushed, and nothing changed here."""
 
     exit_code = 1
 

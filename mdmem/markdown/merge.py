@@ -241,7 +241,7 @@ def _from_items(name: str, sides: Sides[_Part | None], kept: list[Any], added: l
 def _patched(
     name: str, sides: Sides[_Part | None], documents: Sides[Document], value: str | list[Any]
 ) -> Iterator[_Part]:
-    """Yield the key as it is in our file, then as it is in theirs, each patched to have the merged value."""
+    """Yield our version of the key and then their version, each patched to have the merged value."""
     for document, part in ((documents.ours, sides.ours), (documents.theirs, sides.theirs)):
         if part is None:
             continue

@@ -91,7 +91,7 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
 
 
 def needs_token(catalog: Catalog, wing: str) -> bool:
-    """Return whether a write to a wing needs a token: the wing is shared, or its manifest is not completely readable."""
+    """Return whether a write to a wing needs a token. Shared wings need one, and wings with an unreadable manifest."""
     return is_doubtful(catalog, wing) or (wing in catalog.wings and catalog.wings[wing].is_shared)
 
 
