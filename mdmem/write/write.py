@@ -165,7 +165,7 @@ def refuse_faults(workspace: Workspace, changes: Sequence[Change]) -> None:
 
 
 def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> Iterator[Finding]:
-    """Yield the errors of all entries that can be found without reading files, and broken links of `touched` entries."""
+    """Yield all errors of entries that can be found without reading files, and broken links of `touched` entries."""
     case = Case(catalog, workspace.settings, workspace.today)
     for finding in chain(catalog.findings, *(get_check(code).find(case) for code in _PROVED)):
         if finding.severity in (None, Severity.ERROR):
