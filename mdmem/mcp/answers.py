@@ -15,10 +15,10 @@ from mdmem.errors import UsageError
 from mdmem.model.text import visible_text
 from mdmem.render.text import escaped
 
-# The strictest clients take no more characters of one answer, resource or prompt.
+# The most characters of an answer, resource or prompt that all clients accept.
 LARGEST = 40_000
 
-# Values that are left out of an answer because they are the usual ones, by key.
+# The default values by key, which are left out of answers.
 _DEFAULTS: Mapping[str, Any] = {
     "contradictory": False,
     "current": True,
@@ -30,7 +30,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "standing": "binding",
     "status": "active",
 }
-# A file's own fields are passed on as they are.
+# The key of a file's own fields, which are returned unchanged.
 _VERBATIM = "front_matter"
 
 
@@ -53,18 +53,18 @@ def without_noise(value: Any, *, kept: Collection[str] = (), noise: Collection[s
 
 
 def json_line(value: Any) -> str:
-    """Return a value as JSON on one line, with characters that act on a terminal escaped."""
+    """Return a value as JSON on one line, with control characters escaped."""
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return line if line.isprintable() else escaped(line)
 
 
 def safe_text(text: str) -> str:
-    """Return a text in valid UTF-8, with each character that is invisible or acts on a terminal as its number."""
+    """Return a text in valid UTF-8, with invisible and control characters replaced by their numbers."""
     return visible_text(str(plain(text)))
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: enums and dates as texts, tuples as lists, no lone surrogates."""
+    """Convert a value to JSON types: enums and dates become texts, tuples become lists; surrogates are escaped."""
     if isinstance(value, str):
         text = str.__str__(value)
         return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
@@ -78,12 +78,12 @@ def plain(value: Any) -> Any:
 
 
 def bytes_of(text: str) -> int:
-    """Return the size of a text in UTF-8."""
+    """Return the number of bytes of a text in UTF-8."""
     return len(text) if text.isascii() else len(text.encode())
 
 
 def cut(text: str, most: int = LARGEST) -> str:
-    """Return the lines of a text that fit into a number of characters, with a note where some are left out."""
+    """Return the first lines of a text that fit into `most` characters, with a note if lines are omitted."""
     note = "\n(cut: this is all that a client takes; `get_entry` and `retrieve` give the rest)\n"
     if len(text) <= most:
         return text
@@ -92,13 +92,13 @@ def cut(text: str, most: int = LARGEST) -> str:
 
 
 _STALE = "`cursor` is of another call, or the memory changed since then: call again without it"
-# Bytes for the keys that mark a page that was cut.
+# The bytes that are reserved for the keys that mark an incomplete page.
 _MARKS = 300
-# Invariants bind when they are in one of these lists, not when they are proposed, omitted or linked.
+# Invariants in these lists apply; those in other lists are only proposed, omitted or linked.
 _BINDING = ("items", "sections")
-# Fields that every part of a split list member repeats.
+# If a list member is split, each part repeats these fields.
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
-# The index may be complete before the next page is asked for: the answer is still the same.
+# Keys that may change between two pages because the index was completed meanwhile. The answer is still the same.
 _SOURCE = ("degraded", "why_degraded", "source", "usage_hint")
 _FIRST_LISTS = {"problems": 0, "conflicts": 2}
 
@@ -106,7 +106,11 @@ Facts = dict[str, Any]
 
 
 class _Piece(Struct, frozen=True):
-    """A member of a list or a section of a text, or a part of one; `number` counts the members."""
+    """A member of a list, a section of a text, or a part of either.
+
+    `number` is the index of the whole member. `invariants` is the number of invariants in the piece, and `path` are the
+    keys that lead to the list.
+    """
 
     value: Any
     size: int
@@ -116,12 +120,12 @@ class _Piece(Struct, frozen=True):
 
     @property
     def rank(self) -> int:
-        """Return its place in the answer: unreadable files, binding invariants, conflicts, and the rest."""
+        """Return the sort key of the piece: unreadable files, then binding invariants, conflicts, and the rest."""
         return 1 if self.invariants else _FIRST_LISTS.get(".".join(self.path), 3)
 
 
 def mark_line(facts: Facts) -> str:
-    """Return the marks of a page that was cut as one line; empty for a whole answer."""
+    """Return a line with the cursor and counts of an incomplete page; empty for a complete answer."""
     names = ("truncated", "cursor", "invariants_remaining", "remaining")
     return "; ".join(f"{name}: {str(facts[name]).lower()}" for name in names if name in facts)
 
@@ -129,27 +133,29 @@ def mark_line(facts: Facts) -> str:
 def page_of(
     facts: Facts, *, limit: int, asked: str = "", cursor: str | None = None, has_more: bool = True
 ) -> tuple[Facts, bool]:
-    """Return one page of an answer and whether it is the last: its scalars, and the list members that fit into `limit`.
+    """Return one page of an answer, and whether it is the last page.
+
+    A page has all values that are not lists, and the list members that fit.
 
     Args:
         facts: The whole answer.
-        limit: Bytes of the page as JSON.
-        asked: The call without its cursor.
-        cursor: Where the page begins.
-        has_more: Whether further pages may be asked for.
+        limit: The most bytes of the page as JSON.
+        asked: The call without its cursor, as text.
+        cursor: Where the page begins; None for the first page.
+        has_more: Whether the caller can request further pages.
 
     Raises:
-        UsageError: If the cursor is of another call, or the answer has changed since.
+        UsageError: If the cursor is from another call, or the answer has changed since then.
     """
-    # Files that cannot be read come first, since they may bind.
+    # Unreadable files come first, since they may contain rules.
     facts = {"problems": facts["problems"]} | facts if facts.get("problems") else facts
     if cursor is None and _size(facts) <= limit:
         return facts, True
     head = _without_lists(facts, limit // 30)
-    room = limit - _size(head) - _MARKS
-    pieces = sorted(_members(facts, room), key=lambda piece: piece.rank)
+    left = limit - _size(head) - _MARKS
+    pieces = sorted(_members(facts, left), key=lambda piece: piece.rank)
     seal = _seal(asked, json_line({name: value for name, value in facts.items() if name not in _SOURCE}))
-    on_page, marks = _cut_page(pieces, room, seal, cursor, has_more=has_more)
+    on_page, marks = _cut_page(pieces, left, seal, cursor, has_more=has_more)
     here = {piece.path for piece in on_page}
     elsewhere = dict.fromkeys(".".join(piece.path) for piece in pieces if piece.path not in here)
     more = {"on_other_pages": list(elsewhere)} if elsewhere else {}
@@ -157,22 +163,25 @@ def page_of(
 
 
 def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
-    """Return one page of a text and whether it is the last: whole sections where they fit, else their lines.
+    """Return one page of a text, and whether it is the last page.
 
-    Raises UsageError as `page_of` does.
+    A page has whole sections; a section that is larger than a page is split. Raises UsageError as `page_of` does.
     """
     if cursor is None and bytes_of(text) <= limit:
         return text, True
-    room = limit - _MARKS
-    on_page, marks = _cut_page(list(_sections(text, room)), room, _seal(asked, text), cursor, has_more=True)
+    left = limit - _MARKS
+    on_page, marks = _cut_page(list(_sections(text, left)), left, _seal(asked, text), cursor, has_more=True)
     lines = [mark_line(marks)] if marks else []
     return "\n\n".join([*lines, *(piece.value for piece in on_page)]), not marks
 
 
 def _cut_page(
-    pieces: Sequence[_Piece], room: int, seal: str, cursor: str | None, *, has_more: bool
+    pieces: Sequence[_Piece], limit: int, seal: str, cursor: str | None, *, has_more: bool
 ) -> tuple[Sequence[_Piece], Facts]:
-    """Return the pieces of the page that begins at the cursor, at least one, and the marks where more pages follow."""
+    """Return the pieces of the page that starts at the cursor (at least one), and the keys that mark the page.
+
+    The keys are empty if this is the last page.
+    """
     start = 0
     if cursor is not None:
         number, _, sealed = cursor.strip().partition("-")
@@ -180,8 +189,8 @@ def _cut_page(
             raise UsageError(_STALE)
         start = int(number)
     end = start
-    while end < len(pieces) and (end == start or room >= pieces[end].size):
-        room -= pieces[end].size
+    while end < len(pieces) and (end == start or limit >= pieces[end].size):
+        limit -= pieces[end].size
         end += 1
     rest = pieces[end:]
     marks: Facts = {}
@@ -194,7 +203,7 @@ def _cut_page(
 
 
 def _seal(asked: str, text: str) -> str:
-    """Return digests of the call and of its whole answer, by which a stale cursor is found."""
+    """Return hashes of the call and of its whole answer; a cursor with other hashes is stale."""
     return "".join(hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:6] for one in (asked, text))
 
 
@@ -203,7 +212,7 @@ def _size(value: Any) -> int:
 
 
 def _without_lists(value: Any, longest: int) -> Any:
-    """Return an answer with empty lists, and with its texts cut to a length."""
+    """Return an answer with empty lists and with its texts cut to `longest` characters."""
     if isinstance(value, dict):
         return {name: _without_lists(inner, longest) for name, inner in value.items()}
     if isinstance(value, list):
@@ -212,7 +221,7 @@ def _without_lists(value: Any, longest: int) -> Any:
 
 
 def _filled(head: Facts, pieces: Sequence[_Piece]) -> Facts:
-    """Return an answer with pieces in its lists."""
+    """Return the answer with the pieces added to its lists."""
     page: Facts = deepcopy(head)
     for piece in pieces:
         members: Any = page
@@ -222,11 +231,11 @@ def _filled(head: Facts, pieces: Sequence[_Piece]) -> Facts:
     return page
 
 
-def _members(facts: Facts, room: int) -> Iterator[_Piece]:
-    """Yield the members of all lists; one that is larger than a page comes in parts."""
+def _members(facts: Facts, limit: int) -> Iterator[_Piece]:
+    """Yield the members of all lists as pieces; a member that is larger than the limit is split."""
     for number, (path, member) in enumerate(_listed(facts, ())):
-        # The number of a part takes some bytes, too.
-        parts = _split(member, room - 22)
+        # Reserve bytes for the key `part`.
+        parts = _split(member, limit - 22)
         for at, part in enumerate(parts, 1):
             if len(parts) > 1 and isinstance(part, dict):
                 part = {"part": f"{at} of {len(parts)}"} | part
@@ -235,7 +244,7 @@ def _members(facts: Facts, room: int) -> Iterator[_Piece]:
 
 
 def _invariants_in(member: Any) -> int:
-    """Return the number of invariants that a list member is or has among its items."""
+    """Return the number of invariants in a list member: the member itself, and its `items`."""
     if not isinstance(member, dict):
         return 0
     named = (member.get("type"), str(member.get("label")).lower())
@@ -250,14 +259,14 @@ def _listed(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
         yield from (((*path, name), member) for member in (value if isinstance(value, list) else ()))
 
 
-def _split(value: Any, room: int) -> list[Any]:
-    """Return a value whole, or halved where it is longest until each part fits."""
-    halves = () if _size(value) <= room else _halves(value)
-    return [part for half in halves for part in _split(half, room)] or [value]
+def _split(value: Any, limit: int) -> list[Any]:
+    """Return a value in parts that fit the limit; the longest part of the value is halved until all fit."""
+    halves = () if _size(value) <= limit else _halves(value)
+    return [part for half in halves for part in _split(half, limit)] or [value]
 
 
 def _halves(value: Any) -> tuple[Any, ...]:
-    """Return a value in two, cut where it is longest; nothing for one that cannot be cut."""
+    """Split a value into two at its longest part; return an empty tuple if it cannot be split."""
     if isinstance(value, str) and len(value) > 1:
         late = len(value) * 3 // 4
         middle = value.rfind("\n", 0, late) + 1 or value.find("\n", late, -1) + 1 or len(value) // 2
@@ -274,14 +283,14 @@ def _halves(value: Any) -> tuple[Any, ...]:
 
 
 def _sections(text: str, limit: int) -> Iterator[_Piece]:
-    """Yield the sections of a text: a heading with all below it, or a paragraph before the first heading.
+    """Yield the sections of a text: a heading with the text below it, or a paragraph before the first heading.
 
-    Every line of an entry is quoted or within a line of ours, so no heading and no blank line is an entry's own.
+    All lines of entries are quoted, so headings and blank lines are never from an entry.
     """
     start, *rest = re.split(r"\n\n(?=#)", text)
     may_bind = True
     for number, section in enumerate([*([start] if start.startswith("#") else start.split("\n\n")), *rest]):
-        # Below a heading of the second level, such as that of proposed entries, nothing binds.
+        # Entries below a heading of level 2, such as that of proposed entries, are not binding.
         may_bind = may_bind and not section.startswith("## ")
         binds = int(may_bind and section.startswith("### invariant"))
         for part in [section] if bytes_of(section) <= limit else _section_parts(section, limit):
@@ -289,7 +298,7 @@ def _sections(text: str, limit: int) -> Iterator[_Piece]:
 
 
 def _section_parts(section: str, limit: int) -> Iterator[str]:
-    """Yield a section in parts that fit; a quoted line that is cut stays quoted."""
+    """Yield a section in parts that fit the limit; if a quoted line is split, both parts are quoted."""
     line = ""
     for part in _split(section, limit - 2):
         whole = ("> " if line.startswith(">") else "") + part.rstrip("\n")

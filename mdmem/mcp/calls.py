@@ -1,6 +1,7 @@
-"""Run tool calls, each in its own thread and workspace, from a client's arguments to one page of the answer.
+"""Run tool calls: parse the arguments of a client, call the tool, and return one page of the answer.
 
-No call blocks another, a reading call has a time limit, and `Calls.call` turns every exception into an answer.
+Each call has its own thread and workspace, so that calls do not block each other. Reading calls have a time limit.
+`Calls.call` returns an answer even if there is an exception.
 """
 
 from __future__ import annotations
@@ -42,23 +43,26 @@ log = logging.getLogger("mdmem.mcp")
 
 _Result = TypeVar("_Result")
 _TRIES = 2
-# Calls at a time: Python runs one thread at a time, so more of them would only exceed each other's time limits. Writers
-# are counted apart, since they may wait for a lock.
+# The most calls that run at the same time. Python runs one thread at a time, so with more calls, each would take too
+# long. Writing calls have a limit of their own, since they may wait for a lock.
 _AT_ONCE = 4
-# Advice for the caller, by the cause of a refusal.
+# Advice for the caller if the call is wrong, and if the memory cannot be read.
 _MEND_CALL = "fix the call and repeat it"
 _MEND_MEMORY = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
 
 
 class Limits(Struct, frozen=True):
-    """The limits of a call by the settings: seconds for one try, and bytes of the answer."""
+    """The limits of a call, from the settings: seconds for each attempt, and bytes of the answer."""
 
     seconds: float = 5
     bytes: int = 24_000
 
 
 class Page(Struct, frozen=True):
-    """One page of an answer: its text, its structure where a contract fixes one, and the entries that it contains."""
+    """One page of an answer as text, and as JSON values (`facts`) if a contract fixes the structure of the answer.
+
+    `shown` are the entries that the answer shows, for the session to remember.
+    """
 
     text: str
     facts: Facts | None = None
@@ -67,7 +71,7 @@ class Page(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """One call: the tool, its arguments without those for paging, the caller, and the limits."""
+    """One call of a tool: its arguments (without `cursor` and `format`), the caller's access, and the limits."""
 
     tool: Tool
     arguments: Mapping[str, Any]
@@ -79,7 +83,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     @property
     def tool_arguments(self) -> dict[str, Any]:
-        """Return the arguments of the tool's function, without those that choose the files."""
+        """Return the arguments for the tool's function, without `at` and `repository`, which choose the workspace."""
         return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
 
     def run(self, workspace: Workspace) -> Facts | ToolResult:
@@ -88,7 +92,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         return self.tool.call(workspace, **self.tool_arguments, **shown)
 
     def page(self, answer: Facts | ToolResult) -> Page:
-        """Return the page of an answer that the call asks for."""
+        """Return the page of an answer that the call requests with its cursor."""
         tool = self.tool
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
@@ -99,34 +103,35 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         else:
             values = plain(answer.facts() if isinstance(answer, ToolResult) else answer)
             if tool.view is not None:
-                # Each page gets its own.
+                # The Markdown is rendered for each page.
                 values.pop("markdown", None)
             facts = without_noise(values, kept={*tool.kept, *tool.answer_types}, noise=tool.noise)
             facts, is_last = page_of(facts, limit=limit, asked=asked, cursor=self.cursor, has_more=not tool.writes)
             page = _page_with(tool, facts)
-        # Entries count as shown once the last page was asked for.
+        # Entries count as shown when the last page is returned.
         return replace(page, shown=answer.shown) if isinstance(answer, ToolResult) and is_last else page
 
 
 AnswerOfRoot = Callable[[ToolCall], Facts | ToolResult]
 PageOfHub = Callable[[ToolCall, AnswerOfRoot], Page]
-"""Returns the page of a tool's answer from a hub, or from the root where the hub does not answer."""
+"""Returns the page of a tool's answer from a hub, or from the local root if the call has no repository."""
 
 
 class Calls:
-    """Carries calls out in threads, each on a workspace of its own.
+    """Runs tool calls in threads, each with its own workspace.
 
-    With `remembers` there is one client; it gets an entry in full once, then as one line until the entry changes.
+    With `remembers`, the server has a single client. An entry that the client has seen is shown as one line until it
+    changes.
     """
 
     def __init__(self, provider: Provider, page_of_hub: PageOfHub | None = None, *, remembers: bool = False) -> None:
-        """Store the provider of workspaces, and the answers for other repositories."""
+        """Store the provider of workspaces, and a function that answers for the other repositories of a hub."""
         self._provider, self._page_of_hub, self._remembers = provider, page_of_hub, remembers
         self._shown: Shown = {}
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
     async def call(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> Page:
-        """Return the requested page of the answer, or a page with the reason why there is none."""
+        """Run a tool and return the requested page of its answer, or a page with an error message."""
         try:
             arguments = tool.parse(sent)
             is_fresh = arguments.pop("fresh", False)
@@ -155,7 +160,10 @@ class Calls:
         return page
 
     async def _answer(self, asked: ToolCall) -> Page:
-        """Return a tool's page; a reading tool falls back to another source if the files cannot be read in time."""
+        """Return the page of a tool's answer.
+
+        If the files cannot be read in time, a reading tool returns its fallback, with lines from outside the memory.
+        """
         tool, limits = asked.tool, asked.limits
         if tool.fall_back is None:
             return await self.in_thread(partial(self._page, asked))
@@ -170,7 +178,7 @@ class Calls:
                     why = str(error)
                 except OSError as error:
                     why = _reason(error)
-                # An agent goes on without its memory then.
+                # The agent gets an answer with the status `failed`, and can go on without the memory.
                 return asked.page(tool.fall_back("failed", why, asked.arguments))
         message = (
             f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
@@ -182,12 +190,13 @@ class Calls:
         return asked.page({**tool.fall_back("timed_out", message, asked.arguments), **found})
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
-        """Return the result of work that may block; a caller that is cancelled leaves it running.
+        """Run a function that may block in a thread, and return its result.
 
-        The thread is a daemon, unlike those of anyio and asyncio: one that hangs cannot keep the process alive.
+        If the caller is cancelled, the function continues to run. The thread is a daemon, unlike threads of anyio and
+        asyncio, so that a hanging thread does not keep the process alive.
         """
         future: Future[_Result] = Future()
-        # Else the result of a thread that was left running could not be set.
+        # Without this, setting the result would fail in a thread whose caller was cancelled.
         future.set_running_or_notify_cancel()
 
         def run() -> None:
@@ -200,15 +209,15 @@ class Calls:
         return await asyncio.wrap_future(future)
 
     async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
-        """Return the result of work on a workspace of its own; raises EnvironmentFaultError past its time."""
+        """Call a function with a new workspace in a thread; raises EnvironmentFaultError if that takes too long."""
         seconds = (await self.in_thread(self.limits)).seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
-            # Work that goes on past the limit stops at the next file.
+            # After the time limit, the function stops when it reads the next file.
             return await self.in_thread(lambda: work(self._provider.workspace(access).within(seconds, clock=monotonic)))
         raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
 
     def limits(self) -> Limits:
-        """Return the limits of a call by the settings as they are now."""
+        """Return the limits of a call from the current settings, or the defaults if they cannot be read."""
         try:
             settings = self._provider.settings()
         except (MdmemError, OSError):
@@ -221,7 +230,7 @@ class Calls:
         return asked.page(self._answer_of_root(asked))
 
     def _answer_of_root(self, asked: ToolCall) -> Facts | ToolResult:
-        """Return a tool's answer from the root's own files."""
+        """Return a tool's answer from the local memory."""
         tool = asked.tool
         try:
             workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT))
@@ -233,7 +242,7 @@ class Calls:
             workspace = workspace.within(asked.limits.seconds, clock=monotonic)
         answer = asked.run(workspace)
         if isinstance(answer, ToolResult):
-            # For the count of how often the memory is used.
+            # Recorded for the usage count in `mdmem status`.
             record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
         return with_remarks(answer, workspace.snapshot.remarks)
 
@@ -244,14 +253,14 @@ class Calls:
         if words:
             with contextlib.suppress(MdmemError, OSError):
                 workspace = self._provider.workspace(asked.access)
-                # At a repository's top, only the memory itself says which folders are wings.
+                # If the memory is the repository's top folder, its wings are unknown without reading the memory.
                 found = outside(workspace, words) if workspace.location.under else ()
                 return {"fallback": [asdict(one) for one in found]} if found else {}
         return {}
 
 
 def with_remarks(answer: Facts | ToolResult, remarks: Sequence[str]) -> Facts | ToolResult:
-    """Return an answer with remarks on the files that it comes from, as text and as values."""
+    """Return an answer with remarks about its files added to both the text and the JSON values."""
     if not remarks:
         return answer
     values = {AT: list(remarks)}
@@ -263,7 +272,7 @@ def with_remarks(answer: Facts | ToolResult, remarks: Sequence[str]) -> Facts | 
 
 
 def system_refusal(error: OSError) -> str:
-    """Return the system's reason without the path, which may be in a wing that the caller does not see."""
+    """Return a message for an OSError without the path, which may be in a wing that the caller may not see."""
     return f"the system refuses: {_reason(error)}"
 
 
@@ -272,7 +281,7 @@ def _reason(error: OSError) -> str:
 
 
 def _refusal(tool: Tool, why: str, advice: str) -> Page:
-    # The verbs say this for the command line.
+    # Messages mention options of the command line, which a tool does not have.
     why = why.replace("name one with --wing", "name one as `wing` or `project`")
     sentence = shown_message(why if why.startswith(tool.name) else f"{tool.name}: {why}")
     page = Page(sentence) if tool.refuse is None else _page_with(tool, plain(tool.refuse(sentence, advice)))
@@ -280,7 +289,7 @@ def _refusal(tool: Tool, why: str, advice: str) -> Page:
 
 
 def _page_with(tool: Tool, facts: Facts) -> Page:
-    """Return the values of a page in the forms in which the tool sends them."""
+    """Return a page with the JSON values of an answer, and with Markdown if the tool has a Markdown view."""
     if tool.view is not None:
         text = safe_text(tool.view(facts))
         return Page(text, {**facts, "markdown": text})

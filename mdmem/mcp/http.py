@@ -1,4 +1,4 @@
-"""Serve many clients over streamable HTTP: each sees the wings of its bearer token."""
+"""Serve many clients over streamable HTTP; each client may see the wings of its bearer token."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from mdmem.store.state.tokens import BearerTokens
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-# Seconds for requests that are being answered when the server ends.
+# Seconds to finish requests that are being answered when the server stops.
 _GRACE = 2
 _NOBODY = Access.to_wings(())
 
 
 class HttpLimits(Struct, frozen=True, kw_only=True):
-    """Limits of the HTTP server: request rate for each token, size and duration of a request, open connections."""
+    """Limits of the HTTP server: request rate for each token, size and seconds of a request, open connections."""
 
     per_second: float = 100
     burst: int = 1000
@@ -52,7 +52,7 @@ class HttpLimits(Struct, frozen=True, kw_only=True):
 
 
 class ListenAddress(Struct, frozen=True):
-    """Where to listen, as the user wrote it; `names` are more names that clients may call the server by."""
+    """The host and port to listen on; `names` are further host names that clients may use for the server."""
 
     host: str
     port: int
@@ -60,7 +60,7 @@ class ListenAddress(Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Check whether only this machine reaches it."""
+        """Return whether only this machine can reach the address; raises UsageError if the host is unknown."""
         try:
             found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
@@ -69,7 +69,7 @@ class ListenAddress(Struct, frozen=True):
         return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
 
     def bind(self) -> socket.socket:
-        """Return the socket that listens; raises EnvironmentFaultError for an address that is not available."""
+        """Return a listening socket; raises EnvironmentFaultError if the address is not available."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
             return socket.create_server((self.host, self.port), family=family)
@@ -78,7 +78,7 @@ class ListenAddress(Struct, frozen=True):
             raise EnvironmentFaultError(f"cannot listen on {self.host}:{self.port}: {why}") from error
 
     def security(self, port: int) -> TransportSecuritySettings:
-        """Return the accepted Host and Origin headers, as a protection against DNS rebinding by web pages."""
+        """Return which Host and Origin headers are accepted, as a protection against DNS rebinding by web pages."""
         own = {self.host}
         if self.host in ("", "0.0.0.0", "::"):
             own = {socket.gethostname()}
@@ -87,7 +87,7 @@ class ListenAddress(Struct, frozen=True):
                 own |= {str(one[4][0]).partition("%")[0] for one in found}
         names = [*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own)]
         names += [name.removesuffix(":*") for name in self.names]
-        # A port may be forwarded, so any is accepted of a host, but only ours of a page.
+        # A Host header may have any port, since ports may be forwarded. An Origin header must have our port, or none.
         origins = [
             f"{scheme}://{one}" for scheme in ("http", "https") for name in names for one in (name, f"{name}:{port}")
         ]
@@ -96,7 +96,7 @@ class ListenAddress(Struct, frozen=True):
 
 
 def parse_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
-    """Return the address that `HOST:PORT` states, an IPv6 host in brackets; raises UsageError."""
+    """Parse `HOST:PORT`, where an IPv6 host may be in brackets; raises UsageError if that fails."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
         raise UsageError(f"`{text}` is not an address; write HOST:PORT, such as 127.0.0.1:8077")
@@ -104,31 +104,32 @@ def parse_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
 
 
 class _CallerToken(AccessToken):
-    """A token of the SDK with the wings that it opens."""
+    """A token of the SDK with the access of its owner: the wings to read and to write."""
 
     access: Any
 
 
 def caller() -> Access:
-    """Return the access of the caller of the current request; nothing is seen without one."""
+    """Return the access of the caller of the current request; without a caller, it is access to nothing."""
     token = get_access_token()
     return token.access if isinstance(token, _CallerToken) else _NOBODY
 
 
 class TokenBackend(BearerAuthBackend, TokenVerifier):
-    """Require a token if any exists; after the last one is removed, nobody gets in without one.
+    """Authenticates requests by bearer tokens.
 
-    Tokens are looked up at each request, so that a removed one is refused at once.
+    As soon as one token exists, every request needs a token, even after the last token was removed. Tokens are read
+    again at each request, so that a removed token is refused at once.
     """
 
     def __init__(self, bearers: BearerTokens, *, is_closed: bool, open_access: Access = EVERYTHING) -> None:
-        """Take the tokens, whether one is required anyway, and what is open where none is."""
+        """Store the tokens; `is_closed` requires a token in any case, `open_access` is for requests without one."""
         super().__init__(self)
         self._bearers, self._is_closed = bearers, is_closed
         self._open = AuthenticatedUser(_CallerToken(token="", client_id="", scopes=[], access=open_access))
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return the token of a text; None for a text that is none."""
+        """Return the token with this text, or None if there is no such token."""
         found = await anyio.to_thread.run_sync(self._bearers.find, token)
         if found is None:
             return None
@@ -136,7 +137,7 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
         return _CallerToken(token=found.sha256, client_id=name, scopes=[], access=found.access)
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
-        """Return the caller; None for a caller without a good token."""
+        """Return the caller of a request, or None if a token is required and the request has no valid one."""
         try:
             self._is_closed = self._is_closed or bool(await anyio.to_thread.run_sync(self._bearers.all))
             if not self._is_closed:
@@ -148,7 +149,7 @@ class TokenBackend(BearerAuthBackend, TokenVerifier):
 
 
 class RateLimit(Struct):
-    """A middleware that lets each caller make so many requests a second, after a burst."""
+    """A middleware that limits the requests of each caller per second, with bursts of up to `burst` requests."""
 
     app: ASGIApp
     per_second: float
@@ -157,7 +158,7 @@ class RateLimit(Struct):
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or answer 429."""
+        """Pass a request on, or answer 429 if the caller has made too many."""
         user = scope.get("user")
         seconds = self.wait(user.display_name) if isinstance(user, AuthenticatedUser) else 0
         app = self.app
@@ -168,7 +169,7 @@ class RateLimit(Struct):
         await app(scope, receive, send)
 
     def wait(self, caller: str) -> int:
-        """Count one request of a caller; return 0 if it is allowed, else the seconds to wait."""
+        """Count a request of a caller; return 0 if the request is allowed, else the seconds to wait."""
         moment = self.now()
         left, since = self._left.get(caller, (float(self.burst), moment))
         left = min(float(self.burst), left + (moment - since) * self.per_second)
@@ -177,23 +178,23 @@ class RateLimit(Struct):
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, closing a connection that does not send a whole request in time."""
+    """uvicorn's HTTP protocol with a time limit for sending a request; a slow connection is closed."""
 
     request_seconds: ClassVar[float]
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the time of the first request."""
+        """Start the time limit of the first request."""
         super().connection_made(transport)
         self._restart()
 
     def on_response_complete(self) -> None:
-        """Start the time of the next request."""
+        """Start the time limit of the next request."""
         super().on_response_complete()
         self._restart()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time."""
+        """Cancel the time limit."""
         super().connection_lost(exc)
         if self._timer is not None:
             self._timer.cancel()
@@ -206,16 +207,16 @@ class TimedProtocol(H11Protocol):
     def _close_unless_answering(self) -> None:
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if not is_answering or self.conn.their_state is h11.SEND_BODY:
-            # An orderly close would wait for a client that reads nothing.
+            # A normal close would wait for the client to read pending data.
             self.transport.abort()
 
 
 class _Uvicorn(uvicorn.Server):
-    """Ends on a signal without raising it again: the process goes on to its own end."""
+    """A server that stops on a signal without raising the signal again, so that the process can exit normally."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM end the serving, and put back the handlers from before."""
+        """Stop the server on SIGINT and SIGTERM; restore the previous handlers at the end."""
         before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -233,9 +234,10 @@ def serve_http(
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
-    """Serve until a signal arrives; `say` is called once, with the address.
+    """Serve until a signal arrives; `say` is called once, with a line that has the address.
 
-    Raises UsageError for an address that would let anybody in, and EnvironmentFaultError for one that is not available.
+    Raises UsageError if other machines could connect without a token, and EnvironmentFaultError if the address is not
+    available.
     """
     limits = limits or HttpLimits()
     has_tokens = bool(bearers.all())
@@ -253,7 +255,7 @@ def serve_http(
             http=type("Protocol", (TimedProtocol,), {"request_seconds": limits.request_seconds}),
             ws="none",
             log_level="error",
-            # Its own configuration would print what a client sent as it came.
+            # uvicorn's own log configuration would print unescaped text from clients.
             log_config=None,
             access_log=False,
             server_header=False,
@@ -264,7 +266,7 @@ def serve_http(
             backlog=128,
         )
         say(f"mdmem: serving http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
-        # Strangers fill no log with requests that are refused.
+        # Refused requests are not logged, so that strangers cannot fill the log.
         logging.getLogger("mcp.server").setLevel(logging.ERROR)
         anyio.run(lambda: _Uvicorn(config).serve(sockets=[bound]))
 
@@ -274,11 +276,11 @@ def _build_app(
 ) -> ASGIApp:
     app = server._lowlevel_server.streamable_http_app(
         streamable_http_path=PATH,
-        # A call depends on no other: what a token opens is looked up for each.
+        # Calls do not depend on each other: the access of the token is looked up for each call.
         stateless_http=True,
         max_request_body_size=limits.request_bytes,
         transport_security=security,
-        # With a verifier the SDK refuses requests without a user; the backend finds the user.
+        # With a verifier, the SDK refuses requests without a user. `backend` is also the middleware that sets the user.
         token_verifier=backend,
     )
     app.add_middleware(AuthContextMiddleware)

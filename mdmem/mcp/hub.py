@@ -1,4 +1,7 @@
-"""The tools with a hub: a search over all repositories, and any reading tool on the copy of one."""
+"""Answer tool calls from a hub: search all its repositories, or run a reading tool on the copy of one repository.
+
+A hub is a shared database of the memories of many repositories.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 
 _LIMITS = Limits(connect=3, statement=3, total=10)
-# Each is a few KB per file.
+# The most copies of repositories that stay loaded. A copy takes a few KB for each file.
 _MOST_COPIES = 8
 
 
@@ -99,36 +102,39 @@ def _with_hub(one: Tool) -> Tool:
     return replace(one, asks_hub=True)
 
 
-# Checks are of what was just written, and a synthesis starts from the caller's own sources: no hub has these.
+# The other tools are not offered for a hub: checks are for files that were just written, and a synthesis plan starts
+# from the caller's own sources.
 _OF_CLONE = ("retrieve", "search", "get_entry", "why", "propose", "context", "remember")
 _ONLY_OF_HUB = (_list, _hub_search, _who)
 _OVER_ALL = (_hub_search.name, _who.name)
 
 
 class HubAnswers:
-    """Open the hub for each call with the caller's current grants; the last copies stay loaded.
+    """Answers tool calls from a hub, with a new connection for each call; the last copies stay loaded.
 
-    Without a repository the clone answers. A caller who sees only some wings of the clone cannot ask the hub.
+    A call without a repository is answered from the local clone. A caller who may see only some wings of the clone
+    cannot ask the hub.
     """
 
     def __init__(
         self, dsn: str, token: str | None, *, environment: Mapping[str, str], today: Callable[[], date]
     ) -> None:
-        """Take the place of the hub and the token; nothing is opened yet."""
+        """Store the database of the hub and the token; no connection is opened yet."""
         self._dsn, self._token, self._environment, self._today = dsn, token, environment, today
         self._copies: OrderedDict[tuple[CopyKey, date], CopyWorkspace] = OrderedDict()
         self._turn = threading.Lock()
 
     @staticmethod
     def tools_of(profile: str) -> tuple[Tool, ...]:
-        """Return the tools that a profile lists: those that read take a repository, and there are three more."""
+        """Return the tools of a profile; reading tools take a repository, and some profiles get three more tools."""
         tools = (_with_hub(one) if one.name in _OF_CLONE else one for one in tools_of(profile))
         return (*tools, *(_ONLY_OF_HUB if Profile(profile) in (Profile.CORE, Profile.TEST) else ()))
 
     def page(self, asked: ToolCall, of_clone: AnswerOfRoot) -> Page:
-        """Return the page of a tool's answer; `of_clone` answers calls without a repository from the root's own files.
+        """Return the requested page of a tool's answer.
 
-        Raises NotFoundError for a repository that the hub does not show.
+        `of_clone` returns the answer of the local clone, for calls without a repository. Raises NotFoundError if the
+        caller may not see the repository or the hub does not have it.
         """
         asked, named = _with_repository(asked)
         is_over_all = asked.tool.name in _OVER_ALL
@@ -143,13 +149,13 @@ class HubAnswers:
         if named is None or named == EVERYWHERE:
             raise UsageError("`repository` takes one name; `hub_search` searches all of them and names those to ask")
         copy = self._copy(named)
-        # The session remembers entries of this memory by their addresses, which may be the same there.
+        # The session remembers shown entries of the local memory. The repository may have the same addresses.
         answer = replace(asked, shown={}).run(copy)
         return replace(asked.page(with_remarks(answer, copy.snapshot.remarks)), shown={})
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        """Open a transaction that reads one state of the hub."""
+        """Open a transaction that reads a consistent snapshot of the hub."""
         with (
             open_hub(self._dsn, self._token, limits=_LIMITS) as connection,
             transaction(connection, is_snapshot=True) as cursor,
@@ -157,7 +163,7 @@ class HubAnswers:
             yield cursor
 
     def _copy(self, name: str) -> CopyWorkspace:
-        """Return the copy of a repository, the one of an earlier call if its caller sees the same rows of it."""
+        """Return the copy of a repository; the copy of an earlier call is used again if the rows are the same."""
         with self._opened() as cursor:
             key = (copy_key(cursor, name), self._today())
             with self._turn:
@@ -166,7 +172,7 @@ class HubAnswers:
                     self._copies.move_to_end(key)
                     return known
             loaded = load_copy(cursor, key[0], environment=self._environment, today=key[1])
-        # A first index of many entries takes longer than a call may: until it is complete, titles answer.
+        # The first index of many entries takes longer than the time limit of a call. Until then, titles are searched.
         made = replace(loaded, is_timed=True)
         with self._turn:
             self._copies[key] = made
@@ -176,7 +182,11 @@ class HubAnswers:
 
 
 def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:
-    """Return a call and the repository that it asks, from its argument or from addresses as `REPOSITORY:ADDRESS`."""
+    """Return a call with plain addresses, and the repository that it is for.
+
+    The repository is an argument, or part of the addresses, as in `REPOSITORY:ADDRESS`. Raises UsageError if there are
+    several.
+    """
     named = asked.arguments.get(REPOSITORY)
     stated = asked.arguments.get("address")
     addresses = [stated] if isinstance(stated, str) else list(stated or ())

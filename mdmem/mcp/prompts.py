@@ -1,4 +1,7 @@
-"""MCP prompts that a person can start: steps that use the tools of the profile."""
+"""Define the MCP prompts, which a person can start: steps for the agent, with the tools that the profile lists.
+
+A profile is a named set of tools that the server offers.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ from mdmem.mcp.answers import cut, plain
 from mdmem.mcp.tools.table import tools_of
 from mdmem.store.settings import Profile
 
-# Characters of a text that a person pasted.
+# The most characters of a text that a person pasted.
 _PASTED = 15_000
-# The tools for each kind of step, the best first, and what serves where none of them is listed.
+# For each kind of step, the tools that do it, the best first, and the alternative if none of them is listed.
 _TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "ask": (("retrieve", "retrieve_context", "context"), "`mdmem retrieve`"),
     "find": (("search", "memory_surface"), "`mdmem search`"),
@@ -103,7 +106,7 @@ _Wing = Annotated[str, Field(description="The wing, by its name or project id. D
 
 
 def add_prompts(server: MCPServer[Any], profile: Callable[[], Awaitable[Profile]]) -> None:
-    """Add the prompts to a server; `profile` returns which tools are listed."""
+    """Add the prompts to a server; `profile` returns the current profile."""
 
     def prompt(title: str, description: str) -> Callable[..., Any]:
         return server.prompt(title=title, description=description)
@@ -137,7 +140,7 @@ def add_prompts(server: MCPServer[Any], profile: Callable[[], Awaitable[Profile]
 
 
 def _text_of(steps: str, stated: Mapping[str, str], profile: Profile) -> str:
-    """Return the task with a person's arguments, and the steps with the tools that the profile lists."""
+    """Return the text of a prompt: the task, the person's arguments, and the steps with the tools of the profile."""
     listed = {tool.name for tool in tools_of(profile)}
     named = {
         role: next((f"`{one}`" for one in tools if one in listed), by_hand) for role, (tools, by_hand) in _TOOLS.items()
@@ -148,7 +151,7 @@ def _text_of(steps: str, stated: Mapping[str, str], profile: Profile) -> str:
 
 
 def _fenced(stated: Mapping[str, str]) -> Iterable[str]:
-    """Yield the texts that a person stated, each in a fence that it cannot close."""
+    """Yield the lines of the person's arguments, each in a code fence that its text cannot close."""
     for name, value in stated.items():
         if value:
             longest = max((len(run) for run in re.findall(r"`+", value)), default=0)

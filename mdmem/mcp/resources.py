@@ -1,4 +1,4 @@
-"""The resources: texts that a client may read and show by itself."""
+"""Define the MCP resources: texts that a client may read and show without a tool call."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from mdmem.store.workspace.workspace import Workspace
 OnMemory = Callable[[Callable[[Workspace], str]], Awaitable[str]]
 
 SCHEME = "mdmem://"
-# Lists with titles of entries are plain text, so that no markup in a title counts.
+# Lists of titles are plain text, so that markup in a title has no effect.
 _MARKDOWN, _PLAIN = "text/markdown", "text/plain"
-# Wings that are listed; the template reaches the others.
+# The most wings that are listed. The others can be read by their URI.
 _LISTED = 100
 _PROBLEMS = 20
-# Tokens: what does not fit is cut here.
+# A budget in tokens that nothing exceeds, since this module cuts texts that are too long.
 _WITHOUT_LIMIT = 10**9
 GUIDE = """\
 # How to use this memory
@@ -73,7 +73,7 @@ each job is done). Prompts: `record_decision`, `supersede`, `review_diff`, `onbo
 
 
 def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
-    """Add the resources to a server; `on_memory` does some work on the caller's workspace."""
+    """Add the resources to a server; `on_memory` calls a function with the caller's workspace."""
 
     async def read(text_of: Callable[[Workspace], str]) -> str:
         try:
@@ -121,7 +121,7 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
 
 def list_wings(workspace: Workspace) -> list[Resource]:
-    """Return the wings that the caller sees, by name."""
+    """Return the first wings that the caller may see as resources, by name."""
     return [
         Resource(
             uri=f"{SCHEME}wing/{quote(wing, safe='')}",
@@ -135,7 +135,7 @@ def list_wings(workspace: Workspace) -> list[Resource]:
 
 
 def _wing_text(workspace: Workspace, named: str) -> str:
-    """Return the files of a wing that cannot be read in full, and its current entries."""
+    """Return the text about a wing: its files that cannot be read in full, then its current entries."""
     filters = Filters(wings=(named,))
     listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
     problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]

@@ -1,6 +1,6 @@
-"""The server on the SDK: tools of a profile, resources and prompts, over standard input or HTTP.
+"""Define the MCP server: the tools of a profile, resources and prompts, over standard input or HTTP.
 
-Each request is answered from the memory as it is at that moment.
+A profile is a named set of tools. Each request is answered from the current state of the memory.
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mdmem.mcp")
 
-# Seconds after the first reply: the client's request for the list of tools comes first.
+# The index is brought up to date this many seconds after the first reply, so that the client can list tools first.
 _DELAY = 0.1
-# An index of fewer entries is built too soon to mention it.
+# The build of the index is logged only for at least this many entries, since a smaller build is fast.
 _MANY_ENTRIES = 500
 # Seconds between two reports of progress.
 _BEAT = 0.25
-# Seconds that a question waits for the index; a first index of many entries takes longer, and titles answer meanwhile.
+# The most seconds that a question waits for the index. If the first build takes longer, only titles are searched.
 _PATIENCE = 3.0
-# Seconds for the requests that came before the end of the input, and for the end itself.
+# Seconds to answer the last requests after the input has ended, seconds until the process is stopped, and the interval
+# of checks in between.
 _GRACE, _END, _POLL = 0.5, 0.4, 0.02
 
 INSTRUCTIONS = (
@@ -72,31 +73,31 @@ INSTRUCTIONS = (
 
 _Result = TypeVar("_Result")
 Caller = Callable[[], Access]
-"""Returns the access of the caller, in the task of a call."""
+"""Returns the access of the caller; it is called in the task of a call."""
 
 
 class Warmup:
-    """Bring the index up to date in a thread, once, after the first reply."""
+    """Brings the index up to date once, in a thread, after the first reply."""
 
     def __init__(self, provider: Provider) -> None:
-        """Take what opens the workspace."""
+        """Store the provider of workspaces."""
         self._provider = provider
         self.ended, self._started, self._is_awaited = threading.Event(), threading.Lock(), threading.Event()
         self.done, self.total = 0, 0
 
     def start(self) -> None:
-        """Start the thread at the first call."""
+        """Start the thread; later calls do nothing."""
         if self._started.acquire(blocking=False):
             threading.Thread(target=self._run, daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Wait briefly for a running build of the index, since its lock would delay the question."""
+        """Wait up to some seconds for a running build of the index, since its lock would delay the question anyway."""
         self._is_awaited.set()
         if self._started.locked():
             self.ended.wait(min(_PATIENCE, seconds))
 
     async def report(self, context: Context[Any, Any]) -> None:
-        """Report the progress to a client that asked for it, as long as the index is built."""
+        """Report progress to the client until the index is built."""
         while not self.ended.is_set():
             if self.total:
                 message = f"the index is being built: {self.done} of {self.total} entries"
@@ -107,11 +108,11 @@ class Warmup:
         try:
             self._is_awaited.wait(_DELAY)
             index = self._provider.workspace().index
-            # A question that waits brings an index that exists up to date itself.
+            # If a question is waiting and an index exists, the question itself updates the index.
             if not (self._is_awaited.is_set() and index.state(live={}).usable):
                 refresh_index(self._provider.builder(self._progressed))
         except (MdmemError, OSError) as error:
-            # The first question meets the same fault and answers with it.
+            # The first question will fail in the same way and report the error.
             log.info("the index is not brought up to date: %s", error)
         finally:
             self.ended.set()
@@ -123,19 +124,19 @@ class Warmup:
 
 
 class _LogFormatter(logging.Formatter):
-    """Write a message on one line, whatever it contains, and a traceback below it."""
+    """Formats a log message as one line without control characters, and a traceback below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the base's own name
-        """Return the message with invisible characters as their numbers."""
+        """Return the message as one line, with control characters replaced by their numbers."""
         return visible(super().formatMessage(record).strip())
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the message and the traceback."""
+        """Return the message and the traceback, with control characters replaced by their numbers."""
         return visible_text(super().format(record))
 
 
 class MemoryServer(MCPServer[Any]):
-    """Lists and calls the tools of a profile, and serves resources and prompts.
+    """The MCP server of one memory: its tools, resources and prompts.
 
     The memory is read at the first call. `active` is the number of requests that are being answered.
     """
@@ -150,19 +151,19 @@ class MemoryServer(MCPServer[Any]):
         remembers: bool = False,
         hub: HubAnswers | None = None,
     ) -> None:
-        """Make the server of one root.
+        """Create the server of one root.
 
         Args:
-            provider: Opens the workspaces.
-            profile: Which tools are listed; None lets the setting decide.
-            access: Asked at each call who calls.
+            provider: Creates the workspaces of calls.
+            profile: The profile, which decides which tools are listed; None for the one in the settings.
+            access: Returns the access of the caller; it is called for each call.
             is_warming: Whether to bring the index up to date after the first reply.
-            remembers: Whether there is one client, which gets an entry in full once.
-            hub: Answers for other repositories.
+            remembers: Whether there is a single client, to which an unchanged entry is shown in full only once.
+            hub: Answers calls for other repositories; None without a hub.
         """
         handler = logging.StreamHandler()
         handler.setFormatter(_LogFormatter())
-        # The SDK, and whoever embeds the server, add a handler of their own only if there is none.
+        # With this handler, the SDK does not add its own.
         logging.basicConfig(level=logging.WARNING, handlers=[handler])
         super().__init__(
             "mdmem",
@@ -170,7 +171,7 @@ class MemoryServer(MCPServer[Any]):
             version=__version__,
             instructions=INSTRUCTIONS,
             log_level="WARNING",
-            # Subscribers hear of no change, so a client must not keep its lists until it hears of one.
+            # The server does not notify clients of changes, so it does not offer subscriptions.
             subscriptions=False,
         )
         page_of_hub, self._tools_of = (None, tools_of) if hub is None else (hub.page, hub.tools_of)
@@ -188,12 +189,12 @@ class MemoryServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Return a tool's answer; raises ToolError for a tool that is not listed."""
+        """Call a tool and return its answer; raises ToolError if the profile does not list the tool."""
         tool = self._listed_tool(name, await self._current_profile())
         access = self._access()
         async with anyio.create_task_group() as tasks:
             if (warming := self._warming) is not None:
-                # The number of entries tells of wings that a caller with narrow access does not see.
+                # The progress counts all entries, also those of wings that a caller with narrow access may not see.
                 if context is not None and not access.is_narrow:
                     tasks.start_soon(warming.report, context)
                 seconds = (await self.calls.in_thread(self.calls.limits)).seconds / 2
@@ -214,9 +215,9 @@ class MemoryServer(MCPServer[Any]):
         raise ToolError(f"there is no tool {short_json(name)}; there is {', '.join(listed)}")
 
     async def list_resources(self) -> list[Resource]:
-        """Return the resources that every memory has, and the wings, where they can be read in time."""
+        """Return the resources that every memory has, and those of the wings if they can be read in time."""
         listed = await super().list_resources()
-        # A client that lists resources must not fail for a memory that does not exist yet.
+        # Listing the resources must not fail if there is no memory yet.
         with contextlib.suppress(MdmemError, OSError):
             listed += await self.on_memory(list_wings)
         return listed
@@ -224,19 +225,19 @@ class MemoryServer(MCPServer[Any]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """Return the messages of a prompt; raises MCPError for a name or arguments that do not fit."""
+        """Return the messages of a prompt; raises MCPError if the name or the arguments are wrong."""
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
-            # The SDK takes it for a fault of the server.
+            # The SDK would report a ValueError as an internal error of the server.
             raise MCPError(INVALID_PARAMS, str(error)) from error
 
     async def on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
-        """Return the result of work on a workspace of the caller."""
+        """Call a function with a workspace that has the caller's access, and return the result."""
         return await self.calls.on_memory(work, self._access())
 
     async def _counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Count the requests that are being answered; the index is built after the first reply."""
+        """Handle a request, count it as active meanwhile, and start the update of the index after the first reply."""
         self.active += 1
         try:
             return await call_next(ctx)
@@ -252,13 +253,13 @@ class MemoryServer(MCPServer[Any]):
 
 
 def serve_stdio(server: MemoryServer) -> None:
-    """Serve until the input ends; a signal ends the process at once.
+    """Serve until standard input ends; a signal stops the process at once.
 
-    Every write is safe against a kill, so nothing has to be cleaned up.
+    Nothing has to be cleaned up, since writes leave complete files even if the process is killed.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    # The client has gone, and nobody is left to read an error.
+    # These errors mean that the client has closed the connection, so nobody could read a message.
     with contextlib.suppress(BrokenPipeError, BaseExceptionGroup):
         anyio.run(_serve, server)
 
@@ -274,7 +275,10 @@ async def _serve(server: MemoryServer) -> None:
 
 
 async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
-    """Forward the client's messages, and the end of input once all requests are answered: the SDK would cancel them."""
+    """Forward the client's messages to the SDK, and the end of input only after all requests are answered.
+
+    At the end of input, the SDK would cancel open requests.
+    """
     async with send:
         async for message in read:
             await send.send(message)
@@ -284,7 +288,7 @@ async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
             while server.active:
                 await anyio.sleep(_POLL)
             await anyio.sleep(_POLL)
-        # A thread that writes to a client which reads nothing would keep the process alive.
+        # If the client does not read, a thread that writes to it would keep the process alive.
         end = threading.Timer(_END, signal.raise_signal, [signal.SIGTERM])
         end.daemon = True
         end.start()

@@ -1,6 +1,7 @@
-"""Where a call gets its workspace: one root, opened at the first call.
+"""Provide the workspaces of calls for one root, which is opened at the first call.
 
-A catalog stays in memory as long as the files do not change, and its views as long as the refs do not change either.
+The parsed entries (the catalog) are cached until a file changes. Values computed from them are cached until a file or a
+git ref changes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import TimedTree, Workspace
 
-# Callers whose catalogs stay in memory.
+# The most callers whose catalogs are cached.
 _CALLERS = 8
 
 _Made = TypeVar("_Made")
@@ -36,7 +37,10 @@ Make = Callable[[Workspace], _Made]
 
 
 class _Cached(Struct):
-    """A catalog with the files that it was loaded from, and the views that were made of it, each with its refs."""
+    """A cached catalog with the files that it was loaded from, and values computed from it.
+
+    `made` maps a function to the state of the git refs at the time of the call, and to the function's result.
+    """
 
     files: tuple[TreeFile, ...]
     digests: Mapping[str, str]
@@ -45,24 +49,24 @@ class _Cached(Struct):
 
 
 class CatalogCache:
-    """The catalog that was loaded last, for each root and caller."""
+    """A cache of the last loaded catalog for each root and caller."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start with an empty cache."""
         self._lock = threading.Lock()
         self._known: dict[tuple[Path, Access], _Cached] = {}
 
     def get(self, workspace: Workspace) -> _Cached:
-        """Return the catalog of the files as they are now."""
+        """Return the catalog of the current files, from the cache if no file changed."""
         tree, key = workspace.tree, (workspace.location.root, workspace.access)
         with self._lock:
             before = self._known.get(key)
-        # The files are listed before they are loaded: a change meanwhile is found at the next call.
+        # The files are listed before they are loaded, so that the next call notices a change in between.
         files = tree.files()
         digests = tree.digests([file for file in files if file.kind is FileKind.FILE])
         if before is not None and (before.files, before.digests) == (files, digests):
             return before
-        # Documents that were parsed on the way are parsed again where they are shown.
+        # Parsed documents are not cached. They are parsed again when an entry is shown.
         cached = _Cached(files, digests, replace(load(tree, workspace.entry_cache), _documents={}))
         with self._lock:
             self._known.pop(key, None)
@@ -73,15 +77,15 @@ class CatalogCache:
 
 
 class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
-    """A workspace of a server; replaced, it shares what was loaded."""
+    """The workspace of a call to a server; copies made with `replace` share the cache."""
 
     recent: CatalogCache = field(default_factory=CatalogCache)
 
     def once(self, make: Make[_Made]) -> _Made:
-        """Return a function's result, cached while neither the files nor the refs change."""
+        """Return the result of a function, which is cached until a file or a git ref changes."""
         if self._is_plain and make not in self._made:
             known, repository = self._cached.made, self.location.repository
-            # Taken before the value is made, so that it is never too new.
+            # The stamp is taken before the value is computed, so that a change in between is noticed.
             stamp = stamp_of(repository) if repository is not None else None
             if make not in known or known[make][0] != stamp:
                 known[make] = (stamp, make(self))
@@ -93,19 +97,19 @@ class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
         return self.recent.get(self)
 
     def _loaded(self) -> Catalog:
-        """Return the entries, those of an earlier call where nothing changed."""
+        """Return the catalog, from the cache if no file changed."""
         return self._cached.catalog.over(self.tree) if self._is_plain else load(self.tree, self.entry_cache)
 
     @property
     def _is_plain(self) -> bool:
-        """Return whether these are the unchanged files on disk, and nothing is cached for them yet."""
+        """Return whether the cache applies: the workspace reads the working tree, and no catalog was given to it."""
         tree = self.given_tree
         is_disk = tree is None or isinstance(tree, TimedTree)
         return is_disk and self.given_catalog is None and self.snapshot.is_working_tree
 
 
 class Provider:
-    """Give each call its own workspace; all share the open index and the parsed files."""
+    """Creates a workspace for each call; all workspaces share the open index and the cached catalogs."""
 
     def __init__(
         self, root: str | None, *, environment: Mapping[str, str], cwd: Path, today: Callable[[], date]
@@ -119,19 +123,19 @@ class Provider:
 
     @property
     def is_named(self) -> bool:
-        """Return whether the user gave the root: then no other is searched for."""
+        """Return whether the user stated the root, so that it is not searched for."""
         return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
 
     def workspace(self, access: Access = EVERYTHING) -> Workspace:
-        """Return a workspace that has read nothing yet; raises RootNotFoundError and SeveralRootsError."""
+        """Return a new workspace, before any file is read; raises RootNotFoundError and SeveralRootsError."""
         first = self._opened()
         if not first.location.root.is_dir():
-            # An empty answer would say that nothing binds.
+            # Without this error, the answer would be empty, as if there were no rules.
             raise RootNotFoundError("the memory's folder is gone since the server was started")
         return replace(first.reread(), today=self.today(), access=access)
 
     def settings(self) -> Settings:
-        """Return the settings as they are now, as far as they can be read, from their own file alone.
+        """Return the current settings, read only from their file, with defaults for unreadable settings.
 
         Raises the errors of `workspace`, and OSError.
         """
@@ -144,7 +148,7 @@ class Provider:
         return self._parsed[1]
 
     def profile(self) -> Profile:
-        """Return which tools are listed by the settings as they are now."""
+        """Return the profile (the set of listed tools) of the current settings; `core` if they cannot be read."""
         try:
             return self.settings().profile
         except (MdmemError, OSError):
@@ -160,12 +164,12 @@ class Provider:
             if self._first is None or self._first.location != location:
                 environment, today = self._environment, self.today()
                 self._first = ServedWorkspace(location=location, environment=environment, cwd=self.cwd, today=today)
-                # Opened here, or two threads would each open one of their own.
+                # The index is opened here, so that threads share it.
                 _ = self._first.index
             return self._first
 
     def _location(self) -> Location:
-        """Return the location of the memory; it is searched again only after git refused to answer."""
+        """Return the location of the memory; it is searched again only if git failed the last time."""
         if self._found is None or self._found.git_fault:
             self._found = locate(self._root, self._environment, self.cwd)
         return self._found

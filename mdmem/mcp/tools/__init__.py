@@ -1,1 +1,1 @@
-"""The tools, by profile."""
+"""Define the MCP tools; a profile is a named set of tools that the server lists."""

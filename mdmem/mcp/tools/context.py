@@ -1,4 +1,4 @@
-"""The tools of the context contract: a pack for a goal, a memory to keep, the outline of a text with its sources."""
+"""Define the tools `context` (an overview for a goal), `remember`, and `synthesis_plan` (the outline of a text)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of the profile `core`: rules for a task, search, entries, their history and checks, and new drafts."""
+"""Define the tools of the profile `core`: rules for a task, search, entries, their history, checks, and new drafts."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.propose import ProposeRequest, propose
 
-# Entries that one call shows.
+# The most entries that one call shows.
 _MANY = 200
 
 
 class Narrowed(TypedDict):
-    """The parameters that narrow a question; `question_of` reads them."""
+    """The arguments that narrow a question; `question_of` reads them."""
 
     wing: Wing
     rooms: Annotated[Texts | None, Field(default=None, description="Only these.")]
@@ -70,7 +70,7 @@ class Narrowed(TypedDict):
 
 
 class Widened(Narrowed):
-    """With the parameters that include more than the current entries of the scope."""
+    """Like `Narrowed`, with arguments that include more than the current entries of the scope."""
 
     all_wings: Annotated[bool, Field(default=False, description="Read every wing.")]
     include_deprecated: Annotated[bool, Field(default=False, description="Also deprecated ones.")]
@@ -78,14 +78,17 @@ class Widened(Narrowed):
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
-    """Return paths of code from the repository's top: an agent does not know in which folder the server was started."""
+    """Make an agent's paths, which start at the repository's top, absolute.
+
+    They are not relative to the working directory of the server, which an agent does not know.
+    """
     top = workspace.location.base.resolve()
-    # That of a folder keeps its slash.
+    # `os.path.join` keeps the slash at the end of a folder's path.
     return tuple(os.path.join(top, path) for path in paths or ())  # noqa: PTH118
 
 
 def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
-    """Return the question that a tool's arguments are."""
+    """Return a question with some words and the filters in a tool's arguments."""
     return Question(
         words=words or "",
         filters=Filters(
@@ -125,7 +128,7 @@ def _search(
 
 
 def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str]) -> str:
-    """Return the results of a search, or that there are none; then the words that no entry contains."""
+    """Return the results of a search as text, or a sentence if there are none, and the words that no entry contains."""
     found = search_text(result, Style(), limit=limit, snippet_of=snippet_of, more="raise `limit` to see them")
     nothing = [] if result.hits else ["No current entry matches."]
     unmatched = result.basis.unmatched_terms
@@ -179,8 +182,8 @@ def _retrieve(
     return _result_of(answers, retrieval_status="succeeded" if any(map(any, parts)) else "empty")
 
 
-def _result_of(answers: Answers, **standing: str) -> ToolResult:
-    facts = {**standing, "covered": any(one.basis.covered for one in answers.all)}
+def _result_of(answers: Answers, **status: str) -> ToolResult:
+    facts = {**status, "covered": any(one.basis.covered for one in answers.all)}
     return ToolResult(
         text=lambda: answers_markdown(answers),
         facts=lambda: {**answers_json(answers, agents_json), **facts},
@@ -192,7 +195,7 @@ def _result_of(answers: Answers, **standing: str) -> ToolResult:
 def _get_entry(
     workspace: Workspace,
     *,
-    # Agents know the parameter by its former name, too.
+    # Some agents use the former name of the argument.
     address: Annotated[
         Texts, Field(validation_alias=AliasChoices("address", "addresses"), description="Their addresses.")
     ],
@@ -224,14 +227,14 @@ def _get_entry(
 
 
 def list_text(workspace: Workspace, entries: Iterable[Entry]) -> str:
-    """Return one line for each entry, with the marks of those that are contradicted or not approved."""
+    """Return one line for each entry, with a mark if it is only proposed or not approved."""
     listed = list(entries)
     marks = {one.address: " ".join(standing_marks(stance_of(workspace, one))) for one in listed}
     return entry_list(listed, Style(), marks)
 
 
 def entries_text(shown: Iterable[ShownEntry]) -> str:
-    """Return entries in full, each below a heading with its state; every line of an entry is quoted."""
+    """Return entries in full, each below a heading and its state; every line of a body is quoted."""
     return "\n\n".join(map(_entry_text, shown))
 
 
@@ -275,7 +278,7 @@ def _check(
     """After writing entries, before a commit: errors and warnings in the memory's files, and how to fix them. Not for
     code. An `error` blocks the commit. With `base`, only newer findings are listed; `old` counts the others.
     """
-    # As on the command line, findings of the level "info" are for those who select their checks.
+    # As on the command line, findings of the level "info" are included only if the caller selects checks.
     asked = CheckRequest(
         paths=paths, base=base, select=select, ignore=ignore, with_info=bool(select), with_uncommitted=True
     )

@@ -1,4 +1,4 @@
-"""The tools for sessions. Their answers follow the contracts, and the saving tools answer even after a failure."""
+"""Define the tools for sessions, whose answers are fixed by contracts; saving tools answer even after a failure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from mdmem.write.records import Background, Decision, Entity, Pattern, RelatedEn
 from mdmem.write.save import Saver, get_save_status, request_approval
 
 _Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]
-# The tool itself answers a call that names no project.
+# The argument may be null, since the tool itself answers a call without a project.
 NeededProject = Annotated[Name | None, Field(description="Its id, or the name of its wing.")]
 _ScopeState = Literal["resolved", "uncertain", "unresolved"]
 
@@ -104,7 +104,7 @@ def _get_scope_state(
 
 
 def _state_of(arguments: Mapping[str, Any]) -> str:
-    """Return the state of a scope that cannot be looked up."""
+    """Return the state of a scope if the memory cannot be read: `uncertain`, or `unresolved` without a project."""
     return "uncertain" if (arguments["project_id"] or "").strip() else "unresolved"
 
 
@@ -189,7 +189,7 @@ SESSIONS = (
 
 
 def _record(kind: type[Struct]) -> WithJsonSchema:
-    """Return the schema of a record; saving itself reports which of its fields are wrong."""
+    """Return the JSON Schema of a record for clients; fields are not validated here, but when the record is saved."""
     properties = {}
     for name, stated in get_type_hints(kind, include_extras=True).items():
         if get_origin(stated) is ClassVar:

@@ -1,4 +1,4 @@
-"""Every tool, and which of them each profile lists."""
+"""List all tools by name, and the tools of each profile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.store.settings import Profile
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *CONTEXT, *SESSIONS, *SAVING)}
 
-# Clients limit how many tools they take, and agents lose their way among many: no two of a profile are for one moment.
+# Clients limit the number of tools, and agents choose badly among many. So a profile has one tool for each occasion.
 PROFILES: Mapping[Profile, tuple[str, ...]] = {
     Profile.CORE: ("retrieve", "search", "get_entry", "why", "check", "propose", "context", "remember"),
     Profile.SESSIONS: tuple(tool.name for tool in (*SESSIONS, *SAVING)),
@@ -22,6 +22,6 @@ PROFILES: Mapping[Profile, tuple[str, ...]] = {
 
 
 def tools_of(profile: str) -> tuple[Tool, ...]:
-    """Return the tools of a profile, in the order of the table; former names of profiles are accepted."""
+    """Return the tools of a profile, in the order of `TOOLS`; former names of profiles are accepted."""
     names = PROFILES[Profile(profile)]
     return tuple(tool for name, tool in TOOLS.items() if name in names)

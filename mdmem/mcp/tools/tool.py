@@ -1,6 +1,7 @@
-"""A tool: a typed function over a workspace, with its arguments, its hints for clients and the form of its answer.
+"""Define a tool: a typed function of a workspace, with its description, arguments, and the form of its answer.
 
-Arguments are lenient about form and strict about names: a pydantic model of the function's annotations parses them.
+A pydantic model, which is built from the function's annotations, parses the arguments. It accepts several forms of a
+value, for example `"a, b"` for a list, but no unknown names.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from mdmem.errors import UsageError
 Facts = dict[str, Any]
 """The answer of a tool: JSON values by name."""
 Shown = Mapping[str, str]
-"""Entries that a session has been shown already, as addresses with digests."""
+"""Notes on the entries that the session has already seen, by address."""
 
 JSON_FORM = "json"
 AT, REPOSITORY = "at", "repository"
 EVERYWHERE = "*"
 _LONGEST_VALUE, _MOST_FAULTS = 60, 8
-# Parameters of a tool's function that no client sends.
+# Parameters of a tool's function that are not arguments of the client.
 _INTERNAL = ("workspace", "hub", "shown")
 
 
 def short_json(value: object) -> str:
-    """Return a value as a message may contain it: on one line, and short."""
+    """Return a value as one short line of JSON, for messages."""
     try:
         text = json.dumps(value, ensure_ascii=True)
     except (TypeError, ValueError, RecursionError):
@@ -50,7 +51,7 @@ def short_json(value: object) -> str:
 
 
 def _parse_json(value: Any) -> Any:
-    """Return the list or the object that a text contains as JSON; any other value as it is."""
+    """Parse a text that contains a JSON list or object; return any other value unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
         return value
     try:
@@ -64,7 +65,7 @@ def _as_list(value: Any) -> Any:
 
 
 def _split(value: Any) -> Any:
-    """Return a list, also of a JSON text, of values joined by commas, or of a single value."""
+    """Convert a value to a list; the value may be a list, JSON, a text with commas, or a single value."""
     value = _parse_json(value)
     values = value.split(",") if isinstance(value, str) else _as_list(value)
     if not isinstance(values, list):
@@ -73,7 +74,7 @@ def _split(value: Any) -> Any:
 
 
 def _as_prose(value: Any) -> Any:
-    """Return a list of a single text, commas included; none for a blank one."""
+    """Convert a value to a list of texts; a text is not split at commas, and a blank text becomes an empty list."""
     value = _parse_json(value)
     return [] if isinstance(value, str) and not value.strip() else _as_list(value)
 
@@ -84,12 +85,12 @@ def _as_objects(value: Any) -> Any:
 
 
 def _single(value: Any) -> Any:
-    """Return the only member of a list: agents send a list for a field that has a list in the files."""
+    """Return the only member of a list, since agents often send a list for a single value."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 class _Choice:
-    """Accept a member of a Literal in any case, with hyphens for underscores."""
+    """Makes a Literal accept its values in any case, and with hyphens instead of underscores."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         known = {one.casefold(): one for one in get_args(source)}
@@ -108,7 +109,7 @@ Choice = _Choice()
 Listed = BeforeValidator(_split)
 AsText = BeforeValidator(_single)
 Text = Annotated[str, Field(max_length=4_000), AsText]
-# Git takes no text with a null character, as of a branch.
+# Names are passed to git, which does not accept null characters.
 Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$"), AsText]
 LongText = Annotated[str, Field(max_length=60_000), AsText]
 Texts = Annotated[tuple[Text, ...], Listed, AfterValidator(lambda texts: tuple(dict.fromkeys(texts)))]
@@ -141,7 +142,7 @@ class _Model(BaseModel):
 
 # ruff: noqa: ARG002  # pydantic passes each of its arguments to every method
 class _OutputSchema(GenerateJsonSchema):
-    """A short schema of an answer."""
+    """Generates a short JSON Schema for an answer."""
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         """Return the schema of an object without its keys: `{"type": "object"}`."""
@@ -149,10 +150,10 @@ class _OutputSchema(GenerateJsonSchema):
 
 
 class FlatSchema(GenerateJsonSchema):
-    """A schema that every client understands: without titles, unions with null, and lengths."""
+    """Generates a JSON Schema that every client understands, without titles, unions with null, and lengths."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Return the schema of the value that is not null."""
+        """Return the schema of the value without null."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
@@ -161,11 +162,11 @@ class FlatSchema(GenerateJsonSchema):
         return {name: value for name, value in found.items() if name != "default" or value not in (None, [])}
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """Return the type alone."""
+        """Return only the type, without the keys."""
         return {"type": "object", "properties": {}}
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
-        """Return the type alone."""
+        """Return only the type, without lengths and patterns."""
         return {"type": "string"}
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -174,9 +175,9 @@ class FlatSchema(GenerateJsonSchema):
 
 
 class ToolResult(Struct, frozen=True):
-    """An answer in two forms, JSON values and text; only the form that is sent is made.
+    """An answer in two forms, JSON values (`facts`) and text; only the form that is sent is computed.
 
-    `shown` maps the addresses of the entries in the answer to digests.
+    `shown` are notes on the entries in the answer, by address, for the session to remember.
     """
 
     facts: Callable[[], Facts]
@@ -185,24 +186,24 @@ class ToolResult(Struct, frozen=True):
 
 
 class Tool(Struct, frozen=True, kw_only=True, dict=True):
-    """One tool: the function that carries it out, its texts and hints for clients, and the form of its answer.
+    """One tool: its function, its title and description for clients, and the form of its answer.
 
     Attributes:
-        call: Takes the workspace and the arguments by name, as annotated; with a parameter `shown` also the entries
-            that the session was shown. A return annotation `Annotated[Facts, SomeTypedDict]` makes the answer a
-            structure that a contract fixes. Any other tool sends text, or its values as JSON with `format: json`.
-        view: Returns the text that a structured answer also contains as `markdown`.
-        kept: Keys that a contract fixes, in addition to those of the answer itself.
-        noise: Keys that are of no use to an agent.
-        fall_back: Returns the answer of a reading tool from a status, a sentence and the arguments, where reading
-            fails or takes too long.
-        refuse: Returns the answer of a tool that never raises, from a sentence and advice.
-        rootless: Answers if there is no memory, from the working folder, the reason and the arguments.
-        keeps_time: Whether the function itself keeps the time limit.
-        is_first: Whether clients that load tools on demand should have it from the start.
-        has_at: Whether it takes a commit or date.
-        asks_hub: Whether it takes a repository.
-        asks: Arguments whose words are searched outside the memory where that could not be read in time.
+        call: The function. It takes the workspace, and the arguments by name. If it has a parameter `shown`, it also
+            gets the entries that the session has already seen. With the return annotation
+            `Annotated[Facts, SomeTypedDict]`, the answer is JSON in a structure that a contract fixes. Otherwise the
+            answer is text, or JSON with the argument `format: json`.
+        view: Renders a structured answer as text, which is added under the key `markdown`.
+        kept: Nested keys that a contract fixes, so that they are kept even if they are empty.
+        noise: Keys to remove because an agent does not need them.
+        fall_back: Returns the answer if the memory cannot be read in time, from a status, a message and the arguments.
+        refuse: Returns the answer to a failed call, from a message and advice; without it, the answer is an error.
+        rootless: Returns the answer if there is no memory, from the working directory, the reason and the arguments.
+        keeps_time: Whether the function itself observes the time limit.
+        is_first: Whether clients that load tools on demand should load this tool from the start.
+        has_at: Whether the tool has the argument `at`, a commit or date.
+        asks_hub: Whether the tool has the argument `repository`.
+        asks: Arguments whose words are searched outside the memory if the memory cannot be read in time.
     """
 
     name: str
@@ -224,7 +225,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _model(self) -> type[_Model]:
-        """The arguments of the function, with those of every tool of its kind."""
+        """Return the model of the arguments: those of the function, and common ones such as `cursor`."""
         fields = dict[str, Any]()
         for name, one in inspect.signature(self.call, eval_str=True).parameters.items():
             if one.kind is one.VAR_KEYWORD:
@@ -236,7 +237,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
             REPOSITORY: (self.asks_hub, _REPOSITORY),
             "fresh": (self.takes_shown, _FRESH),
             "format": (not self.answer_types, _FORMAT),
-            # A write must not be repeated for its second page.
+            # A second page would repeat the write.
             "cursor": (not self.writes, _CURSOR),
         }
         fields |= {name: annotation for name, (is_taken, annotation) in more.items() if is_taken}
@@ -244,7 +245,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def takes_shown(self) -> bool:
-        """Check whether the function takes the entries that the session was shown."""
+        """Return whether the function takes the entries that the session has already seen."""
         return "shown" in inspect.signature(self.call).parameters
 
     @cached_property
@@ -256,13 +257,13 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def answer_types(self) -> Mapping[str, Any]:
-        """Return the types of the answer's fields where a contract fixes them."""
+        """Return the types of the answer's fields if a contract fixes them, otherwise an empty mapping."""
         answer = get_args(inspect.signature(self.call, eval_str=True).return_annotation)
         return get_type_hints(answer[1], include_extras=True) if answer and answer[0] == Facts else {}
 
     @cached_property
     def output_schema(self) -> Facts | None:
-        """Return the JSON Schema of the answer, which may have more keys; None for a text."""
+        """Return the JSON Schema of the answer, which may have further keys; None if the answer is text."""
         if not self.answer_types:
             return None
         types = self.answer_types.items()
@@ -270,11 +271,11 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         return {"type": "object", "properties": schemas}
 
     def listed(self) -> Facts:
-        """Return the tool as the protocol lists it."""
-        # These two hints have a meaning for tools that write alone.
+        """Return the JSON values of the tool in the protocol's list of tools."""
+        # These two hints are only defined for tools that write.
         writing = {"destructiveHint": False, "idempotentHint": False} if self.writes else {}
         return {
-            # Claude Code loads other tools only when its model searches for them, by such words.
+            # Claude Code loads other tools only when its model searches for them; the hint has words to find them by.
             "_meta": {"anthropic/alwaysLoad": True} if self.is_first else {"anthropic/searchHint": self.title.lower()},
             "annotations": {**writing, "openWorldHint": False, "readOnlyHint": not self.writes},
             "description": self.about,
@@ -285,9 +286,9 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         }
 
     def parse(self, sent: Mapping[str, Any]) -> Facts:
-        """Return the arguments by name; raises UsageError with one sentence for each fault.
+        """Parse the arguments of a client; raises UsageError with a message for each wrong argument.
 
-        Null counts as absent. If a required argument may be null, the tool itself answers a call without it.
+        Null counts as absent. If a required argument may be null, it may be absent, too, and the tool handles that.
         """
         fields = self._model.model_fields
         nullable = [name for name, one in fields.items() if type(None) in get_args(one.annotation)]
@@ -304,7 +305,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         return {name: getattr(parsed, name) for name in fields}
 
     def _fault(self, kind: str, name: str, error: Mapping[str, Any]) -> str:
-        """Return the sentence for an error of pydantic."""
+        """Return the message for an error of pydantic."""
         if kind == "extra_forbidden":
             listed = ", ".join(f"`{one}`" for one in self.input_schema["properties"]) or "none"
             return f"there is no parameter {short_json(name)}; it takes {listed}"
@@ -314,7 +315,10 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def without_memory(*echoed: str, **empty: Any) -> Callable[[str, str, Mapping[str, Any]], Facts]:
-    """Return a function for `fall_back`: some arguments as they came, and empty values of the answer."""
+    """Return a function for `Tool.fall_back`, which answers a call when the memory cannot be read.
+
+    The answer has the status and the message, repeats the arguments named in `echoed`, and has the values of `empty`.
+    """
 
     def answer(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
         asked = {name: arguments[name] for name in echoed}
@@ -324,7 +328,10 @@ def without_memory(*echoed: str, **empty: Any) -> Callable[[str, str, Mapping[st
 
 
 def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | ToolResult]], Tool]:
-    """Make a tool of a function, whose name and docstring are those of the tool; `options` are fields of `Tool`."""
+    """Return a decorator that makes a tool of a function.
+
+    The tool gets the name of the function, and its docstring as the description. `options` are fields of `Tool`.
+    """
 
     def make(call: Callable[..., Facts | ToolResult]) -> Tool:
         about = " ".join((inspect.getdoc(call) or "").split())
