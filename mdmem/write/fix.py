@@ -320,11 +320,14 @@ def find_new(
     def text(one: Finding) -> Hashable:
         return place(one), one.message
 
+    def folder(one: Finding) -> Hashable:
+        return one.code, origins.get(one.place.path, one.place.path).rpartition("/")[0]
+
     ours = _surplus((one for one in after if one.code != _UNTIL_ADDED), text, before)
     theirs = _surplus((one for one in before if one not in ended), text, after)
     found = _surplus(ours, place, theirs)
-    # A finding about a folder is reported at one of its files. After a rename it may be at another file.
-    return _surplus(found, lambda one: one.code, _surplus(theirs, place, ours)) if renames else found
+    # A finding about a folder is reported at one of its files. After a rename it may be at another file of the folder.
+    return _surplus(found, folder, _surplus(theirs, place, ours)) if renames else found
 
 
 def _surplus(

@@ -13,12 +13,12 @@ from test_cases import CASES, TODAY, facts_of
 from mdmem.checks.case import Case
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import CheckReport, run_checks
-from mdmem.model.finding import Finding, Severity
+from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.tree import Tree, TreeView, WorkingTree
 from mdmem.write.change_set import Change
-from mdmem.write.fix import FixResult, fix_all
+from mdmem.write.fix import FixResult, find_new, fix_all
 
 FIXED = "fixed.diff"
 FIXABLE = sorted({path.parent.parent.name for path in CASES.glob(f"*/*/{FIXED}")})
@@ -109,3 +109,10 @@ def test_other_checks_offer_no_fix() -> None:
     others = [case for case in sorted(CASES.glob("*/*")) if get_check(case.parent.name).code not in fixable]
     found = [(case, check(case, WorkingTree(case / "root"), (case.parent.name,))) for case in others]
     assert [(case.name, one.code) for case, report in found for one in report.findings if one.fix is not None] == []
+
+
+def test_renames_hide_no_new_finding_in_another_folder() -> None:
+    gone, new = Finding("missing-field", "a", Place("app/a/x.md")), Finding("missing-field", "b", Place("app/b/y.md"))
+    moved = [("app/a/x.md", "app/a/z.md")]
+    assert find_new([gone], [new], ended=(), renames=moved) == [new]
+    assert find_new([gone], [Finding("missing-field", "c", Place("app/a/v.md"))], ended=(), renames=moved) == []
