@@ -398,10 +398,10 @@ class Selection(Struct, frozen=True, dict=True):
         found = _NO_TERMS.union(*rules)
         return self.typed(term for term in weights if weights[term] and term not in found)
 
-    def unmatched_terms(self) -> tuple[str, ...]:
-        """Return the words of the question, as typed, that no entry of the scope contains."""
+    def unmatched_terms(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Return the words with a weight, as typed, that no entry of the scope contains."""
         found = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
-        return self.typed(term for term in self.answer.terms if term not in found) if self.answer else ()
+        return self.typed(term for term in weights if weights[term] and term not in found)
 
 
 def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
