@@ -89,8 +89,13 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
         gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
         return f"{text}{gap}{ours}".encode()
 
-    yield add_piece(base, NAME, "the tools of the server", lines, grow)
+    yield add_piece(base, NAME, f"changed {NAME}: it names the tools of the server", lines, grow)
     yield from point_to_agents(base, clients)
+
+
+def has_lines(content: bytes, lines: str) -> bool:
+    """Return whether AGENTS.md contains these lines, or instructions for the server."""
+    return lines.encode() in content.replace(b"\r\n", b"\n") or _MARK.encode() in content
 
 
 def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:

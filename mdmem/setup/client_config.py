@@ -241,8 +241,8 @@ def _why(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def add_piece(base: Path, below: str, what: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Add `piece` to a file by `grow`, and return a sentence about what was done.
+def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
+    """Add `piece` to a file by `grow`, and return a sentence about what was done; `done` if the file changed.
 
     `grow` returns the new content, or a reason why the file stays as it is.
     """
@@ -254,4 +254,4 @@ def add_piece(base: Path, below: str, what: str, piece: str, grow: Callable[[byt
     if isinstance(grown, str):
         return grown
     put(base / below, grown, is_new=before is None)
-    return f"wrote {below}" if before is None else f"added {what} to {below}"
+    return f"wrote {below}" if before is None else done

@@ -118,7 +118,7 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
         stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
         return stays + _replacement_advice(command, commands, piece)
 
-    yield add_piece(base, client.path, f"the server `{SERVER}`", piece, grow)
+    yield add_piece(base, client.path, f"added the server `{SERVER}` to {client.path}", piece, grow)
     if client.remark is not None:
         yield client.remark
 
@@ -273,7 +273,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     else:
         piece = grow_json(b"", _HOLDER, entries, is_listed=True, seed=client.seed).decode()
         grow = grow_hooks
-    yield add_piece(base, client.path, "the hooks of mdmem", piece, grow)
+    yield add_piece(base, client.path, f"added the hooks of mdmem to {client.path}", piece, grow)
     if client.remark is not None:
         yield client.remark
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines, point_to_agents
+from mdmem.setup.agents_file import COMMAND_LINES, WINGS_LINE, add_server_lines, has_lines, point_to_agents
 from mdmem.setup.clients import SERVER, hook_client, join_client
 from mdmem.setup.hooks import CONFIG, LOCAL_ENTRY, HookState, find_hooks, missing_install, put
 from mdmem.setup.installation import has_server, this_installation
@@ -221,7 +221,7 @@ def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "
     name = _shown(path, base)
     if path.exists():
         try:
-            has_it = not else_say or text.encode() in read_regular(path)
+            has_it = not else_say or has_lines(read_regular(path), text)
         except OSError:
             has_it = False
         return f"{name} {_STAYS}" + ("" if has_it else f"; {else_say}")

@@ -120,7 +120,7 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path
     assert ran.out.splitlines()[:3] == [
         "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
-        "added the tools of the server to AGENTS.md",
+        "changed AGENTS.md: it names the tools of the server",
     ]
     assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
     assert (folder / "AGENTS.md").read_text().count("Before you change code") == 1
@@ -230,7 +230,7 @@ def test_what_was_exported_is_no_word_of_somebody(tmp_path: Path, capsys: Captur
     exported = (folder / "AGENTS.md").read_text()
     assert "`mdmem retrieve --path FILE`" in exported
     ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
-    assert "added the tools of the server to AGENTS.md" in ran.out
+    assert "changed AGENTS.md: it names the tools of the server" in ran.out
     assert (folder / "AGENTS.md").read_text().startswith(f"{exported}\nBefore you change code")
     assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
 
@@ -296,3 +296,12 @@ def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, capsys:
     ran = run_here(capsys, "init", "../there", "--client", "generic", cwd=folder)
     assert "no client is set up; run this where the memory is\n" in ran.out
     assert list(folder.iterdir()) == []
+
+
+def test_plain_init_adds_nothing_to_the_lines_for_the_server(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "--client", "claude-code", cwd=folder)
+    commit_all(folder)
+    said = run_here(capsys, "init", cwd=folder).out
+    assert "AGENTS.md is there and stays as it is\n" in said
+    assert "add this to it" not in said

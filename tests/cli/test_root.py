@@ -127,3 +127,13 @@ def test_settings_in_conflict_do_not_make_one_root_several(tmp_path: Path, capsy
     assert run_here(capsys, "list", cwd=folder).err.startswith("mdmem: mdmem.toml cannot be read: ")
     ran = run_here(capsys, "retrieve", "--format", "json", cwd=folder)
     assert [problem["path"] for problem in json.loads(ran.out)["problems"]] == ["mdmem.toml"]
+
+
+def test_memory_without_git_is_named_by_the_error(tmp_path: Path, capsys: Capture) -> None:
+    run_here(capsys, "init", cwd=tmp_path)
+    ran = run_here(capsys, "check", cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.endswith("; there is one in memory/: add `--root memory`, or type `git init`\n")
+    assert run_here(capsys, "check", "--root", "memory", cwd=tmp_path).code == 0
+    git(tmp_path, "init", "-q")
+    assert run_here(capsys, "check", cwd=tmp_path).code == 0
