@@ -74,7 +74,7 @@ def created(entry: Entry) -> datetime:
 
 
 class Memory(Struct, frozen=True):
-    """One memory to compile a pack from, the team's or the caller's own, with the answer that was found in it."""
+    """A memory to build a context pack from (the team's or the caller's own), with its answer to the query."""
 
     reading: Reading
     scope: Scope

@@ -18,10 +18,10 @@ _READ = 3
 
 
 def weights_of(terms: Iterable[str], matched: Iterable[frozenset[str]], total: int) -> dict[str, float]:
-    """Return a weight for each term, which is higher the fewer of the `total` entries contain the term.
+    """Return a weight for each term; rare terms have a high weight.
 
-    `matched` are the terms that each matching entry contains. The weight is log(1 + N / n), with n = 1/2 for a term
-    that no entry contains. General words have the weight 0.
+    `total` is the number of entries, and `matched` has the terms that each matching entry contains. The weight is
+    log(1 + N / n), with n = 1/2 for a term that no entry contains. General words have the weight 0.
     """
     counts: Counter[str] = Counter()
     for some, times in Counter(matched).items():

@@ -56,9 +56,9 @@ def excerpt(
     """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and stated fields.
 
     `weights` are the terms of the question with their rarity. The decision is the section that states it, or else the
-    first prose. Passages do not come from sections such as context, alternatives and references, unless only those
-    contain a term; with `searches_all`, also if a passage there contains more of the terms than all others. In these
-    cases the heading is quoted before the passage.
+    first prose. Passages from background sections, such as context, alternatives and references, are used only if no
+    other section contains a term. With `searches_all`, they are also used if such a passage contains more terms than
+    all others. The heading of the section is quoted before such a passage.
     """
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
@@ -74,7 +74,7 @@ def excerpt(
 
 
 def _updates(body: str) -> list[str]:
-    """Return the last paragraph with a label such as `Update 2021:`, shortened, as a list of at most one."""
+    """Return the last paragraph that starts with a label such as `Update 2021:`, shortened, or an empty list."""
     found = [without_targets(" ".join(one[0].split())) for one in _UPDATE.finditer(body)]
     # A heading or a label alone is no update.
     return [cut_at_word(text, SENTENCE) for text in found if re.search(r"\w \w+ \w+ \w", text)][-1:]
@@ -95,7 +95,10 @@ def rule_of(body: str) -> str:
 # Cached, since an excerpt of the same body is tried in several sizes.
 @lru_cache(maxsize=32)
 def _lead(body: str) -> list[Sentence]:
-    """Return the sentences of the section that states the decision, else of the first one that is no background."""
+    """Return the sentences of the section that states the decision, or else of the first section with prose.
+
+    Background sections, such as context or alternatives, are used only if there is no other section.
+    """
     sections = sections_of(body)
     for group in (decision_sections(sections), without_asides(sections), sections):
         for section in group:
@@ -106,7 +109,7 @@ def _lead(body: str) -> list[Sentence]:
 
 
 def _first(body: str, lead: Sequence[Sentence], limit: int) -> str:
-    """Return the first sentences of the lead that fit, or the start of the first one."""
+    """Return the first sentences of the lead that fit, or the start of the first sentence if none fits."""
     if fit := _fitting(lead, limit):
         return said(fit)
     text = lead[0].text if lead else " ".join(without_comments(body).split())

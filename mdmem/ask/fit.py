@@ -356,5 +356,5 @@ class _Fitting(Struct, dict=True):
 
 
 def without_repeats(items: Iterable[Item], known: Mapping[str, object]) -> tuple[Item, ...]:
-    """Return the items of a short answer without those that the call has shown and that do not match by words."""
+    """Remove items from a short answer that an earlier answer of the call shows and that do not match by words."""
     return tuple(one for one in items if not (one.form is Form.GIVEN and not one.score and one.address in known))

@@ -104,7 +104,7 @@ class Mentions(Struct, frozen=True):
             yield Mention(f"{MENTIONED} no newer entry", "")
 
     def _names(self, other: Entry, entry: Entry) -> bool:
-        """Return whether the text of an entry names another in any way, also in a list or a table of numbers."""
+        """Return whether the body of `other` mentions `entry` in any way, even in a list or table of numbers."""
         pattern = mention_pattern(entry, is_near=other.room == entry.room)
         return pattern.search(self._catalog.body(other.address)) is not None
 

@@ -151,8 +151,8 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
 def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
     """Return the sections of a plan in order, and the titles of the sections over the limit.
 
-    Required sections are included at any depth. If the outline has one with the same title, it keeps its place. A
-    custom text with required sections has only these.
+    Required sections are included at any depth. A required section with the title of a default section takes its place.
+    A custom text with required sections has only these.
     """
     required = {title.casefold(): (title, prompt) for title, prompt in map(_titled, request.required_sections)}
     outline = () if request.output_type is OutputType.CUSTOM and required else _OUTLINES[request.output_type]

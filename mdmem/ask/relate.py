@@ -65,7 +65,10 @@ def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> I
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
-    """Yield the reasons to confirm an entry before relying on it; `status` takes the day into account (expiry)."""
+    """Yield the reasons to confirm an entry before relying on it.
+
+    `status` is the status of the entry today, so that an expired entry is under review.
+    """
     if entry.address in catalog.lineage.contradictory:
         yield "contradictory: it supersedes what supersedes it"
     if status is Status.UNDER_REVIEW:

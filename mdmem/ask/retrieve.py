@@ -55,7 +55,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def view(self) -> View:
-        """Return two versions of the memory: the entries that apply, and the files of the checkout."""
+        """Return a view of the memory with two versions: `effective` entries, which apply, and the `checkout`."""
         return view_of(self.workspace)
 
     def retrieve(self, scope: Scope, question: Question) -> Answer:
@@ -314,8 +314,8 @@ def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> Answer
 
 
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
-    """Return the question with code paths added.
+    """Return the question with code paths added, which are converted to paths from the repository's top.
 
-    The given paths start at the working directory or at the repository's top; the result has them from the top.
+    Given paths may be relative to the working directory or to the top.
     """
     return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))

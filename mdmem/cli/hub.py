@@ -88,7 +88,7 @@ def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
 
 @_command("push", _REPOSITORY, *_COMMIT)
 def push_command(given: Globals, *, dsn: str | None, form: str, **options: Any) -> int:
-    """Send what a commit changed since the last push. Uncommitted changes are never sent.
+    """Send the changes of a commit since the last push. Uncommitted changes are never sent.
 
     For CI, after a merge to the default branch. A push is sent whole or not at all, and never brings an older commit.
     Exit code 3 if a pinned wing is not fetched: all the rest was sent.
@@ -165,9 +165,10 @@ def _is_placed(argument: str) -> bool:
 def who_command(
     given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str
 ) -> int:
-    """Show the owners and dependents of an entry.
+    """Show the owners of an entry, and the entries of all repositories that depend on it.
 
-    They are of all repositories. For WORDS it shows the best three entries."""
+    For WORDS, it shows the three best entries.
+    """
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
     print_result(form, rendered.who_json(report), rendered.who_text(report, ink=given.ink()))

@@ -115,8 +115,8 @@ _MOST_BYTES = 16 * 1024 * 1024
 def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
     """Read an event of CLIENT from standard input and print context for its model, in the client's form.
 
-    At the start of a session these are the rules that always apply, at an edit those for the file, each rule once. On
-    any error nothing is printed, and the exit code is 0.
+    At the start of a session, it prints the rules that always apply. At an edit, it prints the rules for the file, each
+    rule once in a session. On any error, nothing is printed, and the exit code is 0.
     """
     if unlimited:
         _answer_event(given, client)

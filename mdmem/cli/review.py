@@ -89,10 +89,10 @@ def diff_command(given: Globals, form: str, *, skips_check: bool, exit_code: boo
 @write_options
 @global_options
 def resolve_command(given: Globals, address: str | None, form: str, **options: Any) -> int:
-    """List the conflicts that a merge left, with their choices; with an option, resolve the one of ADDRESS.
+    """List the conflicts after a merge, with their choices; with an option, resolve the conflict of ADDRESS.
 
-    Conflicts are files that git could not merge, in a merge, a rebase or a cherry-pick, and entries that two others
-    supersede. In a rebase `ours` is the branch that you rebase onto, `theirs` your own commit.
+    A conflict is a file that git could not merge, in a merge, a rebase or a cherry-pick, or an entry that two others
+    supersede. In a rebase, `ours` is the branch that you rebase onto, and `theirs` is your own commit.
     Exit code 1: there are conflicts.
     """
     wanted, workspace = write_options_from(options), open_workspace(given)

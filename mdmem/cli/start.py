@@ -203,11 +203,11 @@ def hooks_command(_: Globals) -> None:
 def install(given: Globals, *, driver_only: bool) -> int:
     """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
 
-    A hook of somebody else stays as it is: the output has the line to add, and nothing is written (exit code 2).
-    The hooks call the mdmem that wrote them, else the one on the PATH. Hooks in the work tree, which others share by
-    a commit, only call the one on the PATH.
-    The merge driver merges entries key by key where git would see a conflict. It is set up in git's own folder, for
-    this repository only.
+    A hook that another tool wrote is not changed. In that case nothing is written (exit code 2), and the output has the
+    line to add to the hook. The hooks call the mdmem that wrote them, or else the mdmem on the PATH. Hooks in the work
+    tree, which are shared by a commit, only call the mdmem on the PATH.
+    The merge driver merges entries key by key, so that git reports fewer conflicts. It is set up in the folder `.git`,
+    for this repository only.
     """
     repository = _repository(given)
     steps = () if driver_only else install_hooks(repository)

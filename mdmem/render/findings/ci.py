@@ -185,7 +185,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def _details(title: str, lines: Sequence[str], *, limit: int) -> list[str]:
-    """Return a collapsible block in a list; an empty list if there is no line or no line fits the limit."""
+    """Return a list with a collapsible block, or an empty list if there is no line or no line fits the limit."""
     start, end = f"<details><summary>{title}</summary>\n\n", "\n\n</details>"
     inner = fit_lines(lines, limit - len(start) - len(end) - 2, _CUT)
     return [f"{start}{inner}{end}"] if inner else []
