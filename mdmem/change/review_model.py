@@ -84,6 +84,19 @@ class Belief(Struct, frozen=True):
     was_there: frozenset[str] = frozenset()
 
 
+class Proposed(Struct, frozen=True):
+    """A new effect that a draft would have if it became active. `says` is the field of the draft that links to `on`.
+
+    `opening` is the first sentence of the draft.
+    """
+
+    entry: Ref
+    says: str
+    on: Ref
+    reason: str | None = None
+    opening: str = ""
+
+
 class Rewording(Struct, frozen=True, kw_only=True):
     """An entry with a new title or body, or a new value in a field that changes what the rule requires.
 
@@ -205,6 +218,7 @@ class ReviewReport(Struct, frozen=True, kw_only=True):
     counts: Counts = field(default_factory=Counts)
     transitions: tuple[Transition, ...] = ()
     bearings: tuple[RelationChange, ...] = ()
+    proposed: tuple[Proposed, ...] = ()
     beliefs: tuple[Belief, ...] = ()
     rewordings: tuple[Rewording, ...] = ()
     edits: tuple[FieldEdit, ...] = ()

@@ -19,6 +19,7 @@ from mdmem.change.review_model import (
     Dependent,
     FieldChange,
     FieldEdit,
+    Proposed,
     Ref,
     RelationChange,
     Rewording,
@@ -27,6 +28,7 @@ from mdmem.change.review_model import (
     Unread,
 )
 from mdmem.markdown.parse import rationale_span, without_code
+from mdmem.markdown.sentences import sentences_in
 from mdmem.model.entry import Entry, EntryType, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
@@ -40,6 +42,7 @@ _LONGEST_REASON = 300
 _ILLEGAL = ("illegal-transition", "deleted-in-force")
 _STATUS_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
 _FILES_NAMED = 5
+_PROPOSING_FIELDS = ("supersedes", "amends", "overrides")
 _REFERRING_FIELDS = ("amends", "overrides", "conflicts_with", "see", "produced")
 
 
@@ -86,6 +89,27 @@ def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
         (comparison.after.ref(one) for one in comparison.begun if one not in replacing), key=lambda ref: ref.rank
     )
     return (*ended, *(Belief(None, (ref,), _reason(comparison, ref.address)) for ref in new))
+
+
+def find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
+    """Return what the drafts of a change would supersede, amend or override. Sort by authority."""
+    moved, after = comparison.moved, comparison.after
+    before = {(moved(new), says, moved(old)) for new, says, old in _proposals(comparison.before.catalog)}
+    found = []
+    for address, says, old in _proposals(after.catalog):
+        if (address, says, old) not in before and old in after.catalog.entries:
+            document = comparison.documents.get(address)
+            body = document.body if document is not None else ""
+            opening = next((one.text for one in sentences_in(body, 0, len(body))), "")
+            reason = _reason(comparison, address)
+            found.append(Proposed(after.ref(address), says, after.ref(old), reason, _shortened(opening)))
+    return tuple(sorted(found, key=lambda one: (one.entry.rank, _PROPOSING_FIELDS.index(one.says), one.on.rank)))
+
+
+def _proposals(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
+    for address, entry in catalog.entries.items():
+        if entry.status is Status.DRAFT:
+            yield from ((address, name, old) for name in _PROPOSING_FIELDS for old in entry.links(name))
 
 
 def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:

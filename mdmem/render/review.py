@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Literal
 
 import msgspec
@@ -30,6 +31,7 @@ from mdmem.change.review_model import (
     Span,
     Transition,
 )
+from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump, record_json
@@ -53,6 +55,7 @@ _MOST_WORDS = 600
 _MOST_LINES = 100
 # The most moves, or reformatted files, in one line.
 _MOST_IN_LINE = 10
+_WOULD = {"supersedes": "supersede", "amends": "amend", "overrides": "override"}
 # The first entries of an answer are shown even if they are in the answers before and after the change.
 _FIRST = 5
 
@@ -189,7 +192,8 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
     is_merge = review.merging is None or review.merging.is_merge
     found: tuple[tuple[str, Iterable[Line]], ...] = (
         ("Cannot be read", writer.unread()),
-        ("Rules before → after", _flat(map(writer.belief, review.beliefs))),
+        ("Proposed", writer.proposed()),
+        ("Rules before → after", _flat(writer.belief(one) for one in review.beliefs if not _is_of_notes(one))),
         ("Findings after the merge" if is_merge else "New findings", writer.merging()),
         (
             "Changed text of current rules and decisions",
@@ -199,6 +203,7 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
             "Status and relations",
             writer.listed((*map(writer.transition, review.transitions), *map(writer.relation, review.bearings))),
         ),
+        ("Notes before → after", _flat(writer.belief(one) for one in review.beliefs if _is_of_notes(one))),
         ("Other changed texts", _flat(writer.rewording(one) for one in review.rewordings if not one.is_frozen)),
         ("References to entries that are no longer current", writer.listed(map(writer.dependent, review.dependents))),
         ("Contradictions", writer.listed(map(writer.contradiction, review.contradictions))),
@@ -209,6 +214,11 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
     )
     listed = (ReviewSection(title, tuple(lines)) for title, lines in found)
     return [section for section in listed if section.lines]
+
+
+def _is_of_notes(belief: Belief) -> bool:
+    refs = (*filter(None, (belief.before,)), *belief.after)
+    return all(ref.type is EntryType.NOTE for ref in refs)
 
 
 def _flat(parts: Iterable[Iterator[Line]]) -> Iterator[Line]:
@@ -259,6 +269,15 @@ class _Writer(Struct, frozen=True):
             yield 0, text
         if same:
             yield 0, self.mark("dim", f"{count(len(same), 'file')} on both sides; `mdmem check` shows why")
+
+    def proposed(self) -> Iterator[Line]:
+        """Yield what each draft would replace or change, with its first sentence below."""
+        for entry, group in groupby(self.review.proposed, key=lambda one: one.entry):
+            found = list(group)
+            effects = (f"{_WOULD[one.says]} {self.code(one.on.address)} “{self.quoted(one.on.title)}”" for one in found)
+            reason = f", because {self.quoted(found[0].reason)}" if found[0].reason else ""
+            yield 0, f"{self.mark('strong', 'draft ')}{self.entry(entry)} would {' and '.join(effects)}{reason}"
+            yield from ((1, self.quoted(found[0].opening)),) if found[0].opening else ()
 
     def belief(self, one: Belief) -> Iterator[Line]:
         reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
@@ -390,7 +409,7 @@ class _Writer(Struct, frozen=True):
         if not listed:
             text += "nothing matches"
         if not one.covered:
-            text += self.mark("dim", " (no current entry covers this)")
+            text += self.mark("dim", " (weak match)" if listed else " (no current entry covers this)")
         if one.problems:
             text += self.mark("strong", f" ({count(one.problems, 'file')} cannot be read and may apply)")
         return text

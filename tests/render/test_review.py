@@ -41,6 +41,24 @@ def test_text_of_a_supersession() -> None:
     )
 
 
+def test_draft_shows_what_it_would_replace_and_notes_are_no_rules() -> None:
+    old = {**OLD, "x": entry_text("The whole.\n", title="Whole"), "y": entry_text("Shared.\n", title="Shared")}
+    links = {"amends": ["app/rules/x"], "overrides": "app/rules/y"}
+    draft = successor("a", title="New rule", status="draft", **links).replace("words.", "words. And more.")
+    new = {**old, "b": draft, "n": entry_text("A fact.\n", type="note", title="Fact")}
+    blocks = text(reviewed(old, new)).split("\n\n")
+    assert blocks[1] == (
+        "Proposed\n"
+        "  draft decision app/rules/b “New rule” would supersede app/rules/a “Old rule” and amend app/rules/x “Whole” "
+        "and override app/rules/y “Shared”, because it was slow\n"
+        "    The new words."
+    )
+    assert blocks[-1] == "Notes before → after\n  new: note app/rules/n “Fact”"
+    assert not any(one.startswith("Rules before") for one in blocks)
+    assert "### Proposed\n\n- **draft** decision `app/rules/b`" in review_markdown(reviewed(old, new))
+    assert reviewed(new, new).proposed == ()
+
+
 def test_changed_words_are_marked_without_colour_and_stand_with_their_neighbours() -> None:
     after = RULE.replace("to the second", "to the minute")
     assert "… " not in text(reviewed({"a": RULE}, {"a": after}))
@@ -88,12 +106,7 @@ def test_merging_and_answers_are_told() -> None:
             "  merging b into main brings 1 new finding; 2 were there before\n"
             "  error app/rules/b.md:3 two-successors both claim it"
         ),
-        (
-            "Answers\n"
-            "  asked speed\n"
-            "    before: [-app/rules/a-]\n"
-            "    after: {+app/rules/b+} (no current entry covers this)"
-        ),
+        ("Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (weak match)"),
     ]
 
 
@@ -113,7 +126,7 @@ def test_json_has_every_part() -> None:
     told = json.loads(review_json(reviewed(OLD, NEW)))
     assert list(told) == [
         *("schema", "changed", "before", "after", "remarks", "unread", "counts", "transitions"),
-        *("bearings", "beliefs"),
+        *("bearings", "proposed", "beliefs"),
         *("rewordings", "edits", "dependents", "covered", "moves", "no_ops", "contradictions"),
         *("merging", "answers", "page_url"),
     ]
@@ -208,6 +221,7 @@ def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -
         "a": superseded("b", **fields),
         "b": successor("a", **fields),
         "c": entry_text(f"{words}\n", type="invariant", **fields),
+        "d": entry_text(f"{words}\n", status="draft", **fields | {"supersedes": ["app/rules/c"]}),
     }
     shown = review_markdown(reviewed(before, after))
     assert (shown.count(MARKER), len(shown) <= LIMIT) == (1, True)
