@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.ask.answer import Mention
 from mdmem.ask.excerpt import excerpt
 from mdmem.ask.limits import ABOUT, WHOLE
-from mdmem.ask.mentions import Mentions
+from mdmem.ask.mentions import Mentions, in_short
 from mdmem.ask.problems import problems_in
 from mdmem.ask.search import is_shown, passes
 from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
@@ -197,6 +197,9 @@ def show_about(
         for address in resolve_names(workspace, group, wings):
             found.append(_excerpt_of(checkout.catalog, address, weights, mentions, known.get(address, "")))
             known[address] = found[-1].note
+    if len(found) > 1:
+        # A reader of several entries looks for their own words: what only mentions one of them comes as ids.
+        found = [replace(one, mentions=in_short(one.mentions)) for one in found]
     return tuple(found)
 
 

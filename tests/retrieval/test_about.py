@@ -93,6 +93,11 @@ def test_newer_entries_that_mention_it_are_below(folder: Path, capsys: Capture) 
     assert out.splitlines()[1:] == ["  Orders are sent once.", f"  {line}"]
     stated = run_here(capsys, "show", "adr-0007", "--about", "orders", "--format", "json", cwd=folder).out
     assert json.loads(stated)["entries"][0]["beneath"][0]["address"] == "nav/architecture/later"
+    # Of several entries, what changes nothing is named by its id.
+    write_entry(root, "nav/architecture/other", "We keep ADR 7 in mind.\n", title="Pagers", created_at="2026-04-02")
+    run_here(capsys, "retrieve", "orders", cwd=folder)
+    several = run_here(capsys, "show", "adr-0007", "queue", "--about", "orders", cwd=folder).out
+    assert f"\n  {line}\n  mentioned by other\n" in several
 
 
 def test_long_entry_gives_about_a_kilobyte(folder: Path, capsys: Capture) -> None:
