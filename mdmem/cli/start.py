@@ -69,8 +69,8 @@ _CLIENTS = (
 def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> int:
     """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
 
-    Nothing that exists is changed; the output has the lines to add by hand. With --client the server `mdmem mcp` is
-    added to the client's file, and its tools to AGENTS.md, without a change to the rest.
+    Existing files are not changed; the output has the lines to add by hand. With --client, the server `mdmem mcp` is
+    added to the client's file, and its tools to AGENTS.md; the rest of these files stays as it is.
     """
     if options["client_hooks"] and not options["clients"]:
         raise click.UsageError("--hooks adds hooks to a client; name it with --client")

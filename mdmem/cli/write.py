@@ -292,7 +292,8 @@ def deprecate_command(given: Globals, address: str, reason: str, form: str, **op
 def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) -> int:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
-    TO is of the same kind. For an entry it may be short; a room with its slash keeps the entry-id.
+    TO is of the same kind as FROM. The new address of an entry may be short, or a room with a slash at the end, which
+    keeps the entry-id.
     """
     workspace, wing = open_workspace(given), new_wing_from(options)
     written = move(workspace, old, new, options=write_options_from(options), wing=wing)

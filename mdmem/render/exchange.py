@@ -137,7 +137,7 @@ def _statuses(rows: Sequence[ImportRow]) -> Iterator[str]:
 
 
 def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
-    """Return the folders from which and to which records were imported; for one record its file and address."""
+    """Return the source folders and the new folders of imported records; for one record its file and address."""
     # A dry run lists each record anyway.
     if report.written.is_dry or not rows:
         return ""
