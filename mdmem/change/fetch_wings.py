@@ -99,8 +99,12 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSetting
     for name in names:
         if name not in remote:
             listed = ", ".join(f"`{one}`" for one in remote)
-            hint = f"those that do are {listed}" if remote else "`[wings.NAME] git = ...` in mdmem.toml names one"
-            raise UsageError(f"no wing `{name}` lives in another repository; {hint}")
+            hint = (
+                f"the wings of other repositories are {listed}"
+                if remote
+                else "`[wings.NAME] git = ...` in mdmem.toml adds one"
+            )
+            raise UsageError(f"no wing `{name}` is in another repository; {hint}")
     return {name: one for name, one in remote.items() if not names or name in names}
 
 

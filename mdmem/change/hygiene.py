@@ -74,7 +74,9 @@ def run(
     """
     is_full = not pending_only and scope != "focus" and workspace.snapshot.is_working_tree
     if record and not is_full:
-        raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
+        raise UsageError(
+            "only a full run over files on disk can be recorded; leave out --record, or what narrows the run"
+        )
     _refuse_unknown_scope(scope)
     remarks: list[str] = []
     if pending_only:
@@ -164,7 +166,7 @@ def _with_pending(
         # Only a request for a project needs the catalog.
         wings = workspace.catalog.wings if pending and wing is not None else {}
         unresolved = tuple(one for one in pending if concerns(one, wings, project=wing, scope=scope))
-        remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
+        remarks += [f"{path} cannot be read; it may be a pending write" for path in torn]
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
     return replace(report, project_id=wing, scope=scope, unresolved=unresolved, blocked=blocked, remarks=tuple(remarks))

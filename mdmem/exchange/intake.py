@@ -77,7 +77,7 @@ class _Places:
             room = source.room
         name = well_formed("entry", record.name)
         if name is None:
-            raise UnfitError("has a name that makes no entry-id; rename it")
+            raise UnfitError("has a name from which no entry-id can be made; rename it")
         address = f"{wing}/{room}/{name}"
         other = self._given.get(address.lower())
         if other is not None and "/" not in (self._place or "") and not record.part:

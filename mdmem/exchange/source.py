@@ -110,7 +110,7 @@ def read_bytes(base: Path, path: str) -> bytes:
     if not path.isprintable():
         raise UnfitError("has a name that is not UTF-8, or not visible; rename it")
     if leads_away(base, path):
-        raise UnfitError("is a symbolic link, or behind one; name its target")
+        raise UnfitError("is a symbolic link, or behind one; give the path of its target")
     try:
         return read_regular(base / path, follow=False)
     except OSError as error:

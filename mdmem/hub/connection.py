@@ -228,7 +228,7 @@ def _require_own(cursor: Any) -> None:
     owner, caller, may_create, database = one_row(cursor.execute(asked, (SCHEMA,)))
     if owner is None and not may_create:
         line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
-        raise HubError(f"this role may make no schema in this database; its owner types `{line}`")
+        raise HubError(f"this role may not create a schema in this database; its owner types `{line}`")
     if owner not in (None, caller):
         raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
 
@@ -284,11 +284,11 @@ def _error_of(psycopg: Any, error: Any) -> HubError | HubRaceError:
     return HubError(f"the hub refuses: {words}")
 
 
-_AGAIN = "nothing was done by half, and what was done is not done twice: try again"
+_AGAIN = "the hub has all of a change or none of it, and a second attempt does not repeat a change: try again"
 _SENTENCES: dict[str | None, str] = {
-    "53100": f"the hub's server has no room left on its disk; {_AGAIN} when it has",
+    "53100": f"the hub's server has no space left on its disk; {_AGAIN} when it has",
     "53200": f"the hub's server has no memory left; {_AGAIN} later",
-    "57014": f"the hub's server took longer than it may; {_AGAIN}, or look at what else it does",
+    "57014": f"the hub's server took longer than its time limit; {_AGAIN}, or look at what else it does",
     "57P01": f"the hub's server ended the connection, or did not answer in time; {_AGAIN}",
     "25006": "the hub's server only answers questions, as a replica does; write to its primary",
     "42501": FORBIDDEN,

@@ -99,7 +99,7 @@ def require_owner(cursor: Any, does: str) -> None:
     mdmem cannot grant these rights to anybody else.
     """
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
-        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect as one")
+        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect with such a role")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:

@@ -148,7 +148,9 @@ class _Comparison:
             if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
                 yield _finding("wing-missing", name, "the hub does not have this wing as it is pinned, or not at all")
             elif had[4] != FORMAT:
-                yield _finding("other-format", name, "another mdmem sent it", "`mdmem hub push` sends it again")
+                yield _finding(
+                    "other-format", name, "another version of mdmem sent it", "`mdmem hub push` sends it again"
+                )
             else:
                 yield from self._wing(wing, had[0], had[5:])
         awaited = {one.name for one in self._contents.missing}

@@ -234,7 +234,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Status,
         Kind.STATUS,
         Field(
-            "its state; a draft binds nobody",
+            "its state; a draft has no effect yet",
             "active",
             set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`; "
             "an agent only drafts rules, as `[governance]` says",

@@ -38,7 +38,7 @@ def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], un
         lines.append(f"  {visible(one.error)}")
     for stopped in blocked:
         lines += [f"{stopped.id[:ID_LENGTH]}  {visible(stopped_save(stopped))}", f"  {RESOLVING}"]
-    lines += [f"{path} cannot be read; it may have been a write" for path in unreadable]
+    lines += [f"{path} cannot be read; it may be a pending write" for path in unreadable]
     return "\n".join(lines)
 
 

@@ -139,7 +139,7 @@ def grow_json(
     for key, value in seed.items():
         text = text if key in before else _insert(text, (), key, value)
     if _parsed(text)[0] != {**seed, **before, holder: {**held, **members}}:
-        raise MisfitError("the result does not read as it should")
+        raise MisfitError("the result would not parse to the expected value")
     return (bom + text).encode()
 
 
@@ -158,9 +158,9 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     try:
         after = read_toml(grown)
     except MisfitError as error:
-        raise MisfitError(f"no table can be added to `{holder}` in its form") from error
+        raise MisfitError(f"no table can be added to `{holder}` in the form in which it is written") from error
     if after != before | {holder: {**held, name: dict(server)}}:
-        raise MisfitError("the result does not read as it should")
+        raise MisfitError("the result would not parse to the expected value")
     return grown
 
 

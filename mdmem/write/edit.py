@@ -26,22 +26,22 @@ from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 _MARK = "# mdmem: "
-_REMOVED = "these lines are taken out again"
+_REMOVED = "these lines are removed again"
 
 
 def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
     """Return the comment lines that show errors in the editor. Line numbers include these comment lines."""
     count = len(findings) + 2
     several, them = ("s", "them") if len(findings) > 1 else ("", "it")
-    head = f"{len(findings)} error{several}; fix {them}, or close this unchanged to give up"
+    head = f"{len(findings)} error{several}; fix {them}, or close the file without changes to cancel"
     lines = (f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings)
     return _notes([head, *lines, _REMOVED], content)
 
 
 def notes_on_refusal(sentence: str, content: bytes) -> tuple[bytes, ...]:
     """Return the comment lines that show in the editor why a text was refused."""
-    head = "nothing is written yet; fix it, or close this unchanged to give up"
-    return _notes([head, sentence, f"{_REMOVED}, and no line number counts them"], content)
+    head = "nothing is written yet; fix it, or close the file without changes to cancel"
+    return _notes([head, sentence, f"{_REMOVED}, and line numbers do not count them"], content)
 
 
 def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
@@ -90,7 +90,7 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
     """Return the entry with a name, and its bytes. The entry may be one that cannot be parsed."""
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
-        raise UsageError(f"{plain}.md is not an entry; change it with a tool of yours, then run `mdmem check`")
+        raise UsageError(f"{plain}.md is not an entry; edit it with your own editor, then run `mdmem check`")
     address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_name(workspace, name)
     refuse_remote(workspace, address.split("/", 1)[0])
     content = workspace.bytes_of(f"{address}.md")
@@ -191,7 +191,7 @@ def set_applies_to(
         meant = {address: one for address, one in found.items() if one}
         rest = len(addresses) - len(meant)
         stay = "entries stay" if rest > 1 else "entry stays"
-        why = "no rule, deprecated, with `applies_to`, or without a word of the project's files"
+        why = "not a rule, deprecated, already with `applies_to`, or without a mention of the project's files"
         return ChangeSet(
             tuple(patched(fresh.catalog, entries[one].path, {"applies_to": meant[one]}) for one in meant),
             actions=tuple(WriteAction(Verb.EDIT, one) for one in meant),

@@ -28,11 +28,11 @@ def plan_verification(
     """
     day = at or today
     if day > today:
-        raise UsageError(f"{day} lies ahead; --at takes the day on which it was verified")
+        raise UsageError(f"{day} is in the future; --at takes the day on which the entry was verified")
     valid = (Status.ACTIVE, Status.UNDER_REVIEW)
     current = [one for one in rooms if catalog.entries[one].status in valid and catalog.lineage.is_current(one)]
     if not (addresses or current):
-        raise UsageError(f"no entry is current there: {join_addresses(rooms)}")
+        raise UsageError(f"none of these entries is current: {join_addresses(rooms)}")
     change_set = _confirmed(catalog, list(dict.fromkeys((*addresses, *current))), at=day)
     drafts = [one for one in rooms if catalog.entries[one].status is Status.DRAFT]
     others = [one for one in rooms if one not in drafts and one not in current]

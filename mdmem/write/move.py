@@ -167,9 +167,9 @@ def _edited(path: str, before: bytes, edits: Sequence[Edit]) -> bytes:
 def _remarks(moving: MoveFix) -> Iterator[str]:
     catalog = moving.case.catalog
     for path in moving.unreadable:
-        yield f"{path} cannot be read and may name what moved; `mdmem check {path}` says why"
+        yield f"{path} cannot be read, and may have links to the old place; `mdmem check {path}` says why"
     for path in sorted(catalog.broken.keys() & moving.moves.keys()):
-        yield f"{moving.moves[path]} moved and cannot be read: look at its own links"
+        yield f"{moving.moves[path]} was moved but cannot be read: check the links in it"
     for old, new in moving.wings.items():
         if catalog.wings[old].project_id is None and catalog.wings[old].has_manifest:
             yield f"clients that know it as `{old}` need `project_id: {old}` in {new}/README.md"

@@ -360,7 +360,7 @@ def _plan_entity(saving: Saving) -> PlannedSave:
         status=SaveStatus.SAVED, artifact_id=known.address, message=f"{known.address} is brought up to date"
     )
     if after == document.data:
-        return PlannedSave(replace(result, message=f"{known.address} says so already; nothing was written"))
+        return PlannedSave(replace(result, message=f"{known.address} already says this; nothing was written"))
     change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
     return PlannedSave(result, ChangeSet((change,), actions=(action,), agent=saving.request.text("agent")))
 

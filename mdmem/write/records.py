@@ -219,7 +219,7 @@ def plain_text(name: str, value: object) -> str:
         raise UsageError(f"`{name}` must be a text")
     text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if found := _HIDDEN.search(text):
-        raise UsageError(f"`{name}` contains the character U+{ord(found[0]):04X}, which does not show; leave it out")
+        raise UsageError(f"`{name}` contains the character U+{ord(found[0]):04X}, which is invisible; remove it")
     return text
 
 

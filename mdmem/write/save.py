@@ -106,7 +106,7 @@ class Saver:
             self._try_some(one for one in waiting if one.id != request.ledger_id)
             for record in waiting:
                 if record.id == request.ledger_id:
-                    message = "the same write waits already, and another process is trying it at this moment"
+                    message = "the same write is waiting already, and another process is trying it now"
                     busy = SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
                     return self._try_again(record, request.token) or busy
         return self._run(request)
@@ -140,7 +140,7 @@ class Saver:
             one = self.get(prefix)
             if isinstance(one, Blocked):
                 hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
-                raise UsageError(f"{one.id[:12]} did not fail: {one.candidate} is similar; {hint}")
+                raise UsageError(f"{one.id[:12]} did not fail: the similar entry {one.candidate} stopped it; {hint}")
             found = (one,)
         tried = ((record, self._try_again(record)) for record in _sessions_first(found))
         return [(record, result) for record, result in tried if result is not None]
@@ -153,7 +153,7 @@ class Saver:
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
-            raise UsageError(f"`{prefix}` means {len(found)} writes; write more of the id")
+            raise UsageError(f"`{prefix}` means {len(found)} writes; give more characters of the id")
         if not found:
             raise NotFoundError(f"no write `{prefix}` waits; `mdmem save --waiting` lists them")
         return found[0]
@@ -166,7 +166,7 @@ class Saver:
             return record
         with self.ledger.claim(record.id) as claimed:
             if claimed is None:
-                raise UsageError(f"{record.id[:12]} is being tried again at this moment")
+                raise UsageError(f"{record.id[:12]} is being tried again now")
             self.ledger.done(record.id)
         return record
 
@@ -207,7 +207,7 @@ class Saver:
 
     def _run(self, request: SaveRequest) -> SaveResult:
         """Try to save a request. Keep the request in the ledger if it fails for a temporary reason."""
-        error: Exception = LostRaceError("others write all the time")
+        error: Exception = LostRaceError("other processes keep writing to the memory")
         for _ in range(_ATTEMPTS):
             try:
                 return self._attempt(request)
@@ -283,7 +283,7 @@ class Saver:
         if address is not None:
             request.arguments[PRODUCED_BY] = address
         elif any(one.id == session and not one.refused for one in self.ledger.pending()):
-            raise EnvironmentFaultError("its session waits, too")
+            raise EnvironmentFaultError("the session of this record is not saved yet")
 
     def _stopped(self, saving: Saving, planned: PlannedSave) -> SaveResult:
         """Return the answer if nothing is written. If a similar entry stopped the save, store that in the ledger."""
@@ -345,7 +345,7 @@ def _refuse_busy_repository(workspace: Workspace) -> None:
     repository = workspace.location.repository
     operation = state_of(repository) if workspace.settings.commit and repository is not None else None
     if operation is not None:
-        raise BusyError(f"a {operation} is going on in the repository; what is written now could not be committed")
+        raise BusyError(f"a {operation} is in progress in the repository, so a write could not be committed")
 
 
 def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:

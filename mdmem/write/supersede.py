@@ -62,7 +62,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
         )
     if new.address in lineage.successors:
         heads = join_addresses(lineage.heads(new.address) or lineage.successors[new.address])
-        raise UsageError(f"{new.address} is superseded itself; name {heads}")
+        raise UsageError(f"{new.address} is itself superseded; use {heads}")
     if old.status is new.status is Status.DRAFT:
         choice = f"`mdmem edit {old.address}`, or `mdmem deprecate {old.address} --reason TEXT`"
         raise UsageError(f"{old.address} is a draft, and a draft supersedes only current entries; {choice}")
@@ -81,7 +81,7 @@ def _refuse_across_wings(catalog: Catalog, old: Entry, new: Entry) -> None:
     if other.is_shared and not own.is_shared:
         help_ = f"write `overrides: {old.address}` with a `reason` in {new.address}"
         raise UsageError(f"{old.address} applies to other projects, too, so {own.name} overrides it; {help_}")
-    raise UsageError(f"{old.address} is of another wing; supersede it from within {other.name}, or from a shared wing")
+    raise UsageError(f"{old.address} is in another wing; supersede it from within {other.name}, or from a shared wing")
 
 
 def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> None:
@@ -130,7 +130,7 @@ def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, t
     values: dict[str, Value] = {"supersedes": links, **({} if given else {"reason": why})}
     remarks = []
     if given and given != why:
-        remarks.append(f"{new.address} keeps the reason that it gives: {new.reason or 'one that cannot be read'}")
+        remarks.append(f"{new.address} keeps its own reason: {new.reason or 'one that cannot be read'}")
     if passed := [link for link in written_links(document, "supersedes") if link not in links]:
         remarks.append(f"{new.address} no longer lists {join_addresses(passed)}, which {old.address} replaced")
     change = patched(catalog, new.path, values)
@@ -242,7 +242,7 @@ def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reas
     document = parse_document(document.path, _linked(catalog, document, address, why))
     entry = interpret(document).entry
     if entry is None:
-        raise UsageError(f"{new} cannot be read with `supersedes` in it; write it there yourself")
+        raise UsageError(f"{new} cannot be parsed after `supersedes` is added; add it yourself")
     links = dict.fromkeys(full_address(one, new, catalog.addresses) for one in written_links(document, "supersedes"))
     olds = [catalog.entries[link] for link in links if link is not None and link in catalog.entries]
     for old in olds:

@@ -41,6 +41,6 @@ def test_no_more_lines_go_than_there_were_notes() -> None:
 def test_notes_count_the_lines_below_them() -> None:
     findings = [Finding("a", "one", Place("w/r/e.md", 3), "do"), Finding("b", "two\nlines", Place("w/r/e.md", 1), "so")]
     assert b"".join(notes_on(findings, b"---\r\n")).decode() == (
-        "# mdmem: 2 errors; fix them, or close this unchanged to give up\r\n"
-        "# mdmem: line 7: one; do\r\n# mdmem: line 5: two lines; so\r\n# mdmem: these lines are taken out again\r\n"
+        "# mdmem: 2 errors; fix them, or close the file without changes to cancel\r\n"
+        "# mdmem: line 7: one; do\r\n# mdmem: line 5: two lines; so\r\n# mdmem: these lines are removed again\r\n"
     )

@@ -34,7 +34,7 @@ def test_reason_that_the_newer_entry_gives_is_kept_and_said(tmp_path: Path) -> N
     write_entry(root, NEW, reason="it was slow")
     intent = superseding(root)
     assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
-    assert intent.remarks == (f"{NEW} keeps the reason that it gives: it was slow",)
+    assert intent.remarks == (f"{NEW} keeps its own reason: it was slow",)
     unsaid = plan_supersession(open_root(root).whole_catalog, OLD, by=NEW, reason="", today=TODAY)
     assert (unsaid.reason, unsaid.remarks) == ("it was slow", ())
 
@@ -106,7 +106,7 @@ TAKEN = {OLD: {**ENDED, "superseded_by": FIRST}}
             {NEW: {"superseded_by": FIRST}, FIRST: {"supersedes": NEW}},
             OLD,
             NEW,
-            f"{NEW} is superseded itself; name {FIRST}",
+            f"{NEW} is itself superseded; use {FIRST}",
         ),
         ({}, RULE, NEW, f"a decision would take the place of the invariant {RULE}; make it one, or"),
         (
@@ -147,7 +147,7 @@ def test_draft_that_was_forestalled_gets_in_line(tmp_path: Path) -> None:
     ("kind", "sentence"),
     [
         ("shared", f"so nav overrides it; write `overrides: ros/rules/spin` with a `reason` in {NEW}"),
-        ("project", "ros/rules/spin is of another wing; supersede it from within ros, or from a shared wing"),
+        ("project", "ros/rules/spin is in another wing; supersede it from within ros, or from a shared wing"),
     ],
 )
 def test_entry_of_another_wing_is_not_superseded(tmp_path: Path, kind: str, sentence: str) -> None:

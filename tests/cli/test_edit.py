@@ -48,9 +48,9 @@ def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
     assert (code, "it was seen" in (root / f"{OLD}.md").read_text()) == (0, True)
     assert "# mdmem" not in (root / f"{OLD}.md").read_text()
     assert (tmp_path / "seen-1").read_text().splitlines()[:6] == [
-        "# mdmem: 1 error; fix it, or close this unchanged to give up",
+        "# mdmem: 1 error; fix it, or close the file without changes to cancel",
         "# mdmem: line 6: unknown status `actve`; write `active`; allowed are draft, active, under_review, deprecated",
-        "# mdmem: these lines are taken out again",
+        "# mdmem: these lines are removed again",
         "---",
         "type: decision",
         "status: actve",

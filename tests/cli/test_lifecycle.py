@@ -80,7 +80,7 @@ def test_verify_of_a_room_in_which_nothing_is_in_force_is_refused(tmp_path: Path
     root = two_entries(tmp_path)
     write_entry(root, "nav/drafts/later", status="draft")
     ran = run_here(capsys, "verify", "nav/drafts/", cwd=root)
-    assert (ran.code, ran.err) == (2, "mdmem: no entry is current there: nav/drafts/later\n")
+    assert (ran.code, ran.err) == (2, "mdmem: none of these entries is current: nav/drafts/later\n")
 
 
 def test_verify_ends_a_review_and_takes_a_day(tmp_path: Path, capsys: Capture) -> None:

@@ -159,7 +159,10 @@ def test_mv_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/broken.md", f"---\ntype: [\n---\n[see: {OLD}]\n")
     ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
-    said = "nav/rules/broken.md cannot be read and may name what moved; `mdmem check nav/rules/broken.md` says why\n"
+    said = (
+        "nav/rules/broken.md cannot be read, and may have links to the old place;"
+        " `mdmem check nav/rules/broken.md` says why\n"
+    )
     assert (ran.code, said in ran.err) == (0, True)
 
 
@@ -167,7 +170,7 @@ def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/broken.md", "---\ntype: [\n---\n")
     ran = run_here(capsys, "mv", "nav/rules/broken", "nav/rules/torn", cwd=root)
-    assert (ran.code, "nav/rules/torn.md moved and cannot be read: look at its own links\n" in ran.err) == (0, True)
+    assert (ran.code, "nav/rules/torn.md was moved but cannot be read: check the links in it\n" in ran.err) == (0, True)
     assert text(root, "nav/rules/torn") == "---\ntype: [\n---\n"
 
 

@@ -78,9 +78,9 @@ def test_supersede_opens_the_editor_again_with_the_refusal_above(tmp_path: Path)
     code, _ = on_terminal(*command, cwd=root, env=editor(tmp_path, *lines))
     assert (code, (root / f"{FOUR}.md").exists()) == (0, True)
     assert (tmp_path / "seen-1").read_text().splitlines()[:4] == [
-        "# mdmem: nothing is written yet; fix it, or close this unchanged to give up",
+        "# mdmem: nothing is written yet; fix it, or close the file without changes to cancel",
         "# mdmem: a new entry starts as `draft` or `active`, not as `under_review`",
-        "# mdmem: these lines are taken out again, and no line number counts them",
+        "# mdmem: these lines are removed again, and line numbers do not count them",
         "---",
     ]
 

@@ -109,7 +109,11 @@ REFUSED = [
     (["verify"], 2, "mdmem verify: Missing argument 'ADDRESS...'."),
     (["verify", OLD, "nav/rules/callback"], 1, f"mdmem: there is no entry `nav/rules/callback`; did you mean {RULE}"),
     (["verify", OLD, DRAFT], 2, f"mdmem: {DRAFT} is a draft"),
-    (["verify", OLD, "--at", "2026-11-22"], 2, "mdmem: 2026-11-22 lies ahead; --at takes the day on which it was"),
+    (
+        ["verify", OLD, "--at", "2026-11-22"],
+        2,
+        "mdmem: 2026-11-22 is in the future; --at takes the day on which the entry was",
+    ),
     (["verify", OLD, "--at", "2026-01-01"], 2, f"mdmem: {OLD} was created on 2026-03-05, after 2026-01-01"),
     (["verify", OLD, "--at", "soon"], 2, "mdmem verify: Invalid value for '--at'"),
     (["approve", "drat"], 1, f"mdmem: there is no entry `drat`; did you mean {DRAFT}"),
@@ -121,7 +125,7 @@ REFUSED = [
     (["supersede", OLD, "-m", "x", "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
     (["supersede", OLD, "-m", "x", "--title", "Threads", "-b", "x"], 2, f"mdmem: {OLD} is the older entry's own name"),
     (["supersede", OLD, "-m", "x", "--title", "Executor", "-b", "x"], 4, f"mdmem: {NEW} exists already"),
-    (["edit", "nav/README.md"], 2, "mdmem: nav/README.md is not an entry; change it with a tool of yours, then run"),
+    (["edit", "nav/README.md"], 2, "mdmem: nav/README.md is not an entry; edit it with your own editor, then run"),
     (["edit", OLD, OLD], 2, "mdmem: an editor takes one entry; name one, or give --applies-to"),
     (["new", "note", RULE, "-b", "x"], 4, f"mdmem: {RULE} exists already; "),
 ]

@@ -55,11 +55,11 @@ def mended(dsn: str) -> None:
 
 _RAISED = "RAISE EXCEPTION 'low \x1b[31m on it' USING ERRCODE = "
 _FAULTS = {
-    f"{_RAISED}'53100';": "no room left on its disk",
+    f"{_RAISED}'53100';": "no space left on its disk",
     f"{_RAISED}'53200';": "no memory left",
     f"{_RAISED}'42501';": "hub grant",
     "PERFORM pg_terminate_backend(pg_backend_pid());": "ended the connection",
-    "PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(1);": "took longer than it may",
+    "PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(1);": "took longer than its time limit",
 }
 
 

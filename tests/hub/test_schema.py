@@ -47,7 +47,7 @@ def test_no_hub_is_said(empty_dsn: str) -> None:
 @pytest.mark.usefixtures("roles")
 def test_who_may_make_no_schema_is_told_what_allows_it(empty_dsn: str) -> None:
     as_guest = empty_dsn.replace("user=postgres", "user=guest")
-    with pytest.raises(HubError, match="may make no schema") as raised, connected(as_guest) as connection:
+    with pytest.raises(HubError, match="may not create a schema") as raised, connected(as_guest) as connection:
         init(connection)
     with psycopg.connect(empty_dsn, autocommit=True) as raw:
         raw.execute(str(raised.value).split("`")[1])

@@ -177,7 +177,7 @@ def test_pending_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> N
     root = project(tmp_path)
     write(tmp_path, ".git/mdmem/state/memory/pending/torn.json", "{")
     ran = run_here(capsys, "save", "--waiting", cwd=root)
-    assert (ran.code, ran.out) == (0, "pending/torn.json cannot be read; it may have been a write\n")
+    assert (ran.code, ran.out) == (0, "pending/torn.json cannot be read; it may be a pending write\n")
 
 
 def test_retry_says_what_became_of_each(tmp_path: Path, capsys: Capture) -> None:

@@ -53,7 +53,7 @@ def test_same_call_twice_changes_no_byte(tmp_path: Path) -> None:
     upsert(root, "Arm", "It moves.", related("base", "BELONGS_TO", since=1))
     before = snapshot(tmp_path)
     result = upsert(root, "Arm", "It moves.", related("Base", "belongs_to", since=1))
-    assert (result.status, result.message) == ("saved", f"{ARM} says so already; nothing was written")
+    assert (result.status, result.message) == ("saved", f"{ARM} already says this; nothing was written")
     assert snapshot(tmp_path) == before
 
 

@@ -114,7 +114,7 @@ def test_no_argument_of_a_batch_raises(
         ({"rationale": "x"}, "`decision`: object missing required field `title`"),
         ({"title": " \n", "rationale": "x"}, "`decision`: object missing required field `title`"),
         ({"title": 3}, "`decision.title`: expected `str`, got `int`"),
-        ({"title": "x\x07"}, "`decision.title` contains the character U+0007, which does not show; leave it out"),
+        ({"title": "x\x07"}, "`decision.title` contains the character U+0007, which is invisible; remove it"),
         (decision(titel="x"), "`decision`: object contains unknown field `titel`"),
         (decision(confidence=1.5), "`decision.confidence`: expected `float` <= 1.0"),
         (decision(confidence=10**5000), "`decision.confidence`: number out of range"),
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_named_in_one_sentence(tmp_path: Path, record: obje
     [
         ("project_id", 5, "`project_id` must be a text"),
         ("focus", ["a"], "`focus` must be a text"),
-        ("agent", "a\x00b", "`agent` contains the character U+0000, which does not show; leave it out"),
+        ("agent", "a\x00b", "`agent` contains the character U+0000, which is invisible; remove it"),
         ("room", {}, "`room` must be a text"),
         (
             "governance_token",

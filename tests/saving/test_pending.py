@@ -153,7 +153,7 @@ def test_write_waits_while_a_merge_goes_on_where_writes_are_committed(tmp_path: 
     head = write(tmp_path, ".git/MERGE_HEAD", git(tmp_path, "rev-parse", "HEAD"))
     result = agent(root).save_session(session(), "nav")
     assert result.message == (
-        "not written yet: a merge is going on in the repository; what is written now could not be committed"
+        "not written yet: a merge is in progress in the repository, so a write could not be committed"
     )
     assert entries(root) == []
     head.unlink()
@@ -216,7 +216,9 @@ def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
     saves.save_decision(of_words(13), "nav")
     saves.save_decision(of_words(20), "nav")
     (blocked,) = ledger(tmp_path).blocked_writes()
-    with pytest.raises(UsageError, match="did not fail: nav/architecture/worda is similar; save it again with"):
+    with pytest.raises(
+        UsageError, match="did not fail: the similar entry nav/architecture/worda stopped it; save it again with"
+    ):
         saves.pending.retry(blocked.id[:8])
     assert saves.pending.drop(blocked.id[:8]) == blocked
     assert saves.get_save_status("nav").get("blocked") is None
@@ -284,7 +286,7 @@ def test_parts_of_a_session_wait_with_it_and_are_linked(tmp_path: Path) -> None:
     root = project(tmp_path)
     with no_room(root, "nav/sessions"):
         batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
-    assert [one.message for one in batch.decisions] == ["not written yet: its session waits, too"]
+    assert [one.message for one in batch.decisions] == ["not written yet: the session of this record is not saved yet"]
     assert (batch.overall, entries(root)) == ("partial", [])
     agent(root).pending.retry()
     learned = {"nav/architecture/use-utc", "nav/conventions/a-test-fails"}

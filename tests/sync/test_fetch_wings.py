@@ -152,7 +152,9 @@ def test_commit_that_is_gone_is_named(two: Two) -> None:
 
 
 def test_name_that_is_no_such_wing_is_refused(two: Two) -> None:
-    with pytest.raises(UsageError, match="no wing `nav` lives in another repository; those that do are `ros2`"):
+    with pytest.raises(
+        UsageError, match="no wing `nav` is in another repository; the wings of other repositories are `ros2`"
+    ):
         fetch_wings(two.opened(), ["nav"])
 
 
