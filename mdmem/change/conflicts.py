@@ -158,7 +158,10 @@ def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
 
 
 def _list_unstaged(workspace: Workspace) -> Iterator[str]:
-    """Yield the unstaged files of all chains. Resolving may also write files that git had merged without a conflict."""
+    """Yield the unstaged files of entries that supersede another or are superseded.
+
+    Resolving a conflict may also write such files, even if git had merged them without a conflict.
+    """
     repository, prefix = workspace.location.repository, workspace.location.prefix
     if repository is None:
         return

@@ -54,7 +54,7 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
 
 
 class BlameReport(Struct, frozen=True, kw_only=True):
-    """The blame of each field in the order of the file, then the blame of the body."""
+    """The commit that last set each field, in the order of the file, then the commit for the body."""
 
     address: str
     fields: tuple[FieldBlame, ...]
@@ -70,7 +70,7 @@ class _Version(Struct, frozen=True):
 
 
 def log(workspace: Workspace, name: str) -> LogReport:
-    """Return the history of an entry, also from before it was moved. Use the full address for a deleted entry.
+    """Return the history of an entry, including the time before it was moved. Give the full address of a deleted entry.
 
     Raises NotFoundError, and GitError outside git.
     """
@@ -275,7 +275,10 @@ class WhyReport(Struct, frozen=True, kw_only=True):
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of an entry in both directions. The commits of all files come from one `git log`."""
+    """Return the chain of supersessions that contains an entry, with the commits of each file.
+
+    It calls `git log` once.
+    """
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
     members = lineage.chain(address)

@@ -403,7 +403,10 @@ def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
 def _cuts(
     sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
 ) -> Iterator[Cut]:
-    """Yield the parts of the body that become front matter. `title` is the title in the front matter of the source."""
+    """Yield the parts of the body that become front matter.
+
+    `title` is the title stated in the source's front matter.
+    """
     head, section = title_section(sections), status_section(sections)
     if head is not None:
         titles = (plain_title(head.heading).casefold(), head.heading.casefold())
@@ -436,7 +439,7 @@ def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReadin
 
 
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
-    """Yield the cut of a line about the status, unless the line says more than the status or is ambiguous."""
+    """Yield a status line as a part that becomes front matter, unless the line says more than the status or is ambiguous."""
     line = read_status(written)
     if line.is_whole and not reading.is_unknown and not reading.guess:
         yield Cut(start, end, line.claims)

@@ -94,11 +94,11 @@ class _Ends(Struct, frozen=True):
 class Lineage(Struct, frozen=True, dict=True):
     """The graph of supersessions. An edge means that a new entry N supersedes an old entry O.
 
-    Drafts supersede nothing, and an entry cannot supersede itself. An edge is a fact if O lists N in `superseded_by`,
-    or if only N has the link and O is deprecated or a draft. If only N has the link and O is in force, the edge is a
-    claim (a one-sided supersession), which hides nothing. With `one_end_suffices`, for all wings or for the wing of O,
-    such a claim is a fact if N has at least the authority of O. If O has another successor by a fact, N disputes that
-    successor.
+    Drafts supersede nothing, and an entry cannot supersede itself. An edge is confirmed if O lists N in
+    `superseded_by`, or if only N has the link and O is deprecated or a draft. If only N has the link and O is in force,
+    the edge is a claim (a one-sided supersession), which hides nothing. With `one_end_suffices`, for all wings or for
+    the wing of O, such a claim is confirmed if N has at least the authority of O. If O has another confirmed successor,
+    N disputes that successor.
     """
 
     entries: Mapping[str, Entry]
@@ -122,12 +122,12 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_successors(self) -> dict[str, tuple[str, ...]]:
-        """Return the direct successors of each entry, from facts and claims, sorted."""
+        """Return the direct successors of each entry, including one-sided supersessions, sorted."""
         return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
-        """Return the direct successors of each superseded entry, from facts only, sorted."""
+        """Return the direct successors of each superseded entry, without one-sided supersessions, sorted."""
         return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
 
     def _facts(self, old: str, ends: _Ends) -> set[str]:
@@ -139,17 +139,17 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
-        """Return the entries that each entry supersedes directly, from facts only, sorted."""
+        """Return the entries that each entry supersedes directly, without one-sided supersessions, sorted."""
         return _turned(self.successors)
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return the entries that claim to supersede each entry, if that entry has no successor by a fact. Sorted."""
+        """Return, for each entry without a confirmed successor, the entries that claim to supersede it, sorted."""
         return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry with a successor by a fact, the other entries that claim to supersede it, sorted."""
+        """Return, for each entry with a confirmed successor, the other entries that claim to supersede it, sorted."""
         facts = self.successors
         return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
 
@@ -158,21 +158,21 @@ class Lineage(Struct, frozen=True, dict=True):
         return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that claim to have replaced a current entry, or whose predecessors claim it."""
+        """Return the current entries that supersede a current entry one-sidedly, directly or through a predecessor."""
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
-        """Return the current entries that a current entry claims to have replaced, sorted."""
+        """Return the current entries that a current entry supersedes one-sidedly, sorted."""
         return self._claims.get(address, ())
 
     @property
     def claimed(self) -> Set[str]:
-        """Return every current entry that another entry claims to have replaced."""
+        """Return every current entry that another entry supersedes one-sidedly."""
         return self._claimed_by.keys()
 
     @cached_property
     def _claimed_by(self) -> dict[str, tuple[str, ...]]:
-        """Return the current ends of the chains from the claimants of each current entry.
+        """Return, for each current entry, the current entries that supersede it one-sidedly or through a predecessor.
 
         Two entries on the same cycle are left out, because they contradict each other.
         """
@@ -189,7 +189,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Return the groups of entries that supersede one another in a circle, from facts and claims, sorted."""
+        """Return the groups of entries that supersede one another in a circle, including one-sided supersessions, sorted."""
         return tuple(sorted(tuple(sorted(group)) for group in self._linked_groups if len(group) > 1))
 
     @cached_property
@@ -268,7 +268,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return _reach([address], self.predecessors) - {address}
 
     def linked_ancestors(self, address: str) -> frozenset[str]:
-        """Return all entries that an entry supersedes, directly or through other entries, from facts and claims."""
+        """Return all entries that an entry supersedes, directly or through others, including one-sided supersessions."""
         return _reach([address], self._linked_predecessors) - {address}
 
     @cached_property
@@ -276,9 +276,9 @@ class Lineage(Struct, frozen=True, dict=True):
         return _turned(self.linked_successors)
 
     def chain(self, address: str) -> tuple[str, ...]:
-        """Return an entry with all its predecessors and successors, from facts and claims, the oldest first.
+        """Return an entry with all its predecessors and successors, the oldest first.
 
-        The entries of a cycle are sorted by address.
+        One-sided supersessions are included. The entries of a cycle are sorted by address.
         """
         members = _reach([address], self.linked_successors) | self.linked_ancestors(address)
         order = self._linked_order

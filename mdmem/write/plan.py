@@ -175,7 +175,10 @@ def plan_save(saving: Saving) -> PlannedSave:
 
 
 def _composed(saving: Saving, **given: object) -> ComposedEntry:
-    """Return the new entry at an unused address. `given` are more fields. Fields of the request override these."""
+    """Return the new entry with an unused address.
+
+    `given` are more fields, which the fields of the request override.
+    """
     request, record = saving.request, saving.request.record
     address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.heading)
     fields = {
@@ -195,7 +198,7 @@ def _new(
     ends: tuple[Change, ...] = (),
     fingerprint: str | None = None,
 ) -> PlannedSave:
-    """Return the plan for a new entry. `ends` are the changes to entries that it supersedes immediately."""
+    """Return the plan for a new entry. `ends` are the changes to the entries that it supersedes."""
     address, path = new.entry.address, new.entry.path
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
     is_draft = saving.status is Status.DRAFT

@@ -1,8 +1,8 @@
 """Save the records of agents. Each answer says whether the record is saved, and no exception is raised.
 
 A lock makes comparing, checking and writing one step, so that two saves cannot overlap. A request that fails for a
-temporary reason is kept in the ledger and tried again before the next request. The hash of a request is its key, so
-that no request is written twice.
+temporary reason becomes a waiting write: it is kept in the ledger and tried again before the next request. The hash of
+a request is its key, so that no request is written twice.
 """
 
 from __future__ import annotations
