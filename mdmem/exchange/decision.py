@@ -439,7 +439,7 @@ def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReadin
 
 
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
-    """Yield a status line as a part that becomes front matter, unless the line says more than the status or is ambiguous."""
+    """Yield a status line as a part that becomes front matter, unless the line says more or is ambiguous."""
     line = read_status(written)
     if line.is_whole and not reading.is_unknown and not reading.guess:
         yield Cut(start, end, line.claims)

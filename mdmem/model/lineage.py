@@ -189,7 +189,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Return the groups of entries that supersede one another in a circle, including one-sided supersessions, sorted."""
+        """Return the groups of entries that supersede one another in a circle, with one-sided supersessions, sorted."""
         return tuple(sorted(tuple(sorted(group)) for group in self._linked_groups if len(group) > 1))
 
     @cached_property
@@ -268,7 +268,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return _reach([address], self.predecessors) - {address}
 
     def linked_ancestors(self, address: str) -> frozenset[str]:
-        """Return all entries that an entry supersedes, directly or through others, including one-sided supersessions."""
+        """Return all entries that an entry supersedes, directly or through others, with one-sided supersessions."""
         return _reach([address], self._linked_predecessors) - {address}
 
     @cached_property
