@@ -43,6 +43,10 @@ class GitError(EnvironmentFaultError):
     """git failed; the message quotes git's own error."""
 
 
+class LeftOutError(GitError):
+    """A sparse checkout left out files of the memory."""
+
+
 class LostRaceError(MdmemError):
     """Somebody else wrote first; nothing was changed."""
 

@@ -37,7 +37,7 @@ from mdmem.ask.candidates import (
 )
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.facets import REACHES, TITLES, Intent, Layer, facets_for
-from mdmem.ask.fallback import NO_SCOPE, basis_without_root
+from mdmem.ask.fallback import NO_SCOPE, UNREAD, basis_without_root
 from mdmem.ask.problems import problems_json
 from mdmem.ask.question import Coverage, Question
 from mdmem.ask.rank import claimants_first
@@ -90,9 +90,9 @@ def compile_context(workspace: Workspace, request: ContextRequest, *, own: bool 
     return pack
 
 
-def context_without_root(cwd: Path, request: ContextRequest, *, why: str) -> Pack:
+def context_without_root(cwd: Path, request: ContextRequest, *, why: str, scope: Scope = NO_SCOPE) -> Pack:
     """Return a pack with lines from docs, README or workspace if there is no memory."""
-    return _pack(request, NO_SCOPE, basis_without_root(cwd, request.query, why=why))
+    return _pack(request, scope, basis_without_root(cwd, request.query, why=why))
 
 
 def items_of(pack: Pack) -> list[dict[str, Any]]:
@@ -410,12 +410,13 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
     """Yield sentences that say how far a pack covers the goal, and how to use it."""
     if basis.degraded:
         yield f"Degraded: {basis.why_degraded}."
-    if scope.state is ScopeState.UNCERTAIN:
+    is_unread = basis.degraded and scope == UNREAD
+    if scope.state is ScopeState.UNCERTAIN and not is_unread:
         yield f"There is no wing for the project `{visible(request.project or '')}`: only shared knowledge is included."
     if scope.state is ScopeState.UNRESOLVED and scope.wings:
         named = ", ".join(f"`{wing}`" for wing in scope.wings[:12])
         yield f"No project is given, so no project's invariants are included by default; give one of {named}."
-    yield from _verdict(basis, items)
+    yield from _verdict(basis, items, is_unread=is_unread)
     if items and request.layer is Layer.WAKE:
         yield "Constraints are binding. Read an entry in full by its id."
     elif items:
@@ -427,7 +428,7 @@ def _hints(request: ContextRequest, scope: Scope, basis: AnswerBasis, items: Seq
         yield "Continue without memory, and save what is worth keeping."
 
 
-def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]], *, is_unread: bool) -> Iterator[str]:
     if basis.coverage is Coverage.PARTIAL:
         words = ", ".join(map(visible, basis.uncovered_terms[:12]))
         lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
@@ -436,6 +437,6 @@ def _verdict(basis: AnswerBasis, items: Sequence[dict[str, Any]]) -> Iterator[st
         has_rules = any(item["type"] == EntryType.INVARIANT for item in items)
         none = "No other invariant or decision" if has_rules else "No invariant or decision"
         # An unreadable file may contain the rule that covers the goal.
-        yield f"{'Nothing that could be read' if basis.problems else none} covers this goal."
+        yield f"{'Nothing that could be read' if basis.problems or is_unread else none} covers this goal."
         if basis.unmatched_terms:
             yield f"No entry searched contains {', '.join(map(visible, basis.unmatched_terms[:12]))}."

@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem.ask.answer import Answer, AnswerBasis, Passage
 from mdmem.ask.question import Question
 from mdmem.disk import read_regular
-from mdmem.errors import GitError
+from mdmem.errors import GitError, RootNotFoundError
 from mdmem.markdown.text import tokens_of
 from mdmem.model.origin import KEY, origin_in
 from mdmem.store.git.discovery import find_repository
@@ -41,13 +41,22 @@ _MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
 # The scope of an answer if there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
+# The scope of an answer if there is a memory that cannot be read.
+UNREAD = Scope(wing=None, wings=(), state=ScopeState.UNCERTAIN)
 
 
-def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Answer:
-    """Return an answer from docs, README and workspace if there is no memory; `why` says why there is none."""
+def scope_after(error: Exception) -> Scope:
+    """Return the scope of an answer after an error: whether there is no memory, or one that cannot be read."""
+    return NO_SCOPE if isinstance(error, RootNotFoundError) else UNREAD
+
+
+def retrieve_without_root(
+    cwd: Path, question: Question, *, why: str, budget: int | None, scope: Scope = NO_SCOPE
+) -> Answer:
+    """Return an answer from docs, README and workspace if there is no memory that can be read; `why` says why."""
     limit = Settings().budget if budget is None else budget
     basis = basis_without_root(cwd, question.words, why=why)
-    return Answer(scope=NO_SCOPE, question=question, budget=limit, basis=basis)
+    return Answer(scope=scope, question=question, budget=limit, basis=basis)
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:

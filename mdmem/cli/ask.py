@@ -18,7 +18,7 @@ from mdmem.ask.candidates import ContextRequest
 from mdmem.ask.code_paths import remark_on
 from mdmem.ask.context import compile_context, context_without_root
 from mdmem.ask.facets import Intent, Layer
-from mdmem.ask.fallback import retrieve_without_root
+from mdmem.ask.fallback import retrieve_without_root, scope_after
 from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
@@ -39,7 +39,7 @@ from mdmem.cli.common import (
     split_values,
 )
 from mdmem.cli.completion import complete_address, complete_file, complete_place, complete_wing
-from mdmem.errors import MdmemError, RootNotFoundError, UsageError
+from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_markdown, answers_text
 from mdmem.render.basis import problems_text
@@ -141,18 +141,19 @@ def retrieve_command(
     questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
     try:
         workspace = open_workspace(given, revision=revision, files=paths)
-    except RootNotFoundError as error:
-        if given.root:
-            raise
-        everything = Question(words=" ".join(filter(None, (work.words, *asked))), filters=filters)
-        answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
-    else:
         main = work if work.words or paths or not questions else None
         # The path of a repository may contain line breaks.
         if remark := remark_on(workspace, paths):
             given.remark(one_line(remark))
         main = with_code_paths(workspace, main, paths) if main is not None and paths else main
         answers = retrieve(workspace, main, questions, budget=budget, shown=session.shown(workspace))
+    except (RootNotFoundError, LeftOutError) as error:
+        if given.root and isinstance(error, RootNotFoundError):
+            raise
+        everything = Question(words=" ".join(filter(None, (work.words, *asked))), filters=filters)
+        answers = Answers(
+            retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget, scope=scope_after(error)), ()
+        )
     if form == "json":
         print_text(dump(answers_json(answers)))
     else:
@@ -284,10 +285,10 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
     request = read_request(ContextRequest, stated)
     try:
         pack = compile_context(open_workspace(given, revision=revision), request)
-    except RootNotFoundError as error:
-        if given.root:
+    except (RootNotFoundError, LeftOutError) as error:
+        if given.root and isinstance(error, RootNotFoundError):
             raise
-        pack = context_without_root(Path.cwd(), request, why=str(error))
+        pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
     given.remark(*pack["remarks"])
     if form == "json":
         print_text(dump(pack_json(pack)))

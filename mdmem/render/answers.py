@@ -19,7 +19,7 @@ from mdmem.render.basis import contradictions_text, ended_text, fallback_text, p
 from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
 from mdmem.render.text import count, entries, in_no_entry, indent, one_line, repeats
-from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.scope import Filters, Scope, ScopeState
 
 TITLE_ALONE = "no text beyond its title"
 SOURCES = {
@@ -181,7 +181,7 @@ def _lacks(answer: Answer) -> Iterator[str]:
     if basis.degraded:
         yield f"Degraded: {basis.why_degraded}."
     if not answer.scope.wings:
-        yield "There is no memory to ask here."
+        yield _unasked(answer.scope)
     elif basis.coverage is Coverage.NONE:
         yield _uncovered(answer)
     elif basis.coverage is Coverage.PARTIAL:
@@ -198,6 +198,12 @@ def _ended(answer: Answer) -> Iterable[str]:
     return ended_text(answer.basis) if ended and entries_of(answer).keys().isdisjoint(ended[0].heads) else ()
 
 
+def _unasked(scope: Scope) -> str:
+    if scope.state is ScopeState.UNCERTAIN:
+        return "The memory cannot be read here; it may contain rules for this."
+    return "There is no memory to ask here."
+
+
 def _short_foot(answers: Answers) -> str:
     bases = [one.basis for one in answers.short]
     most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
@@ -210,7 +216,7 @@ def _short_foot(answers: Answers) -> str:
 def _verdict(answer: Answer) -> str:
     scope, basis = answer.scope, answer.basis
     if not scope.wings:
-        return "There is no memory to ask here."
+        return _unasked(scope)
     where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
     if answer.likely_room and len(answer.searched) > 1:

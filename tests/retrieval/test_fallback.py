@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, open_root, run_here, run_mdmem, without_rights, write
+from builders import commit_all, git, make_repository, open_root, run_here, run_mdmem, without_rights, write
 
 from mdmem.ask.answer import Passage
 from mdmem.ask.fallback import answer_elsewhere, outside
@@ -114,6 +114,18 @@ def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(rep
     found = answered(capsys, root, "queue")
     assert sources(found)[:2] == ("docs", True)
     assert [one["path"] for one in found["problems"]] == ["app/a/rule.md"]
+
+
+def test_memory_that_a_sparse_checkout_leaves_out_answers_with_the_fallback(repository: Path, capsys: Capture) -> None:
+    put(make_wings(repository), "app/a/rule", "Queue", type="invariant")
+    commit_all(repository)
+    git(repository, "sparse-checkout", "set", "--no-cone", "/*", "!/memory/app/a/")
+    assert sources(answered(capsys, repository, "queue")) == ("docs", True, OF_A_QUEUE)
+    for command in ("retrieve", "context"):
+        ran = run_here(capsys, command, "queue", cwd=repository)
+        assert (ran.code, "type `git sparse-checkout add memory`" in ran.out) == (0, True), ran
+        assert "here is no memory" not in ran.out
+        assert "ontinue without" not in ran.out
 
 
 def test_memory_that_covers_nothing_gives_a_few_lines_beside_it_and_is_no_fault(

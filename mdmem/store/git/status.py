@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from mdmem.disk import read_regular
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import LeftOutError, UsageError
 from mdmem.store.git.process import Repository, pathspec, records, run
 
 
@@ -52,14 +52,14 @@ _EMPTY_BLOBS = frozenset(
 
 
 def refuse_sparse(repository: Repository, root: Path) -> None:
-    """Raise GitError if a sparse checkout left out files below a folder."""
+    """Raise LeftOutError if a sparse checkout left out files below a folder."""
     if (repository.git_dir / "info" / "sparse-checkout").exists():
         relative = root.relative_to(repository.top).as_posix()
         under = "" if relative == "." else relative
         printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
         if any(record.startswith("S ") for record in records(printed)):
             fetch = f"`git sparse-checkout add {relative}`" if under else "`git sparse-checkout disable`"
-            raise GitError(f"a sparse checkout left out files of the memory; type {fetch}")
+            raise LeftOutError(f"a sparse checkout left out files of the memory; type {fetch}")
 
 
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
