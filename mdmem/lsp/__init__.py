@@ -1,1 +1,1 @@
-"""The language server for text editors: the protocol's requests, answered by the same features as the commands."""
+"""The language server for text editors; it answers LSP requests with the same functions as the commands."""

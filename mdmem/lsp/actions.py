@@ -1,4 +1,4 @@
-"""Offer code actions: the fixes of findings, and the steps in the life of an entry."""
+"""Code actions of the editor: fixes for findings, and steps such as approving or deprecating an entry."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ FIX_ALL = "source.fixAll.mdmem"
 
 
 def code_actions(document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Return the fixes of the findings on some lines, then the steps for the entry, then all safe fixes of the file.
+    """Return the fixes for findings on the selected lines, the steps for the entry, and all safe fixes of the file.
 
-    An editor that asks by itself at each move of the cursor gets the single fixes alone.
+    If the editor asks automatically, because the cursor moved, only the fixes for single findings are returned.
     """
     context = params.context
     if document.is_code:
@@ -45,12 +45,12 @@ def code_actions(document: Document, params: types.CodeActionParams) -> list[typ
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:
-    """Check whether a kind of actions is asked for; a kind includes those below it."""
+    """Return whether the editor asks for a kind of actions; a kind includes all kinds below it."""
     return context.only is None or any(not one or (kind + ".").startswith(one + ".") for one in context.only)
 
 
 def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
-    """Yield the fixes of the findings on some lines; one that decides for a person is not preferred."""
+    """Yield the fixes for findings on the selected lines; only a safe fix is marked as preferred."""
     memory = document.memory
     for finding in memory.findings:
         if finding.place.path != document.path or finding.fix is None:
@@ -61,7 +61,7 @@ def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator
         try:
             edit = edit_of(memory, plan_fix(memory.workspace.tree, finding).changes)
         except MdmemError:
-            # A read-only file, or an editor that moves none: the finding's help says what to do by hand.
+            # The file may be read-only, or the editor cannot move files. The finding says what to do by hand.
             continue
         if edit is not None:
             same = [
@@ -72,7 +72,7 @@ def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator
 
 
 def _fix_all(document: Document) -> Iterator[types.CodeAction]:
-    """Yield the action that makes every safe fix of a file, proved as `mdmem check --fix` proves it."""
+    """Yield the action that applies every safe fix of a file, tested like the fixes of `mdmem check --fix`."""
     memory, path = document.memory, document.path
     if not any(one.fix is not None and one.fix.is_safe and one.place.path == path for one in memory.findings):
         return
@@ -95,10 +95,10 @@ def _fix_all(document: Document) -> Iterator[types.CodeAction]:
 
 
 def _steps(document: Document, position: types.Position) -> Iterator[types.CodeAction]:
-    """Yield the steps for the entry of a file, and for the entry that is mentioned at a position.
+    """Yield the steps for the entry in a file, and for the entry whose address is at a position.
 
-    Each is planned and proved before it is offered. A reason that only a person can give is left as a placeholder,
-    which a check reports until it is filled in.
+    Each step is planned and tested before it is offered. If a step needs a reason, which only a person knows, the edit
+    contains a placeholder, and a check reports the placeholder until it is replaced.
     """
     for title, plan in _planned_steps(document, position):
         try:
@@ -126,7 +126,7 @@ def _planned_steps(document: Document, position: types.Position) -> Iterator[tup
 
 
 def approval(document: Document, address: str) -> ChangeSet:
-    """Plan to approve a draft in the name of the person who commits here."""
+    """Plan to approve a draft, with git's committer as the person who approves."""
     workspace = document.memory.workspace
     person = document.memory.disk.once(approver)
     return plan_approval(workspace.catalog, workspace.settings, address, person=person, today=workspace.today)
@@ -143,7 +143,7 @@ def doubt(document: Document, address: str, reason: str = REASON) -> ChangeSet:
 
 
 def deprecation(document: Document, address: str, reason: str = REASON) -> ChangeSet:
-    """Plan to deprecate an entry that nothing replaces."""
+    """Plan to deprecate an entry without a successor."""
     memory = document.memory
     return plan_deprecation(memory.catalog, address, reason=reason, today=memory.today())
 
@@ -155,7 +155,7 @@ def supersession(document: Document, address: str, *, by: str, reason: str = REA
 
 
 def succession(document: Document, entry: Entry, title: str = "", reason: str = REASON) -> ChangeSet:
-    """Plan a draft next to an entry that is to supersede it, from the template of its type."""
+    """Plan a new draft that supersedes an entry, in the same room, from the template of its type."""
     catalog, today = document.memory.catalog, document.memory.today()
     place = f"{entry.wing}/{entry.room}"
     if not title:

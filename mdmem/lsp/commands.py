@@ -1,4 +1,4 @@
-"""Carry out the commands that an editor calls by name, for keys, lenses, and editors that ask for a reason first."""
+"""The commands that an editor can run by name, for example for key bindings and code lenses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mdmem.write.create import Draft, address_of, compose, create, place_of, ref
 
 
 def register_commands(server: Server) -> None:
-    """Offer every command to the editor."""
+    """Register every command with the server."""
     for name, command in (
         (SHOW, show),
         ("mdmem.why", why),
@@ -47,7 +47,10 @@ def _guarded(name: str, command: Callable[..., None]) -> Callable[..., None]:
 
 
 def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:
-    """Show the file of the only target, or let the user choose one; an editor that shows no file gets their names."""
+    """Open the file of the only target, or let the user choose one.
+
+    If the editor cannot open files, show a message with the names of the targets.
+    """
     uris = {one["title"]: one["uri"] for one in targets if one.get("uri", "").startswith("file:") and "title" in one}
     window = ls.client_capabilities.window
     if uris and (window is None or window.show_document is None):
@@ -65,7 +68,7 @@ def _show_file(ls: Server, uri: str) -> None:
 
 
 def why(ls: Server, uri: str) -> None:
-    """List the chain of an entry, the oldest first, each with its state and reason."""
+    """Show the supersession chain of an entry, oldest first, with the state and the reason of each."""
     with _showing_errors(ls):
         document = _document(ls, uri)
         memory, address = document.memory, _address(document)
@@ -81,7 +84,7 @@ def why(ls: Server, uri: str) -> None:
 
 
 def check(ls: Server) -> None:
-    """Check every memory again, publish the findings, and say how many there are."""
+    """Check every memory again, publish the findings, and show their number."""
     counts: Counter[Severity] = Counter()
     for memory in ls.memories.all_known():
         ls.publisher.publish(memory)
@@ -92,7 +95,7 @@ def check(ls: Server) -> None:
 
 
 def new(ls: Server, uri: str, type_: str, place: str, title: str) -> None:
-    """Create an entry in the memory of a file, as `mdmem new` does, and show it."""
+    """Create an entry in the memory that contains a file, like `mdmem new`, and open it."""
 
     def plan(document: Document) -> ChangeSet:
         workspace = document.memory.workspace
@@ -128,12 +131,12 @@ def review(ls: Server, uri: str, reason: str) -> None:
 
 
 def deprecate(ls: Server, uri: str, reason: str) -> None:
-    """Deprecate an entry that nothing replaces."""
+    """Deprecate an entry without a successor."""
     _apply(ls, uri, "Deprecate", lambda document: deprecation(document, _address(document), reason))
 
 
 def supersede(ls: Server, uri: str, by: str, reason: str) -> None:
-    """Supersede an entry by the entry of an address, or by a new draft of a title."""
+    """Supersede an entry; `by` is the address of another entry, or the title of a new draft."""
 
     def plan(document: Document) -> ChangeSet:
         address, entries = _address(document), document.memory.catalog.entries
@@ -151,7 +154,7 @@ def _apply(
     plan: Callable[[Document], ChangeSet],
     then: Callable[[Document, ChangeSet], None] | None = None,
 ) -> None:
-    """Plan a change of a file's memory, and send it to the editor as an edit."""
+    """Plan a change to the memory of a file, send it to the editor as an edit, and then call `then`."""
     with _showing_errors(ls):
         document = _document(ls, uri)
         if not document.memory.abilities.applies_edits:
@@ -176,7 +179,7 @@ def _apply(
 
 
 def _document(ls: Server, uri: str) -> Document:
-    """Return a file as it is now, also for an editor that watches no files."""
+    """Return a file as it is now; the memory is read again, since some editors do not report changed files."""
     document = ls.memories.document(uri)
     if document is not None and document.memory.refresh():
         document = ls.memories.document(uri)
@@ -193,7 +196,7 @@ def _address(document: Document) -> str:
 
 @contextmanager
 def _showing_errors(ls: Server) -> Iterator[None]:
-    """Show an error to the user in one sentence: most editors hide that a command failed."""
+    """Show an error in the `with` block to the user, because most editors hide that a command failed."""
     try:
         yield
     except MdmemError as error:

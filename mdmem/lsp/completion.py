@@ -1,4 +1,4 @@
-"""Complete what may be written at a position: entries, keys, values, addresses, and paths of the code."""
+"""Completions at a position: templates, keys, values, addresses, and paths of code."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from mdmem.store.workspace.scope import shared_of
 
 _KINDS = {field.name: field.kind for field in FIELDS}
 _ENUMS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
-# The fields whose values entries share; other texts are each entry's own.
+# The fields whose values are often the same in several entries, so that used values are offered.
 _SHARED_FIELDS = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
 _MOST_ITEMS = 100
-# In characters: a completed word is no longer, and a line may be a megabyte.
+# The number of characters before the cursor that are searched, since a line may have a megabyte.
 _LONGEST_WORD = 500
 _EMPTY = re.compile(r"\s*\w*\s*")
 _WORD = re.compile(r"(?:(?<!\S)-\Z)?(?P<begun>[^\s,\[\]{}\"':]*)\Z")
 _REST_OF_WORD = re.compile(r"[\w./-]*")
-# An address that is begun, in brackets that are still open.
+# The beginning of an address, in brackets that are not closed yet.
 _REFERENCE = re.compile(r"\[(?:see:[ \t]*(?:[^\[\]\n]*,[ \t]*)?|\[)(?P<begun>[^\[\]\s,|#]*)\Z", re.IGNORECASE)
 _SNIPPET_SIGNS = re.compile(r"[\\$}]")
 _BLANK = re.compile(r"<([^<>]+)>")
 
 
 class _Offer(Struct, frozen=True):
-    """One completion: what is listed, and the text that it writes; an editor filters by `filter`, else by the label."""
+    """One completion: its label, and the text that it inserts; the editor filters by `filter`, or by the label."""
 
     label: str
     new: str
@@ -53,7 +53,10 @@ class _Offer(Struct, frozen=True):
 
 
 class _Offers(Struct, frozen=True):
-    """The completions of one place, best first, and the range that they replace; more may follow with a letter."""
+    """The completions at one position, best first, and the range that they replace.
+
+    `is_incomplete` tells the editor to ask again when another character is typed.
+    """
 
     where: types.Range
     offers: Iterable[_Offer]
@@ -61,7 +64,7 @@ class _Offers(Struct, frozen=True):
 
 
 def complete(document: Document, params: types.CompletionParams) -> types.CompletionList | None:
-    """Return the completions at a position; none in code and in prose."""
+    """Return the completions at a position; None in code and in plain prose."""
     found = _offers(document, document.offset_at(params.position)) if not document.is_code else None
     if found is None:
         return None
@@ -99,7 +102,7 @@ def _offers(document: Document, offset: int) -> _Offers | None:
         return _addresses(document, slot)
     if kind is Kind.GLOBS:
         return _code_paths(document, slot)
-    # YAML wants a blank after a colon or a dash.
+    # YAML requires a space after a colon or a hyphen.
     blank = " " if text[slot.start - 1 : slot.start] in (":", "-") else ""
     written = (f"{blank}{value}" for value in _values(document, field.key.text))
     values = (_Offer(one.strip(), one, types.CompletionItemKind.Value, filter=one) for one in written)
@@ -107,13 +110,13 @@ def _offers(document: Document, offset: int) -> _Offers | None:
 
 
 def _word_around(document: Document, start: int, offset: int, key: str = "") -> Token:
-    """Return the word that a completion replaces; its `text` is the part before the position."""
+    """Return the word that a completion replaces; `text` of the token is only the part before the cursor."""
     rest = _REST_OF_WORD.match(document.text, offset)
     return Token(TokenKind.VALUE, start, rest.end() if rest else offset, document.text[start:offset], key)
 
 
 def _value_slot(document: Document, key: str, offset: int) -> Token:
-    """Return the item of a field at a position, as far as it is on that line, or a word."""
+    """Return the item of a field at a position, up to the end of the line; if there is none, return the word there."""
     text, token = document.text, document.parsed.token_at(offset)
     line_start, line_end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
     if token is not None and token.key == key and token.kind is not TokenKind.KEY and token.start >= line_start:
@@ -124,7 +127,7 @@ def _value_slot(document: Document, key: str, offset: int) -> Token:
 
 
 def _new_entries(document: Document, offset: int) -> _Offers:
-    """Return a template of each type for an empty file, the most frequent type of the room first."""
+    """Return a template for each type, for an empty file; the most frequent type in the room comes first."""
     wing, room, _ = document.near.split("/", 2)
     memory = document.memory
     in_room = Counter(one.type for one in memory.catalog.entries.values() if (one.wing, one.room) == (wing, room))
@@ -139,7 +142,7 @@ def _new_entries(document: Document, offset: int) -> _Offers:
 
 
 def _template(kind: EntryType, document: Document) -> str:
-    """Return the template of a type, whose placeholders contain the template's own words."""
+    """Return the template of a type; each placeholder shows an explanation from the template."""
     numbers = count_from(1)
 
     def blank(*words: str) -> str:
@@ -156,7 +159,10 @@ def _template(kind: EntryType, document: Document) -> str:
 
 
 def _placeholder(document: Document, number: int, *words: str) -> str:
-    """Return what an editor with snippets lets the user fill in: some words, or the choice of one of several."""
+    """Return a snippet placeholder with some text, or a choice if there are several words.
+
+    For an editor without snippets, return the first word.
+    """
     if not document.memory.abilities.snippets:
         return words[0] if words else ""
     if len(words) > 1:
@@ -166,7 +172,7 @@ def _placeholder(document: Document, number: int, *words: str) -> str:
 
 
 def _keys(document: Document, offset: int) -> _Offers:
-    """Return the missing keys: required ones first, then those of the entry's type, then the others."""
+    """Return the keys that the file does not have yet: first required ones, then those of its type, then others."""
     text, token = document.text, document.parsed.token_at(offset)
     start = text.rfind("\n", 0, offset) + 1
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
@@ -180,7 +186,7 @@ def _keys(document: Document, offset: int) -> _Offers:
 
 
 def _missing_fields(document: Document) -> Iterator[tuple[Field, bool]]:
-    """Yield the fields that the file may have and has not, and whether they belong to its type or label."""
+    """Yield the fields that the file may have but does not, and whether each is specific to its type or label."""
     there = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
     is_entry = is_entry_place(document.path or "")
     kind, label = there.get("type", ""), there.get("label", "")
@@ -193,7 +199,7 @@ def _missing_fields(document: Document) -> Iterator[tuple[Field, bool]]:
 
 
 def _opening(document: Document, field: Field) -> str:
-    """Return the snippet to insert after a new key: the brackets of a list, a choice, or a day."""
+    """Return the snippet after a new key: brackets for a list, a choice of values, or today's date."""
     if field.kind in LIST_KINDS:
         return f"[{_placeholder(document, 1)}]"
     is_known = field.kind in _ENUMS or field.kind is Kind.MOMENT
@@ -201,7 +207,7 @@ def _opening(document: Document, field: Field) -> str:
 
 
 def _values(document: Document, name: str) -> Iterable[str]:
-    """Return the values that a field may have, as they are written."""
+    """Return the possible values of a field, as they are written in YAML."""
     kind, memory = _KINDS.get(name), document.memory
     if kind in _ENUMS:
         return [member.value for member in _ENUMS[kind]]
@@ -216,7 +222,7 @@ def _values(document: Document, name: str) -> Iterable[str]:
 
 
 def _used_values(document: Document, name: str) -> list[str]:
-    """Return the owners of the wing, and the values that other entries have, the most frequent of the wing first."""
+    """Return the owners of the wing, and then the values in other entries; the most frequent in the wing come first."""
     catalog, wing_path = document.memory.catalog, f"{document.wing}/"
     here, everywhere = Counter[str](), Counter[str]()
     for address, entry in catalog.entries.items():
@@ -231,7 +237,7 @@ def _used_values(document: Document, name: str) -> list[str]:
 
 
 def _addresses(document: Document, slot: Token) -> _Offers:
-    """Return the addresses that the wing reads whose address or title contains the typed text."""
+    """Return the addresses in the wings that this wing reads, if the address or the title contains the typed text."""
     typed, memory = slot.text.casefold(), document.memory
     entries = memory.catalog.entries
     wings = tuple(f"{name}/" for name in (document.wing, *shared_of(memory.catalog.wings, document.wing or "")))
@@ -249,7 +255,10 @@ def _addresses(document: Document, slot: Token) -> _Offers:
 
 
 def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
-    """Return the order of addresses: current ones, drafts, ended ones; then by how they begin, wing and room."""
+    """Return a sort key for addresses: current entries, then drafts, then others.
+
+    Within each group, addresses that begin with the typed text come first, then those in the same wing and room.
+    """
     catalog, wing = document.memory.catalog, f"{document.wing}/"
     room = f"{document.near.rpartition('/')[0]}/"
 
@@ -264,7 +273,7 @@ def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int,
 
 def _address_offer(memory: OpenMemory, entry: Entry, typed: str) -> _Offer:
     address, state = entry.address, state_word(memory, entry.address)
-    # Editors filter by how a text begins, so it begins where the typed text was found.
+    # Editors compare the beginning of the filter text, so start it where the typed text was found.
     searched = address if typed in address else entry.title.casefold()
     detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
     reference, text = types.CompletionItemKind.Reference, searched[searched.find(typed) :]
@@ -272,7 +281,7 @@ def _address_offer(memory: OpenMemory, entry: Entry, typed: str) -> _Offer:
 
 
 def _code_paths(document: Document, slot: Token) -> _Offers:
-    """Return the folders, as globs, and the files that begin with the typed path, one level deeper."""
+    """Return the folders (as globs) and files that begin with the typed path, one level below it."""
     typed, tracked = slot.text, document.memory.tracked_files
     above = typed[: typed.rfind("/") + 1]
     folders, files = Counter[str](), list[str]()
@@ -285,7 +294,7 @@ def _code_paths(document: Document, slot: Token) -> _Offers:
     found = [*folders.items(), *((path, 1) for path in files)]
     if any(sign in typed for sign in "*?["):
         found.insert(0, (typed, len(files_matching(document.memory, typed))))
-    # A glob that begins with a star is an alias to YAML unless it is quoted.
+    # Quote the glob, since YAML would read a glob that begins with `*` as an alias.
     quote = "" if document.text[slot.start - 1 : slot.start] in ('"', "'") else '"'
     kind = types.CompletionItemKind.File
     offers = (_Offer(glob, f"{quote}{glob}{quote}", kind, count(number, "file")) for glob, number in found)

@@ -1,4 +1,4 @@
-"""Turn planned changes into edits that the editor carries out and takes back; rename entries, rooms and wings."""
+"""Turn planned changes into edits that the editor applies and can undo; rename entries, rooms and wings."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from mdmem.write.write import permitted, refuse_faults
 
 
 def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool = True) -> types.WorkspaceEdit | None:
-    """Return the edit that carries out a plan; None if it changes nothing.
+    """Return the edit for a plan after checking its result; None if nothing changes.
 
-    Raises UsageError if the plan would break the memory, if a file must not be written, or if the editor
-    cannot do it, and LostRaceError if a file is not as the plan assumes.
+    Raises UsageError if the plan would cause errors in the memory, if a file must not be written, or if the editor
+    cannot apply the edit. Raises LostRaceError if a file changed since the plan was made.
     """
     changes = permitted(memory.workspace, change_set)
     refuse_faults(memory.workspace, changes)
@@ -33,9 +33,10 @@ def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool
 
 
 def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool = True) -> types.WorkspaceEdit | None:
-    """Return the edit that makes changes to the documents' present versions.
+    """Return the edit that makes some changes to the current versions of documents; None if nothing changes.
 
-    Without `with_renames` the editor moves the files itself. Raises the errors of `proved_edit`.
+    With `with_renames=False`, the editor moves the files itself. Raises UsageError and LostRaceError, like
+    `proved_edit`.
     """
     for change in changes:
         _require_possible(memory, change, with_renames=with_renames)
@@ -50,7 +51,7 @@ def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool
             creates.append(types.CreateFile(uri))
             edits.append(_edit(uri, None, [types.TextEdit(START, after.decode("utf-8", "replace"))]))
         elif document is None or document.data != change.before:
-            # The next plan starts from the files as they are now.
+            # Read the files again, so that the next plan starts from their current content.
             memory.refresh()
             raise LostRaceError(f"`{change.path}` changed meanwhile; nothing is changed, try again")
         elif text_edits := text_edits_to(document, after):
@@ -90,12 +91,12 @@ def _rename(memory: OpenMemory, change: Change) -> types.RenameFile:
 
 
 def text_edits_to(document: Document, after: bytes) -> list[types.TextEdit]:
-    """Return edits of whole lines after which saving the document writes some bytes."""
+    """Return edits of whole lines, after which saving the document writes the bytes `after`."""
     text = after.decode("utf-8", "replace")
     if document.has_bom:
         text = text.removeprefix("\ufeff")
     if document.saved is not None and ("\r" in document.text) != (b"\r" in document.saved):
-        # The editor shows line ends of its own, and writes those of the file.
+        # The editor converts line endings when it reads and saves, so use the ones that it shows.
         text = text.replace("\r\n", "\n").replace("\n", "\r\n" if "\r\n" in document.text else "\n")
     old, new = document.text.splitlines(keepends=True), text.splitlines(keepends=True)
     edits, offset = [], 0
@@ -109,29 +110,32 @@ def text_edits_to(document: Document, after: bytes) -> list[types.TextEdit]:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Turn an error into the refusal of a request, in one sentence."""
+    """Turn an error in the `with` block into an LSP error response with one sentence."""
     code = types.LSPErrorCodes.RequestFailed.value
     try:
         yield
     except MdmemError as error:
         raise JsonRpcException(shown_message(str(error)), code) from error
     except OSError as error:
-        # The system refuses, for example, a name that is too long.
+        # For example, the new name may be too long for the file system.
         reason = (error.strerror or type(error).__name__).lower()
         raise JsonRpcException(f"the system refuses: {reason}", code) from error
 
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    """Return the name at a position that can be changed, in full."""
+    """Return the full name at a position that can be renamed, or None."""
     found = _named_at(document, params.position)
     return types.PrepareRenamePlaceholder(found[1], found[0].rstrip("/")) if found is not None else None
 
 
 def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
-    """Return the entry or wing at a position as `mdmem mv` takes it; the first line means the entry itself."""
+    """Return the name of the entry or wing at a position, as `mdmem mv` accepts it, and its range; else None.
+
+    On the first line, it is the entry in the file itself.
+    """
     token = document.token_at(position)
     if document.is_code:
-        # Other code that mentions the entry is not searched.
+        # Offer no rename in code, since other code that mentions the entry would not be changed.
         return None
     if token is None:
         line = types.Range(types.Position(0, 0), types.Position(0, len(document.line(0))))
@@ -146,7 +150,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edit that renames the entry or wing at a position, with every link to it.
 
-    Raises JsonRpcException with the reason if it cannot have the new name.
+    Raises JsonRpcException with the reason if the new name is not possible.
     """
     found = _named_at(document, params.position)
     if found is None:
@@ -157,9 +161,9 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 
 
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edit of every link to files that the editor is about to move.
+    """Return the edit of all links to files that the editor is about to move.
 
-    Raises JsonRpcException if an entry cannot have the new name.
+    Raises JsonRpcException with the reason if the new name is not possible.
     """
     found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():
@@ -177,7 +181,7 @@ def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.Wo
 
 
 def _moved_names(memory: OpenMemory, old: Path, new: Path) -> dict[str, str]:
-    """Return the old and new name of an entry, room or wing; nothing for any other file or folder."""
+    """Return the old and new name of an entry, room or wing; empty for any other file or folder."""
     root = memory.location.root
     if not (old.is_relative_to(root) and new.is_relative_to(root)) or old == root:
         return {}

@@ -1,4 +1,4 @@
-"""The memories that an editor has open: files on disk with the open documents laid over them, and their findings."""
+"""The memories that an editor uses: the files on disk, the unsaved texts of open documents, and the findings."""
 
 from __future__ import annotations
 
@@ -39,22 +39,21 @@ from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import Workspace
 
-# Python's own lines end at six more characters than those of the protocol.
+# The line endings of LSP. `splitlines` would split at six more characters.
 _LINE_END = re.compile("\r\n|\n|\r")
 _BOM = "\ufeff"
-# In code any path may be an address; the catalog says which are. A line may be a megabyte long: the pattern never
-# backtracks.
+# A path in code, which may be the address of an entry. The pattern never backtracks, since a line may be very long.
 _PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*+[\w-][\w.-]*+(?:/[\w.-]++){2,}+")
 _LONGEST_CODE = 2_000_000
 START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
-# The caches that become outdated with each change of an open document, and with each change on disk.
+# The cached properties to delete after a change in an open document, and those to delete after a change on disk.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
 _FROM_DISK = ("_overlay", "tracked_files", "_facts")
 
 
 class Abilities(Struct, frozen=True):
-    """What an editor supports of completion, hover and edits."""
+    """The features for completion, hover and edits that an editor supports."""
 
     snippets: bool = True
     markdown: bool = True
@@ -65,7 +64,7 @@ class Abilities(Struct, frozen=True):
 
 
 def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
-    """Return the abilities that an editor states."""
+    """Return the features that an editor says it supports."""
     formats = get_capability(capabilities, "text_document.hover.content_format") or ()
     operations = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
     has_versions = get_capability(capabilities, "workspace.workspace_edit.document_changes") is True
@@ -73,7 +72,7 @@ def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
     return Abilities(
         snippets=snippets is True,
         markdown=types.MarkupKind.Markdown in formats,
-        # Neovim states only that it moves files, which needs the same form of edit.
+        # Neovim only says that it can move files, but that also means that it accepts versioned edits.
         versioned_edits=bool(operations) or has_versions,
         applies_edits=get_capability(capabilities, "workspace.apply_edit") is True,
         creates_files=types.ResourceOperationKind.Create in operations,
@@ -84,9 +83,9 @@ def abilities_of(capabilities: types.ClientCapabilities) -> Abilities:
 class Document(Struct, frozen=True, dict=True):
     """One version of a text in an editor.
 
-    `path` is relative to the memory's root, None for a file outside it; `code_path` is from the repository's top,
-    as in `applies_to`. `saved` are the bytes of the file while the text is unchanged: an editor hides a byte order
-    mark, and bytes that are not UTF-8.
+    `path` is relative to the memory's root, or None for a file outside it. `code_path` is relative to the top of the
+    repository, as in `applies_to`. `saved` are the bytes on disk if the text is unchanged, since the editor's text has
+    neither a byte order mark nor bytes that are not UTF-8.
     """
 
     memory: OpenMemory
@@ -100,14 +99,14 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def data(self) -> bytes:
-        """Return the bytes that the editor would save."""
+        """Return the bytes that the editor would write when it saves."""
         if self.saved is not None:
             return self.saved
         text = f"{_BOM}{self.text}" if self.has_bom else self.text
         return text.encode("utf-8", "surrogatepass")
 
     def compared_with(self, on_disk: bytes | None) -> Document:
-        """Return the document with the bytes of its file, where the text is the one that the file contains."""
+        """Return the document with `saved` set to the bytes on disk, or to None if the text differs from the file."""
         if on_disk is None:
             return replace(self, saved=None)
         content = on_disk.decode("utf-8", "replace")
@@ -121,23 +120,23 @@ class Document(Struct, frozen=True, dict=True):
 
     @cached_property
     def _place_starts(self) -> list[int]:
-        # The lines of a place end at line feeds alone.
+        # In places of findings, only a line feed ends a line.
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     @property
     def line_count(self) -> int:
-        """Return the number of lines; a text that ends with a line end has an empty one after it."""
+        """Return the number of lines; if the text ends with a line ending, an empty last line counts, too."""
         return len(self._line_starts)
 
     def line(self, number: int) -> str:
-        """Return a line, counted from 0, without its line end; empty beyond the last."""
+        """Return a line without its ending; the first line is 0, and lines beyond the last are empty."""
         if not 0 <= number < len(self._line_starts):
             return ""
         end = self._line_starts[number + 1] if number + 1 < len(self._line_starts) else len(self.text)
         return self.text[self._line_starts[number] : end].rstrip("\r\n")
 
     def offset_at(self, position: types.Position) -> int:
-        """Return the offset of a position; one beyond its line or the text means their end."""
+        """Return the offset of an LSP position; a position beyond the end of a line or of the text means that end."""
         if position.line >= len(self._line_starts):
             return len(self.text)
         line, start = self.line(position.line), self._line_starts[position.line]
@@ -147,22 +146,22 @@ class Document(Struct, frozen=True, dict=True):
         return start + self.memory.codec.position_from_client_units([line], types.Position(0, units)).character
 
     def position_at(self, offset: int) -> types.Position:
-        """Return the position of an offset."""
+        """Return the LSP position of an offset."""
         offset = max(0, min(offset, len(self.text)))
         number = bisect_right(self._line_starts, offset) - 1
         before = self.text[self._line_starts[number] : offset]
         return types.Position(number, len(before) if before.isascii() else self.memory.codec.client_num_units(before))
 
     def range_of(self, start: int, end: int) -> types.Range:
-        """Return the range between two offsets."""
+        """Return the LSP range between two offsets."""
         return types.Range(self.position_at(start), self.position_at(end))
 
     def range_of_token(self, token: Token) -> types.Range:
-        """Return the range of a token."""
+        """Return the LSP range of a token."""
         return self.range_of(token.start, token.end)
 
     def range_of_place(self, place: Place) -> types.Range:
-        """Return the range of a finding's place; without a width, the rest of its line."""
+        """Return the LSP range of a finding's place; a place without a width reaches to the end of the line."""
         line = self._place_starts[min(place.line, len(self._place_starts)) - 1]
         start = min(line + place.column - 1, len(self.text))
         if place.width:
@@ -173,34 +172,34 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def address(self) -> str | None:
-        """Return the address of the file, None if it is not in the place of an entry."""
+        """Return the address of the file, or None if its path is not an entry's."""
         return self.path.removesuffix(".md") if self.path is not None and is_entry_place(self.path) else None
 
     @property
     def wing(self) -> str | None:
-        """Return the wing that the file lies in."""
+        """Return the wing that contains the file, or None."""
         return self.path.split("/")[0] if self.path is not None and "/" in self.path else None
 
     @property
     def near(self) -> str:
-        """Return the address from which short links count; a manifest and code lie in no room."""
+        """Return the address to which short links are relative; a file that is no entry has placeholders in it."""
         return self.address or f"{self.wing or '-'}/-/-"
 
     @property
     def entry(self) -> Entry | None:
-        """Return the entry, None if the text cannot be parsed as one."""
+        """Return the entry in the file, or None if the file has no valid entry."""
         return self.memory.catalog.entries.get(self.address) if self.address else None
 
     @property
     def is_code(self) -> bool:
-        """Check whether the file is not part of the memory; at the repository's top both lie below the root."""
+        """Return whether the file is not part of the memory, but code of the project."""
         if self.path is None or not (self.path.endswith(".md") or self.path == SETTINGS_NAME):
             return True
         return "/" in self.path and not self.memory.location.under and self.wing not in self.memory.catalog.wings
 
     @cached_property
     def parsed(self) -> ParsedText:
-        """Return the tokens of the text; in code these are the addresses that it mentions."""
+        """Return the tokens of the text; in code, these are only the addresses of existing entries."""
         return ParsedText(links=tuple(self._addresses_in_code())) if self.is_code else parse_text(self.text)
 
     def _addresses_in_code(self) -> Iterator[Token]:
@@ -213,15 +212,15 @@ class Document(Struct, frozen=True, dict=True):
                 yield Token(TokenKind.ADDRESS, start, start + len(address), address)
 
     def token_at(self, position: types.Position) -> Token | None:
-        """Return the token at a position."""
+        """Return the token at a position, or None."""
         return self.parsed.token_at(self.offset_at(position))
 
     def resolve(self, token: Token | None) -> str | None:
-        """Return the address of the entry that a token means."""
+        """Return the address of the entry that a token means, or None."""
         return resolve(token, self.near, self.memory.catalog)
 
     def address_at(self, position: types.Position) -> str | None:
-        """Return the entry at a position; elsewhere than on an address, the entry that the file is."""
+        """Return the entry whose address is at a position; anywhere else, return the file's own entry."""
         token = self.token_at(position)
         if token is not None and token.kind is TokenKind.ADDRESS:
             return self.resolve(token)
@@ -229,10 +228,10 @@ class Document(Struct, frozen=True, dict=True):
 
 
 class OpenMemory:
-    """One memory as it would be if every open document was saved; derived parts are built when they are needed."""
+    """One memory with the unsaved texts of open documents; each part is computed on first use and then cached."""
 
     def __init__(self, location: Location, environment: Mapping[str, str], today: Callable[[], date]) -> None:
-        """Read nothing yet."""
+        """Set up the memory without reading any file."""
         self.location, self.today = location, today
         self.abilities, self.codec = Abilities(), PositionCodec()
         self.documents: dict[str, Document] = {}
@@ -246,7 +245,7 @@ class OpenMemory:
 
     @cached_property
     def workspace(self) -> Workspace:
-        """Return the memory with the open documents in place of their files."""
+        """Return the workspace with the texts of open documents in place of their files on disk."""
         changed = {path: document.data for path, document in self.documents.items() if document.saved is None}
         return self.disk.over(replace(self._overlay, changed=changed))
 
@@ -257,7 +256,7 @@ class OpenMemory:
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the settings, as far as they can be parsed."""
+        """Return the settings, with defaults for the parts that cannot be parsed."""
         try:
             return self.workspace.settings
         except SettingsError as error:
@@ -265,7 +264,7 @@ class OpenMemory:
 
     @cached_property
     def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, relative to the repository's top."""
+        """Return the files that git tracks, relative to the top of the repository."""
         return self.disk.tracked_files()
 
     @cached_property
@@ -275,7 +274,7 @@ class OpenMemory:
 
     @cached_property
     def case(self) -> Case:
-        """Return the case of the checks, which also tells who links an entry."""
+        """Return the input of the checks, which also knows which entries link to an entry."""
         return self._case_of(self.catalog)
 
     def _case_of(self, catalog: Catalog) -> Case:
@@ -283,7 +282,7 @@ class OpenMemory:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of `mdmem check`; of settings that cannot be parsed that alone."""
+        """Return the findings of `mdmem check`; if the settings are invalid, only a finding about that."""
         try:
             require_known_wings(self.workspace.settings, self.catalog.wings)
             return self._findings_of(self.case)
@@ -292,11 +291,11 @@ class OpenMemory:
             place = Place(SETTINGS_NAME, error.line)
             return (Finding(SETTINGS_CODE, message, place, help_, severity=Severity.ERROR),)
         except MdmemError:
-            # The folder, or git, went away meanwhile.
+            # The folder was deleted, or git can no longer be used.
             return ()
 
     def findings_with(self, contents: Mapping[str, bytes]) -> tuple[Finding, ...]:
-        """Return the findings that there would be with other bytes in some files."""
+        """Return the findings that there would be if some files had other bytes."""
         if not contents:
             return self.findings
         catalog = self.workspace.over(TreeView(self.workspace.whole_tree, changed=contents)).catalog
@@ -310,31 +309,31 @@ class OpenMemory:
         return tuple(without_known(self.workspace, found, chosen, None)[0])
 
     def linked_from(self, address: str) -> tuple[str, ...]:
-        """Return the entries that link an entry in a field or in their text, sorted."""
+        """Return the sorted entries that link to an entry, in a field or in their bodies."""
         in_fields = {link.entry.address for link in self.case.links if link.target == address}
         in_texts = {one.address for one in self.case.references if one.target == address}
         return tuple(sorted((in_fields | in_texts) - {address}))
 
     def has_file(self, address: str) -> bool:
-        """Check whether an entry has a file below this root; those of wings from elsewhere have none."""
+        """Return whether an entry has a file below this root; entries of other repositories do not."""
         return address in self.catalog.entries and address.partition("/")[0] not in self.catalog.fetched_wings
 
     def uri_of(self, path: str) -> str:
-        """Return the uri of a file, as the editor wrote it where the file is open."""
+        """Return the URI of a file; for an open file, exactly as the editor writes it."""
         if path in self.documents:
             return self.documents[path].uri
         return from_fs_path(str(self.location.root / path)) or ""
 
     def uri_of_code(self, path: str) -> str:
-        """Return the uri of a file of code by its path from the repository's top."""
+        """Return the URI of a code file, whose path is relative to the top of the repository."""
         return from_fs_path(str(self.location.base / path)) or ""
 
     def location_of(self, address: str) -> types.Location:
-        """Return the start of an entry's file."""
+        """Return the LSP location of an entry: the start of its file."""
         return types.Location(self.uri_of(f"{address}.md"), START)
 
     def document(self, path: str) -> Document | None:
-        """Return a file of the memory as the editor has it, else as it is on disk; None if there is none."""
+        """Return a file of the memory from the editor if it is open, else from the disk; None if it does not exist."""
         if path in self.documents:
             return self.documents[path]
         content = self.bytes_on_disk(path)
@@ -344,7 +343,7 @@ class OpenMemory:
         return Document(self, self.uri_of(path), path, text).compared_with(content)
 
     def bytes_on_disk(self, path: str) -> bytes | None:
-        """Return a file's bytes; None if it is not there or cannot be read."""
+        """Return the bytes of a file on disk, or None if it cannot be read."""
         try:
             content = read_one(self.disk.whole_tree, path)
         except (MdmemError, OSError):
@@ -352,7 +351,7 @@ class OpenMemory:
         return None if isinstance(content, Unreadable) else content
 
     def put(self, document: Document) -> None:
-        """Take the newest version of an open document."""
+        """Store the newest version of an open document."""
         if document.path is None:
             return
         before = self.documents.get(document.path)
@@ -361,18 +360,18 @@ class OpenMemory:
             self._forget(*_FROM_TEXTS)
 
     def drop(self, path: str) -> None:
-        """Forget an open document; its file on disk is used again."""
+        """Remove a document that was closed, so that its file on disk is used again."""
         document = self.documents.pop(path, None)
         if document is not None and document.saved is None:
             self._forget(*_FROM_TEXTS)
 
     @property
     def is_there(self) -> bool:
-        """Check whether the folder is still a memory."""
+        """Return whether the root still has a settings file."""
         return (self.location.root / SETTINGS_NAME).is_file()
 
     def refresh(self) -> bool:
-        """Read what changed on disk, in git, or with the day, and say whether anything did."""
+        """Read changes on disk and in git, and the new date, and return whether anything changed."""
         stamp = self._git_stamp()
         fresh = replace(self.disk.reread(), today=self.today())
         is_same = stamp == self._stamp and fresh.tree.files() == self.disk.tree.files()
@@ -397,10 +396,10 @@ def _digests(tree: Tree) -> Mapping[str, str]:
 
 
 class Memories:
-    """The memories of the editor's files; `workspace` contains its open documents and folders."""
+    """All memories that the files in an editor belong to; `workspace` is pygls's list of open documents and folders."""
 
     def __init__(self, *, environment: Mapping[str, str], today: Callable[[], date]) -> None:
-        """Read nothing yet."""
+        """Set up the list without reading any file."""
         self._environment, self._today = environment, today
         self.workspace = EditorWorkspace(None)
         self.abilities = Abilities()
@@ -408,7 +407,7 @@ class Memories:
         self._located: dict[Path, Location | None] = {}
 
     def memory_of(self, file: Path) -> OpenMemory | None:
-        """Return the memory that the command line would find from a file; None for one outside its project."""
+        """Return the memory that a command in the file's folder would find; None if the file is not in its project."""
         if file.parent not in self._located:
             self._located[file.parent] = self._locate(file.parent)
         location = self._located[file.parent]
@@ -423,14 +422,14 @@ class Memories:
         try:
             there = next(one for one in (folder, *folder.parents) if one.is_dir())
             location = locate(None, self._environment, there)
-            # Git may still list the settings of a memory that was deleted.
+            # Test for the settings file, since git still lists it after a memory was deleted.
             return location if (location.root / SETTINGS_NAME).is_file() else None
         except (MdmemError, OSError):
-            # Most projects have no memory; several may be equally near; a folder may be closed or its name too long.
+            # There is no memory, or several are equally near, or the folder cannot be read.
             return None
 
     def document(self, uri: str) -> Document | None:
-        """Return a file of a memory, or open code of its project; None for any other file."""
+        """Return a file of a memory, or an open code file of its project; None for any other file."""
         file = file_of(uri)
         memory = self.memory_of(file) if file is not None else None
         if file is None or memory is None:
@@ -443,7 +442,7 @@ class Memories:
         return Document(memory, uri, path, opened.source, opened.version, code_path)
 
     def update(self, uri: str) -> OpenMemory | None:
-        """Take the text that the editor now has of a file, and return its memory."""
+        """Store the text that the editor now has for a file, and return the file's memory."""
         self.close(uri)
         document = self.document(uri)
         if document is None:
@@ -452,7 +451,7 @@ class Memories:
         return document.memory
 
     def close(self, uri: str) -> OpenMemory | None:
-        """Let a document go, and return its memory."""
+        """Remove a document that the editor closed, and return its memory."""
         file = file_of(uri)
         memory = self.memory_of(file) if file is not None else None
         if file is not None and memory is not None and (path := _below(memory.location.root, file)) is not None:
@@ -460,7 +459,7 @@ class Memories:
         return memory
 
     def locate_again(self) -> list[OpenMemory]:
-        """Find the memory of each open document again, and return the memories that went away."""
+        """Find the memory of each open document again, and return the memories that were deleted."""
         gone = [memory for memory in self.opened.values() if not memory.is_there]
         for memory in gone:
             del self.opened[memory.location.root]
@@ -470,7 +469,7 @@ class Memories:
         return gone
 
     def all_known(self) -> Sequence[OpenMemory]:
-        """Return the memories of the open documents and those of the editor's folders."""
+        """Return the memories of the open documents and of the editor's folders."""
         for uri in (*(folder.uri for folder in self.workspace.folders.values()), self.workspace.root_uri):
             folder = file_of(uri) if uri else None
             if folder is not None:
@@ -479,7 +478,7 @@ class Memories:
 
 
 def file_of(uri: str) -> Path | None:
-    """Return the file of a uri with the links in its folder resolved; None if it is not a file's."""
+    """Return the path of a `file:` URI, with symbolic links in its folder resolved; None for any other URI."""
     try:
         named = to_fs_path(uri)
         if not named or "\0" in named:
@@ -488,7 +487,7 @@ def file_of(uri: str) -> Path | None:
         os.fsencode(path)
         return path.parent.resolve() / path.name
     except (OSError, ValueError, RuntimeError):
-        # A name that no file can have, or a circle of links.
+        # The name is not valid for a file, or symbolic links form a circle.
         return None
 
 

@@ -1,4 +1,4 @@
-"""Go from one place to another: definitions, links, references, and symbols."""
+"""Navigation in the editor: definitions, implementations, links, references and symbols."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+([^\r\n]*\S)", re.MULTILINE)
 
 
 def definition(document: Document, params: types.DefinitionParams) -> list[types.Location]:
-    """Return the file of the entry, the wing or the code that is named at a position."""
+    """Return the file of the entry, wing or code whose name is at a position."""
     token = document.token_at(params.position)
     return [*_targets(document, token)] if token is not None else []
 
 
 def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
-    """Return the current end of the chain of the entry at a position."""
+    """Return the current entry that replaced the entry at a position; several if the chain was split."""
     memory, address = document.memory, document.address_at(params.position)
     heads = memory.catalog.lineage.heads(address) if address is not None else ()
     return [memory.location_of(head) for head in heads if memory.has_file(head)]
 
 
 def links(document: Document, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
-    """Return everything in a document that leads to a file."""
+    """Return the links in a document that lead to existing files."""
     found = ((token, next(_targets(document, token), None)) for token in document.parsed.tokens)
     return [
         types.DocumentLink(document.range_of_token(token), target=where.uri)
@@ -131,5 +131,5 @@ def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -
 
 
 def _tags(memory: OpenMemory, address: str) -> list[types.SymbolTag] | None:
-    # Editors strike a deprecated symbol through.
+    # Editors show a deprecated symbol struck through.
     return [types.SymbolTag.Deprecated] if is_ended(memory, address) else None

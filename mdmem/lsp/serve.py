@@ -1,4 +1,4 @@
-"""Serve one editor over standard input and output."""
+"""Run the language server for one editor, over standard input and output."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from mdmem.lsp.server import Server
 
 
 def serve(environment: Mapping[str, str], today: Callable[[], date]) -> None:
-    """Serve the editor at standard input and output until it ends."""
+    """Serve one editor over standard input and output until the editor exits."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.ERROR)
-    # pygls logs each refused request with a traceback; `report_server_error` says it in a line.
+    # pygls logs a traceback for each refused request. `report_server_error` logs one line instead.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     server = Server(Memories(environment=environment, today=today))
     register_commands(server)
-    # pygls closes its output at the end; the process still needs its own.
+    # Give pygls a copy of standard output, because pygls closes its output at the end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
         try:
             server.start_io(sys.stdin.buffer, output)
         except (MemoryError, OverflowError, ValueError) as error:
-            # pygls allocates whatever length a header states.
+            # pygls allocates as much memory as the header of a message says.
             raise UsageError("the editor sent a message that is too long to be read") from error

@@ -1,4 +1,4 @@
-"""The editor's server: pygls keeps the protocol and the open documents; each request has one function."""
+"""The language server: pygls handles the protocol and the open documents, and one function answers each request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mdmem.model.finding import Finding, Severity
 
 SECTION = "mdmem"
 _DELAY = 0.3
-# An editor that lists more files helps nobody.
+# The number of files that are not open and for which findings are published.
 _MOST_CLOSED_FILES = 500
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -36,7 +36,7 @@ _SEVERITIES = {
 
 _log = logging.getLogger("mdmem.lsp")
 
-# The requests about one document; the answer is None if it belongs to no memory.
+# The functions that answer requests about one document. If the document belongs to no memory, the answer is None.
 DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
     types.TEXT_DOCUMENT_COMPLETION: complete,
     types.TEXT_DOCUMENT_HOVER: hover,
@@ -50,7 +50,7 @@ DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
     types.TEXT_DOCUMENT_PREPARE_RENAME: prepare_rename,
     types.TEXT_DOCUMENT_RENAME: rename,
 }
-# The requests about all memories.
+# The functions that answer requests about all memories.
 MEMORY_FEATURES: Mapping[str, Callable[[Memories, Any], Any]] = {
     types.WORKSPACE_SYMBOL: workspace_symbols,
     types.WORKSPACE_WILL_RENAME_FILES: will_rename,
@@ -74,16 +74,16 @@ Publish = Callable[[types.PublishDiagnosticsParams], None]
 
 
 class Publisher:
-    """Publishes the diagnostics of each file that differ from those published last."""
+    """Publishes the findings of each file as diagnostics, if they changed since they were last published."""
 
     def __init__(self, publish: Publish, guard: Callable[[str, Callable[[], object]], object]) -> None:
-        """Take the function that publishes, and the one that reports a failure of the check."""
+        """Take the function that publishes, and a function that runs the check and reports its errors."""
         self._publish, self._guard = publish, guard
         self._published: dict[OpenMemory, dict[str, list[types.Diagnostic]]] = {}
         self._timers: dict[OpenMemory, asyncio.TimerHandle] = {}
 
     def schedule(self, memory: OpenMemory | None) -> None:
-        """Check a memory once no change came for a moment."""
+        """Check a memory after a short time without further changes."""
         if memory is None:
             return
         if memory in self._timers:
@@ -92,19 +92,19 @@ class Publisher:
         self._timers[memory] = loop.call_later(_DELAY, self._guard, "the check", lambda: self.publish(memory))
 
     def publish(self, memory: OpenMemory) -> None:
-        """Check a memory as it is on disk and in the editor, and publish the diagnostics that changed."""
+        """Check a memory with the unsaved texts in the editor, and publish the diagnostics that changed."""
         if not memory.is_there:
             self.withdraw(memory)
             return
         memory.refresh()
         found: dict[str, list[Finding]] = {path: [] for path in memory.documents}
         for finding in memory.findings:
-            # Like `mdmem check`, say nothing of a closed file that is only worth a hint.
+            # Like `mdmem check`, do not report infos about files that are not open.
             if finding.place.path in memory.documents or finding.weight is not Severity.INFO:
                 found.setdefault(finding.place.path, []).append(finding)
         before, now = self._published.get(memory, {}), dict[str, list[types.Diagnostic]]()
         for path, findings in list(found.items())[: len(memory.documents) + _MOST_CLOSED_FILES]:
-            # A folder that cannot be read has no text, and no place in one.
+            # An unreadable folder has no text in which a place could be shown.
             document = memory.document(path)
             diagnostics = diagnostics_of(document, findings) if document is not None else []
             uri = memory.uri_of(path)
@@ -117,7 +117,7 @@ class Publisher:
         self._published[memory] = now
 
     def withdraw(self, memory: OpenMemory) -> None:
-        """Withdraw the diagnostics of a memory that went away."""
+        """Remove the diagnostics of a memory that was deleted."""
         if memory in self._timers:
             self._timers.pop(memory).cancel()
         for uri in self._published.pop(memory, {}):
@@ -125,7 +125,7 @@ class Publisher:
 
 
 def diagnostics_of(document: Document, findings: Sequence[Finding]) -> list[types.Diagnostic]:
-    """Return the findings of one document as diagnostics, in their order."""
+    """Return the findings about one document as LSP diagnostics, in the same order."""
     return [
         types.Diagnostic(
             range=document.range_of_place(finding.place),
@@ -149,14 +149,14 @@ def _related(memory: OpenMemory, finding: Finding) -> list[types.DiagnosticRelat
 
 
 class Options(Struct, frozen=True):
-    """Whether code lenses are shown, and whether anything is shown in code."""
+    """The editor's settings: whether to show code lenses, and whether to show anything in code files."""
 
     code_lens: bool = True
     in_code: bool = True
 
 
 def options_from(sent: Any, before: Options) -> Options:
-    """Return the settings that an editor sends, with or without their section; a setting that is missing stays."""
+    """Return the settings that an editor sends, with or without the section `mdmem`; missing ones stay unchanged."""
     section = sent.get(SECTION, sent) if isinstance(sent, dict) else {}
     stated = section if isinstance(section, dict) else {}
     flags = {key: value for key, value in stated.items() if isinstance(value, bool)}
@@ -164,12 +164,12 @@ def options_from(sent: Any, before: Options) -> Options:
 
 
 class _Protocol(LanguageServerProtocol):
-    """The protocol of pygls, which leaves two mistakes of clients without an answer."""
+    """The protocol of pygls, with answers to two mistakes of clients that pygls does not answer."""
 
     _server: Server
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Parse a message; a request with parameters that do not fit is refused by its number."""
+        """Parse a message; for a request with invalid parameters, send an error response."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
@@ -179,19 +179,20 @@ class _Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Any:
-        """Take the changes of a document; those of one that was never opened are ignored."""
+        """Apply the changes of a document, but ignore changes of a document that was never opened."""
         if self.workspace.get_text_document(params.text_document.uri) in self.workspace.text_documents.values():
             yield from super().lsp_text_document__did_change(params)
 
 
 class Server(LanguageServer):
-    """The server of one editor.
+    """The language server of one editor.
 
-    The editor sends whole texts: pygls would apply partial changes by lines that end where an editor's do not.
+    The editor sends the whole text after each change. For partial changes, pygls would count lines differently from
+    some editors.
     """
 
     def __init__(self, memories: Memories) -> None:
-        """Take where memories are found; nothing is read yet."""
+        """Take the list of memories without reading any file."""
         super().__init__(
             "mdmem",
             __version__,
@@ -228,11 +229,14 @@ class Server(LanguageServer):
         return answer(document, params)
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
-        """Return the result of some work; where it fails, log the whole error, show the first one, and return None."""
+        """Return the result of a function; if it raises, log the error and return None.
+
+        The first error is also shown.
+        """
         try:
             return work()
         except JsonRpcException:
-            # A refusal that is meant for the editor.
+            # This error is an answer for the editor.
             raise
         except Exception as error:  # noqa: BLE001  # the boundary of the server: one failure must not end the others
             _log.error("%s failed", name, exc_info=error)
@@ -243,7 +247,7 @@ class Server(LanguageServer):
             return None
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log a message that pygls could not handle; a refused request is no error of the server."""
+        """Log a message that pygls could not handle, but not a refused request."""
         if source is not FeatureRequestError:
             _log.error("cannot handle a message: %s", " ".join(str(error).split())[:200])
 
@@ -257,7 +261,7 @@ class Server(LanguageServer):
         self._configure(params.initialization_options)
 
     def _initialized(self, _: types.InitializedParams) -> None:
-        """Ask the editor to watch the files, where it can."""
+        """Ask the editor to watch the files of memories, if the editor can do that."""
         workspace = self.client_capabilities.workspace
         watched = workspace.did_change_watched_files if workspace is not None else None
         if watched is not None and watched.dynamic_registration:
@@ -266,7 +270,7 @@ class Server(LanguageServer):
             self.client_register_capability(types.RegistrationParams([watch]))
 
     def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
-        """Take the editor's settings, or ask for them where it only says that they changed."""
+        """Take the editor's new settings, or ask the editor for them if the message does not contain them."""
         workspace = self.client_capabilities.workspace
         if params.settings is None and workspace is not None and workspace.configuration:
             items = [types.ConfigurationItem(section=SECTION)]
@@ -283,7 +287,7 @@ class Server(LanguageServer):
             self.workspace_code_lens_refresh(None)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Check the memory again, unless the change is in code outside it."""
+        """Check the memory again, unless the changed document is code outside the memory."""
         memory = self.memories.update(params.text_document.uri)
         document = self.memories.document(params.text_document.uri)
         if document is not None and document.path is not None:

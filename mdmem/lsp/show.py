@@ -1,6 +1,6 @@
-"""Show what an entry, a field, a check or a glob is: hover and code lenses.
+"""Hover texts and code lenses for entries, fields, checks and globs.
 
-Everything that an entry says is shown as plain text in a fence, so that no editor takes it for markup or a command.
+Texts from entries are shown in a fenced code block, so that the editor treats nothing in them as markup or a command.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from mdmem.render.lineage import BoxState, state_of
 from mdmem.render.text import count, entries
 
 SHOW = "mdmem.show"
-# In characters: an editor does not wrap text in a fence.
+# The width of hover texts in characters, since editors do not wrap fenced text.
 _WIDTH = 88
 _LINE, _SUMMARY = 200, 600
 _MOST_OF_CHAIN, _MOST_FILES, _MOST_TARGETS = 8, 10, 20
 _FIELDS = {field.name: field for field in FIELDS}
 
-# A title and the uri that it leads to.
+# The title and the URI of a file that a code lens can open.
 Target = tuple[str, str]
 
 
 def plain_line(line: str) -> str:
-    """Return a line without anything that closes a fence or acts in an editor; leading blanks stay."""
+    """Return a line that is safe in a fenced code block, without control characters; its indentation stays."""
     indent = line[: len(line) - len(line.lstrip(" "))]
     return f"{indent}{plain(line, _LINE)}"
 
@@ -49,7 +49,7 @@ def title_line(entry: Entry) -> str:
 
 
 def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
-    """Return blocks of plain lines, each in a fence."""
+    """Return blocks of plain lines as a hover text, each block in a fenced code block."""
     texts = ["\n".join(map(plain_line, block)) for block in blocks]
     if not abilities.markdown:
         return types.MarkupContent(types.MarkupKind.PlainText, "\n\n".join(texts))
@@ -57,7 +57,7 @@ def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
 
 
 def state_word(memory: OpenMemory, address: str) -> str:
-    """Return the state of an entry in one or two words."""
+    """Return the state of an entry, such as `current` or `superseded`."""
     state = state_of(memory.catalog, address, today=memory.today())
     if state is BoxState.ENDED:
         return "superseded" if memory.catalog.lineage.heads(address) else "deprecated"
@@ -65,12 +65,12 @@ def state_word(memory: OpenMemory, address: str) -> str:
 
 
 def is_ended(memory: OpenMemory, address: str) -> bool:
-    """Check whether an entry is superseded or deprecated."""
+    """Return whether an entry is superseded or deprecated."""
     return state_of(memory.catalog, address, today=memory.today()) is BoxState.ENDED
 
 
 def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
-    """Yield the state of an entry, its title and address, its chain with reasons, and its summary."""
+    """Yield the hover text of an entry: type and state, title, address, chain with reasons, and summary."""
     entry = memory.catalog.entries[address]
     yield " · ".join(filter(None, (entry.type.value, state_word(memory, address), entry.owner)))
     yield entry.title
@@ -81,14 +81,14 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
     try:
         summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)
     except MdmemError:
-        # The file went away since it was listed.
+        # The file was deleted since the memory was loaded.
         return
     if summary:
         yield from ("", *textwrap.wrap(summary, _WIDTH, break_on_hyphens=False))
 
 
 def _chain_lines(memory: OpenMemory, address: str) -> Iterator[str]:
-    """Yield the entries of a chain, the oldest first, with the reason of each step."""
+    """Yield the entries of a supersession chain, oldest first, each with its state and reason."""
     members = memory.catalog.lineage.chain(address)
     if len(members) < 2 and not is_ended(memory, address):
         return
@@ -101,14 +101,14 @@ def _chain_lines(memory: OpenMemory, address: str) -> Iterator[str]:
 
 
 def reason_of(memory: OpenMemory, address: str) -> str:
-    """Return a colon and the reason that an entry gives for what it supersedes, or for its end."""
+    """Return a colon and the reason why an entry supersedes another one or was ended; empty if there is none."""
     entry = memory.catalog.entries[address]
     reason = entry.reason if entry.supersedes else entry.why_ended if is_ended(memory, address) else None
     return f": {plain(reason, _LINE)}" if reason else ""
 
 
 def files_matching(memory: OpenMemory, *globs: str) -> tuple[str, ...]:
-    """Return the tracked files that any of some globs matches, sorted."""
+    """Return the sorted tracked files that match at least one glob."""
     return _matching(memory.tracked_files, globs)
 
 
@@ -118,7 +118,10 @@ def _matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str, ...
 
 
 def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
-    """Return the rules that apply to a file of code as of the files on disk, and how many more apply to every file."""
+    """Return the rules with an `applies_to` that matches a code file, and a text such as "+2 that apply everywhere".
+
+    The text counts the rules that apply to every file; it is empty if there are none. Unsaved changes are ignored.
+    """
     workspace, path = document.memory.disk, document.code_path
     try:
         found = rules_for(reading_of(workspace), (path,)) if path is not None else None
@@ -131,7 +134,10 @@ def rules_for_code(document: Document) -> tuple[Sequence[Entry], str]:
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
-    """Return the hover text: the meaning of the token and the findings there; for code, its rules on the first line."""
+    """Return the hover text at a position: the meaning of the token there, and explanations of the findings there.
+
+    On the first line of a code file, return the rules that apply to the file.
+    """
     token, abilities = document.token_at(params.position), document.memory.abilities
     if document.is_code and token is None:
         rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
@@ -191,7 +197,7 @@ def _codes_at(document: Document, position: types.Position) -> list[str]:
 
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
-    """Return the lines above an entry, and above code that rules apply to."""
+    """Return the code lenses at the top of an entry, and at the top of code to which rules apply."""
     found = _code_lenses(document) if document.is_code else _entry_lenses(document)
     commands = []
     for title, targets in found:

@@ -1,4 +1,4 @@
-"""Parse a document into keys, values, addresses and globs, also while its front matter is broken."""
+"""Split a document into keys, values, addresses and globs, even if its front matter is invalid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mdmem.store.catalog.model import Catalog
 
 
 class TokenKind(StrEnum):
-    """The meaning of a part of a document."""
+    """The kind of a token; CODE is the code of a check."""
 
     KEY = auto()
     VALUE = auto()
@@ -32,7 +32,7 @@ class TokenKind(StrEnum):
 
 
 class Token(Struct, frozen=True):
-    """A part of a text by its character offsets; `key` is its field, empty in the body.
+    """A part of a text, by its character offsets; `key` is the field that contains it, empty in the body.
 
     `is_path` marks an address that is written as a path relative to the file.
     """
@@ -46,7 +46,7 @@ class Token(Struct, frozen=True):
 
 
 class FieldBlock(Struct, frozen=True):
-    """A key of the front matter and its items, from the start of its line to the line of the next key."""
+    """A key of the front matter with its items, from the start of its line to the line of the next key."""
 
     key: Token
     start: int
@@ -55,7 +55,7 @@ class FieldBlock(Struct, frozen=True):
 
 
 class ParsedText(Struct, frozen=True):
-    """The fields of the front matter, the span between its fences, the start of the body, and the body's links."""
+    """The fields of the front matter, the offsets of its start and end, the start of the body, and the body's links."""
 
     fields: tuple[FieldBlock, ...] = ()
     front: tuple[int, int] | None = None
@@ -64,7 +64,7 @@ class ParsedText(Struct, frozen=True):
 
     @property
     def tokens(self) -> Iterator[Token]:
-        """Yield every token in order."""
+        """Yield every token, in the order of the text."""
         for field in self.fields:
             yield field.key
             yield from field.items
@@ -72,24 +72,24 @@ class ParsedText(Struct, frozen=True):
 
     @property
     def addresses(self) -> Iterator[Token]:
-        """Yield the addresses in order."""
+        """Yield the addresses, in the order of the text."""
         return (token for token in self.tokens if token.kind is TokenKind.ADDRESS)
 
     def token_at(self, offset: int) -> Token | None:
-        """Return the token at a character; the end of a word still counts."""
+        """Return the token at an offset, or None; the offset just after a token still belongs to it."""
         return next((token for token in self.tokens if token.start <= offset <= token.end), None)
 
     def field_at(self, offset: int) -> FieldBlock | None:
-        """Return the field whose lines contain a character."""
+        """Return the field whose lines contain an offset, or None."""
         number = bisect_right(self.fields, offset, key=lambda field: field.start) - 1
         return self.fields[number] if number >= 0 and offset < self.fields[number].end else None
 
     def is_in_front(self, offset: int) -> bool:
-        """Check whether a character lies between the fences."""
+        """Return whether an offset is inside the front matter."""
         return self.front is not None and self.front[0] <= offset <= self.front[1]
 
 
-# A key, or a word that may become one: neither belongs to the key above.
+# A key, or a word at the start of a line that may become a key. Both end the value of the key above.
 _KEY = re.compile(r"^(?P<indent> *)(?:(?P<key>[^\W\d][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)|\w)", re.MULTILINE)
 _UNCLOSED = re.compile(r"^[ \t]*\r?$|\Z", re.MULTILINE)
 _QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\n]|'')*'?"
@@ -113,12 +113,12 @@ _TOKEN_KINDS = {
 LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
 
 
-# An editor sends several requests about one version of a text: lenses, links, a hover.
+# Cached, since an editor sends several requests about the same version of a text.
 @lru_cache(maxsize=16)
 def parse_text(text: str) -> ParsedText:
-    """Return the tokens of a text, none of one that is too long for an entry.
+    """Return the tokens of a text; none if the text is too long for an entry.
 
-    Front matter that YAML refuses is parsed too: while somebody types, most of it is broken.
+    Front matter with YAML errors is also split into tokens, since it is often invalid while somebody types.
     """
     if len(text) > SIZE_LIMIT:
         return ParsedText()
@@ -134,7 +134,7 @@ def parse_text(text: str) -> ParsedText:
 
 
 def resolve(token: Token | None, near: str, catalog: Catalog) -> str | None:
-    """Return the address of the entry that a token means; `near` is the address of the file that contains it."""
+    """Return the address of the entry that a token means, or None; `near` is the address of the file with the token."""
     if token is None or token.kind is not TokenKind.ADDRESS:
         return None
     if token.key:
@@ -152,7 +152,7 @@ def _body_tokens(text: str, body: int) -> Iterator[Token]:
 def _fields(text: str, start: int, end: int) -> Iterator[FieldBlock]:
     keys = list(_KEY.finditer(text, start, end))
     indent = len(keys[0]["indent"]) if keys else 0
-    # A deeper indented key belongs to the key above.
+    # A key with more indentation is part of the value of the key above.
     keys = [key for key in keys if len(key["indent"]) <= indent]
     for number, key in enumerate(keys):
         following = keys[number + 1].start() if number + 1 < len(keys) else end
