@@ -126,7 +126,7 @@ def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_h
     commit_all(folder)
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     # Older ones have lines of their own below.
-    said = re.findall(r"```lua\n(.+?)```", page("editors").partition("From 0.7 to 0.10")[0], re.DOTALL)
+    said = re.findall(r"```lua\n(.+?)```", page("editors").partition("0.7 to 0.10")[0], re.DOTALL)
     lines = write(folder.parent, "init.lua", "\n".join(said))
     line = [neovim(), "--headless", "--clean", "-l", str(HERE / "journey.lua"), sys.executable, str(folder), str(lines)]
     ran = run(line, folder, XDG_STATE_HOME=str(folder.parent))
