@@ -17,7 +17,7 @@ class MdmemError(Exception):
 
 
 class UsageError(MdmemError):
-    """An argument is wrong; the message says what was expected."""
+    """An argument of the user is wrong; the message says what was expected."""
 
 
 class SettingsError(MdmemError):
@@ -48,7 +48,7 @@ class LeftOutError(GitError):
 
 
 class LostRaceError(MdmemError):
-    """Somebody else wrote first; nothing was changed."""
+    """Another process or person changed the file first, so nothing was written."""
 
     exit_code = 4
 

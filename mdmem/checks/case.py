@@ -58,7 +58,7 @@ class Merge(Struct, frozen=True):
     conflicts: tuple[PathConflict, ...]
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return the entries that each side superseded by other entries, with their new successors in both sides."""
+        """Return each entry that both sides superseded by different entries, with the new successors of each side."""
         before, ours, theirs = (
             side.catalog.lineage.linked_successors for side in (self.ancestor, self.ours, self.theirs)
         )
@@ -140,7 +140,7 @@ class Case(Struct, frozen=True, dict=True):
         return {}
 
     def file_facts(self, path: str) -> FileFacts:
-        """Return the facts of one file."""
+        """Return the facts that `read_facts` finds in one file; they are cached."""
         found = self.cached.get(path) or self._known_facts.get(path)
         if found is None:
             document = self.catalog.document(path)

@@ -66,7 +66,7 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def theme(self) -> str:
-        """Return the title of the module that the check is in."""
+        """Return the title of the check's theme, which is its module."""
         return THEMES[self._module]
 
     @property

@@ -251,7 +251,7 @@ class OpenMemory:
 
     @property
     def catalog(self) -> Catalog:
-        """Return the entries."""
+        """Return the catalog of entries, including the unsaved texts of open documents."""
         return self.workspace.catalog
 
     @cached_property

@@ -1,1 +1,1 @@
-"""Reads memories: files, git, the catalog, the index, settings and local state."""
+"""Read memories: files, git, the catalog of entries, the full-text index, settings and local state."""

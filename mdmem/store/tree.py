@@ -30,7 +30,7 @@ from mdmem.store.git.status import list_ignored, list_revision, list_staged, ref
 
 
 class FileKind(StrEnum):
-    """The kind of a path."""
+    """The kind of a listed path; UNMERGED means a merge conflict in git's index."""
 
     FILE = "file"
     SYMLINK = "symlink"

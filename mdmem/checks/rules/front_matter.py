@@ -270,7 +270,7 @@ def _plain_value(name: str, value: object) -> str | None:
 
 
 def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that corrects a typing mistake, or translates a word of another format."""
+    """Return a finding with the fix that corrects a typing mistake, or a word that another format uses for the same."""
     value = str(fields_of(document).get(name))
     meant = certainly_meant(value, allowed) or certain_value(value, allowed)
     return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding

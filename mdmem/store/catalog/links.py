@@ -66,7 +66,7 @@ class Reference(Struct, frozen=True):
 
 
 def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Iterator[Reference]:
-    """Yield the links in the bodies (text without code, by address), in the order of the bodies and of their text."""
+    """Yield the links in some bodies; `prose` has each body by address, with its code replaced by spaces."""
     for address, text in prose.items():
         for link in body_links(text):
             yield reference_of(link, address, addresses)
@@ -214,7 +214,10 @@ class _Classifier(Struct, frozen=True, dict=True):
             yield from (replace(edge, kind=kinds.get(edge) or self._kind_alone(edge, rest)) for edge in own)
 
     def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
-        """Return the class of an edge if the first rows of the table decide it, without comparing edges; else None."""
+        """Return the class of an edge if one of the first rows of the table matches; else None.
+
+        These rows look only at this edge and its two entries. Later rows may compare other edges of the old entry.
+        """
         entries, ends = self.catalog.entries, {edge.old, edge.new}
         if len(ends) == 1:
             return EdgeKind.SELF

@@ -63,7 +63,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def lineage(self) -> Lineage:
-        """Return the supersession graph."""
+        """Return the graph of all supersessions."""
         return Lineage(self.entries, self.one_end_suffices)
 
     @cached_property
@@ -151,7 +151,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def with_globs(self) -> frozenset[str]:
-        """Return the addresses of the entries that apply only to some files."""
+        """Return the addresses of the entries with `applies_to`, which apply only to some files."""
         return frozenset(entry.address for entry in having(self.entries, "applies_to"))
 
     @cached_property
@@ -220,7 +220,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def lineage(self) -> Lineage:
-        """Return the supersession graph of the entries."""
+        """Return the graph of all supersessions."""
         return self.derived.lineage
 
     @cached_property

@@ -52,7 +52,7 @@ class ParsedQuestion(Struct, frozen=True):
 
 
 def plain(question: str) -> ParsedQuestion:
-    """Return a question in plain words."""
+    """Return the query for a question in plain words, in which any word may match."""
     asked = ask(question)
     terms = {**{term: (term,) for term in asked.terms}, **asked.wholes}
     return ParsedQuestion(query.Every() if terms else query.NullQuery, asked.typed, terms)

@@ -79,7 +79,7 @@ def _snippet(text: str, terms: frozenset[str], width: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text without Markdown's markup."""
+    """Return a text without Markdown markup."""
     unlinked = _LINK.sub(r"\1", text) if "](" in text else text
     # Remove `**` and backquotes last. Otherwise the text after them could look like markup at the start of a line.
     return _MARKUP.sub("\n", f"\n{unlinked}").replace("**", "").replace("`", "")

@@ -1,1 +1,1 @@
-"""An opened root, which all features use: location, snapshot, scope, approval and visibility."""
+"""The workspace, which is an opened root, and what all features need of it: snapshot, scope, proposals, visibility."""

@@ -133,7 +133,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self, given_tree=tree, given_catalog=None)
 
     def with_catalog(self, catalog: Catalog) -> Self:
-        """Return the same files with another catalog."""
+        """Return the same root and files with another catalog."""
         return replace(self, given_tree=self.whole_tree, given_catalog=catalog)
 
     def with_index(self, index: FullTextIndex) -> Self:
