@@ -54,7 +54,7 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
         records = convert(json.loads(content.decode("utf-8-sig")), _File).findings
     except json.JSONDecodeError as error:
         # The usual cause is a merge conflict that was not resolved.
-        message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
+        message = f"{path}:{error.lineno}: invalid JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
         raise SettingsError(message, line=error.lineno) from error
     except (RecursionError, ValueError, ValidationError) as error:
         # A ValueError may also come from a number with more digits than Python reads.
@@ -68,7 +68,7 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Counts:
                 f"{path}: there is no check `{record.code}`; {f'did you mean `{close}`?' if close else _REWRITE}"
             )
         if not check.is_excusable:
-            raise SettingsError(f"{path}: `{record.code}` cannot be known beforehand; remove the record")
+            raise SettingsError(f"{path}: `{record.code}` cannot be recorded in a baseline; remove the record")
         if key in counts:
             raise SettingsError(f"{path}: `{record.code}` is recorded twice for `{record.address}`; keep one")
         counts[key] = record.count
@@ -160,7 +160,7 @@ def without_known(
             # Not `read_regular`, because the option may name a pipe.
             content = (root / given).read_bytes()
         except OSError as error:
-            hint = f"it counts from the root {root}"
+            hint = f"the path is relative to the root {root}"
             raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}; {hint}") from error
     else:
         _refuse_link(root, name)

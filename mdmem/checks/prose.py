@@ -202,7 +202,7 @@ def _in_comment(document: Document, comment: re.Match[str], address: str | None)
 
 def _suppression_fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
     if not code:
-        return "no check is named to ignore", _FORM
+        return "the comment does not say which check to ignore", _FORM
     check = find_check(code)
     if check is None:
         close = nearest_excusable(code)
@@ -211,7 +211,7 @@ def _suppression_fault(code: str, reason: str, how: str) -> tuple[str, str] | No
     if not check.is_excusable:
         return f"`{code}` cannot be ignored by a file", "fix what it finds, and remove this"
     if not re.search(r"\w", reason):
-        return f"`{code}` is ignored without a reason, so it is not", how
+        return f"`{code}` needs a reason to be ignored", how
     return None
 
 

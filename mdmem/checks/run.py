@@ -403,7 +403,7 @@ def _from_root(workspace: Workspace, name: str, reported: Collection[str]) -> st
         listed = (*(file.path for file in workspace.tree.files()), *reported)
         if (workspace.access.sees(path) and (root / path).exists()) or any(_is_below(one, path) for one in listed):
             return path
-    raise UsageError(f"{name} is nothing in the memory {root}; name a file, a wing/ or a wing/room/ of it")
+    raise UsageError(f"{name} is not in the memory {root}; name a file, a wing/ or a wing/room/ of it")
 
 
 def _is_below(path: str, wanted: str) -> bool:

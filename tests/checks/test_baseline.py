@@ -118,7 +118,7 @@ one = '{"code": "body-empty", "address": "app/rules/a", "count": 1}'
     [
         ([one, one.replace("body-empty", "body-emty")], ": there is no check `body-emty`; did you mean `body-empty`?"),
         ([one.replace("body-empty", "qqqq")], ": there is no check `qqqq`; `mdmem check --update-baseline` writes"),
-        ([one, one.replace("body-empty", "unreadable")], ": `unreadable` cannot be known beforehand; remove the"),
+        ([one, one.replace("body-empty", "unreadable")], ": `unreadable` cannot be recorded in a baseline; remove the"),
         ([one, one], ": `body-empty` is recorded twice for `app/rules/a`; keep one"),
         ([one.replace("1", "0")], " cannot be read: Expected `int` >= 1 - at `$.findings[0].count`; "),
         ([one.replace("1", "true")], " cannot be read: Expected `int`, got `bool` - at `$.findings[0].count`; "),
@@ -127,7 +127,7 @@ one = '{"code": "body-empty", "address": "app/rules/a", "count": 1}'
         ([one.replace('"body-empty"', "3")], " cannot be read: Expected `str`, got `int` - at `$.findings[0].code`; "),
         ([one.replace("count", "cuont")], " cannot be read: Object "),
         ([one, "[]"], " cannot be read: Expected `object`, got `array` - at `$.findings[1]`; "),
-        ([one, "<<<<<<< HEAD\n" + one], ":3: no JSON: expecting value; "),
+        ([one, "<<<<<<< HEAD\n" + one], ":3: invalid JSON: expecting value; "),
     ],
 )
 def test_record_that_does_not_fit_is_refused_with_its_place(records: list[str], said: str) -> None:

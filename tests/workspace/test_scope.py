@@ -192,4 +192,4 @@ def test_memory_of_a_submodule_is_named(tmp_path: Path) -> None:
 
 
 def test_without_any_the_way_to_one_is_said(tmp_path: Path) -> None:
-    assert why_not(make_repository(tmp_path)) == "`mdmem init` makes one, --root names one"
+    assert why_not(make_repository(tmp_path)) == "`mdmem init` creates one, --root chooses one"

@@ -257,7 +257,7 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
 def test_path_in_an_unseen_wing_is_nothing_to_check(tmp_path: Path) -> None:
     workspace = seen_by(open_root(two_wings(tmp_path)), APP)
     for path in ("vault", "vault/rules/onyx.md", "nowhere"):
-        with pytest.raises(UsageError, match=f"^{path} is nothing in the memory"):
+        with pytest.raises(UsageError, match=f"^{path} is not in the memory"):
             check(workspace, CheckRequest(paths=(path,)))
 
 

@@ -36,7 +36,7 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
             supersede = f"`mdmem supersede {entry.address} --title TEXT --reason TEXT`"
             ways = f"`mdmem deprecate {entry.address} --reason TEXT` or {supersede}"
-            help_ = f"bring the file back, then end it with {ways}"
+            help_ = f"restore the file, then end it with {ways}"
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
 
@@ -319,7 +319,7 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
         what = ", ".join([*(() if one.keeps_text else ("the text",)), *(f"`{name}`" for name in fields)])
         address = one.after.address
         current = " and ".join(f"`{head}`" for head in case.catalog.lineage.heads(address) if head != address)
-        help_ = f"take the change back{f', and write it in {current}' if current else ''}"
+        help_ = f"undo the change{f', and write it in {current}' if current else ''}"
         place = case.catalog.place(address, fields[0]) if one.keeps_text else _first_reworded(case, one)
         yield Finding("", f"the entry had ended, and the change alters {what}", place, help_, address)
 

@@ -290,7 +290,7 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
         tokens = ceil((facts.body_size + listed) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
-            yield case.on_entry(entry, message, "split it, or move the story into a note and link it with `see`")
+            yield case.on_entry(entry, message, "split it, or move the details into a note and link it with `see`")
 
 
 @check("secret-like-text", Severity.ERROR, per_file=True, same_when_ended=True)

@@ -469,7 +469,7 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
             target = _room_place(folders, name, taken)
             help_ = f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
             if target is not None:
-                help_ = f"move `{path}` to `{target}`, both counted from the memory's root"
+                help_ = f"move `{path}` to `{target}`, both relative to the memory's root"
             found = at_path(path, message, help_, severity=Severity.ERROR, former="wrong-depth")
             yield with_move(found, case, {path: target}, f"Move it to `{target}`") if target is not None else found
         elif case.facts is None or path not in case.facts.ignored:

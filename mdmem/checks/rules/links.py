@@ -216,7 +216,9 @@ def dangling_link(case: Case) -> Iterator[Finding]:
             continue
         fate = missing.fate(link.written, link.entry.address)
         is_url = "://" in link.written
-        message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
+        message = (
+            f"`{link.field}` names `{link.written}`, which {'is a URL and not an address' if is_url else fate.story}"
+        )
         help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
         # A broken supersession hides the current entry, so it is also an error on a deprecated entry.
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)

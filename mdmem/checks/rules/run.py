@@ -192,7 +192,9 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         message = f"`fail_on` is raised from {before.fail_on} to {after.fail_on}"
         yield _loosened(after.line_of("check.fail_on"), message)
     if before.ended is Ended.SAME and after.ended is Ended.LOWER:
-        yield _loosened(after.line_of("check.ended"), "findings on ended entries weigh less than before")
+        yield _loosened(
+            after.line_of("check.ended"), "findings on deprecated and superseded entries are less severe than before"
+        )
     if before.old is Old.FAIL and after.old is Old.PASS:
         yield _loosened(after.line_of("check.old"), "old findings do not fail a change any more")
     if before.one_sided is OneSided.CLAIM and after.one_sided is OneSided.FACT:
@@ -215,9 +217,9 @@ def _of_owners(case: Case, base: Base) -> Iterator[Finding]:
         if removed:
             listed = " and ".join(f"`{owner}`" for owner in removed)
             place = case.catalog.document(manifest).place("owners") if wing.has_manifest else Place(manifest)
-            yield _loosened(0, f"{listed} no longer answers for the wing `{name}`", place)
+            yield _loosened(0, f"{listed} is no longer an owner of the wing `{name}`", place)
 
 
 def _loosened(line: int, message: str, place: Place | None = None) -> Finding:
-    help_ = "take it back, or let an owner approve it as a change of its own"
+    help_ = "undo it, or let an owner approve it as a change of its own"
     return Finding("", message, place or Place(SETTINGS_NAME, line), help_)

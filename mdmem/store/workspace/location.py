@@ -65,7 +65,7 @@ class NoMemoryError(RootNotFoundError):
             elsewhere = next(_memories_elsewhere(self._repository), "") if self._repository is not None else ""
         if self._repository is None and (self._cwd / "memory" / SETTINGS_NAME).is_file():
             elsewhere = "there is one in memory/: add `--root memory`, or type `git init`"
-        hint = elsewhere or "`mdmem init` makes one, --root names one"
+        hint = elsewhere or "`mdmem init` creates one, --root chooses one"
         return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
 
 
