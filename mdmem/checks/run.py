@@ -63,7 +63,8 @@ def compare(
 ) -> ComparedTrees:
     """Return the trees to compare with; if one cannot be read, `faults` says why, and the other checks still run.
 
-    - A given base means the merge base of it and the change.
+    - A given base means the merge base of it and the change. Raises UnknownRevisionError if the base does not exist,
+      unless a shallow clone may lack it.
     - A merge is compared with the branch that it is merged into.
     - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
     - A push is only compared with the remote's version, to tell old findings from new ones.
@@ -87,7 +88,10 @@ def compare(
             return _uncommitted(workspace)
         return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
-        return ComparedTrees(faults=(_fault(error, workspace.location.repository),))
+        repository = workspace.location.repository
+        if base is not None and isinstance(error, UnknownRevisionError) and not (repository and is_shallow(repository)):
+            raise
+        return ComparedTrees(faults=(_fault(error, repository),))
 
 
 def _staged(workspace: Workspace) -> ComparedTrees:

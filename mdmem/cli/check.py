@@ -95,7 +95,8 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
                 given.remark(old_line(one.report))
     else:
         is_whole = options["verbose"] or bool(options["select"])
-        style = ReportStyle(given.ink(), __version__, is_whole, is_narrowed=bool(paths), root=given.root)
+        again = _command(paths, options, runs)
+        style = ReportStyle(given.ink(), __version__, is_whole, bool(paths), root=given.root, again=again)
         _print(given, runs, style, form)
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0
@@ -103,6 +104,21 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     if code and staged:
         _remark_on_the_commit(given, workspaces, runs)
     return code
+
+
+def _command(paths: tuple[str, ...], options: dict[str, Any], runs: list[CheckedRoot]) -> str:
+    """Return the command that compares the same trees again, for hints in the report."""
+    words = ["--no-baseline"] if options["no_baseline"] else []
+    reports = [one.report for one in runs]
+    is_committed = "GIT_INDEX_FILE" in os.environ and not any(one.is_failing for one in reports)
+    if options["staged"] and is_committed and any(one.base is not None for one in reports):
+        # Git makes the commit as soon as this hook ends, and then nothing is staged.
+        words += ["--base", "HEAD~1"]
+    elif options["staged"]:
+        words.append("--staged")
+    for name, value in (("rev", options["revision"]), ("base", options["base"]), ("merge", options["merge_into"])):
+        words += [f"--{name}", shlex.quote(value)] if value else []
+    return " ".join(["mdmem check", *words, *map(shlex.quote, paths)])
 
 
 def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: str | None) -> None:

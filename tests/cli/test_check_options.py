@@ -53,13 +53,43 @@ def test_base_tells_an_old_finding_from_a_new_one(tmp_path: Path, capsys: Captur
     assert said[-1] == f"1 error was there before; {ways}"
 
 
-def test_base_that_is_not_there_is_a_finding_and_the_rest_still_runs(tmp_path: Path, capsys: Capture) -> None:
-    folder = branched(tmp_path)
+def test_base_that_is_not_there_is_a_wrong_argument(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--base", "nope", cwd=memory(tmp_path))
+    said = "mdmem: `nope` is not a commit here; write a branch, a tag or a commit\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+
+
+def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tmp_path: Path, capsys: Capture) -> None:
+    folder = branched(tmp_path / "whole")
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
-    ran = run_here(capsys, "check", "--base", "origin/main", "--format", "concise", cwd=folder)
+    commit_all(folder)
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{folder}", "cut")
+    ran = run_here(capsys, "check", "--base", "origin/main", "--format", "concise", cwd=tmp_path / "cut")
     assert ran.code == 3
     assert "error git-unavailable `origin/main` is not a commit here" in ran.out
     assert "error dangling-link" in ran.out
+
+
+@pytest.mark.parametrize("how", ["--base main", "--staged", "hook", ""])
+def test_line_for_many_findings_gives_the_command_that_lists_them(
+    how: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = memory(tmp_path)
+    git(folder, "checkout", "-q", "-b", "work")
+    for number in range(10):
+        write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}")
+    git(folder, "add", "-A")
+    if how == "hook":
+        monkeypatch.setenv("GIT_INDEX_FILE", str(folder / ".git/index"))
+    said = run_here(capsys, "check", *("--staged" if how == "hook" else how).split(), cwd=folder).out
+    command = " ".join(["mdmem check", *how.split()]) if how != "hook" else "mdmem check --base HEAD~1"
+    (line,) = (one for one in said.splitlines() if one.startswith("warning[approved-by-nobody] 10 times"))
+    assert line.endswith(f"; `{command} --select approved-by-nobody` lists them")
+    if how == "hook":
+        monkeypatch.delenv("GIT_INDEX_FILE")
+        commit_all(folder)
+    listed = run_here(capsys, *command.split()[1:], "--select", "approved-by-nobody", cwd=folder).out
+    assert listed.count("warning[approved-by-nobody]") == 10
 
 
 def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, capsys: Capture) -> None:

@@ -118,8 +118,12 @@ def warnings(code: str, number: int) -> list[Finding]:
 def test_from_ten_warnings_of_one_check_on_one_line_tells_of_all() -> None:
     said = rendered("text", checked(finding(), *warnings("expired", 10), *warnings("body-empty", 9)))
     assert said.count("warning[body-empty]") == 9
-    line = "warning[expired] 10 times, first at ../nav/rules/a.md:1:1: m1; `--select expired` lists them"
-    assert [one for one in said.splitlines() if one.startswith("warning[expired]")] == [line]
+    line = "warning[expired] 10 times, first at ../nav/rules/a.md:1:1: {}; `mdmem check --select expired` lists them"
+    assert [one for one in said.splitlines() if one.startswith("warning[expired]")] == [
+        line.format("A current entry is past its `expires_at`")
+    ]
+    alike = [replace(one, message="m") for one in warnings("expired", 10)]
+    assert rendered("text", checked(*alike)).splitlines()[0] == line.format("m")
     assert said.splitlines()[-1].endswith("1 error, 19 warnings")
     whole = get_format("text")([checked(*warnings("expired", 10))], ReportStyle(is_whole=True))
     assert whole.count("warning[expired]") == 10
@@ -143,7 +147,9 @@ def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> 
     ]
     assert len([line for line in said if line.startswith("error[")]) == 20
     assert "51 errors, 56 warnings" in said[-2]
-    assert said[-1].startswith("of 51 errors 20 are shown; `--select CODE` shows those of one check, `--verbose` all")
+    assert said[-1].startswith(
+        "of 51 errors 20 are shown; `mdmem check --select CODE` shows those of one check, `--verbose` all"
+    )
 
 
 @pytest.mark.parametrize("number", [20, 70])

@@ -46,11 +46,11 @@ def git_unavailable(case: Case) -> Iterator[Finding]:
     """Git failed, or does not have the tree to compare with, so the check is incomplete.
 
     Without it mdmem cannot tell which entries the change deletes, activates or rewrites. Possible causes: git distrusts
-    the owner of the repository or is too old, the branch is missing, or a shallow clone lacks the merge base.
+    the owner of the repository or is too old, or a shallow clone lacks the branch or the merge base.
 
     Fails:
 
-        mdmem check --base origin/main     (and the clone has no origin/main)
+        mdmem check --base origin/main     (in a shallow clone that lacks it)
 
     Fix: follow the hint of the finding: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, or
     `fetch-depth: 0` in GitHub's checkout; `git config --global --add safe.directory DIR`.

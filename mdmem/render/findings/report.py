@@ -41,7 +41,7 @@ class ReportStyle(Struct, frozen=True):
     """Options of a report: its colours, the version of mdmem, and whether to show every finding in full (`is_whole`).
 
     `is_narrowed` says that the user chose paths to check; the report may then be longer than a page. `root` is the
-    option `--root` as typed, to be repeated in the commands of help texts.
+    option `--root` as typed, to be repeated in the commands of help texts. `again` is the command that repeats the run.
     """
 
     ink: Ink = field(default_factory=Ink)
@@ -49,6 +49,7 @@ class ReportStyle(Struct, frozen=True):
     is_whole: bool = False
     is_narrowed: bool = False
     root: str | None = None
+    again: str = "mdmem check"
 
     def as_typed(self, help_: str) -> str:
         """Return a help text whose commands have the option `--root` if the user typed it."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from mdmem.checks.check import Check
+from mdmem.checks.check import Check, get_check
 from mdmem.markdown.sentences import size_of
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
@@ -23,7 +23,7 @@ _PAGE, _LINE = 4_000, 60
 _FOLDED = 10
 # The number of wings listed after a check.
 _WINGS = 4
-_WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
+_WAYS = "`{} --select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
 
 
 def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
@@ -44,24 +44,29 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     # A user who chose paths, or compares with a commit, wants all findings. A first check of a memory fits on a page.
     is_unlimited = style.is_narrowed or any(one.report.base is not None for one in roots)
     if len(single) <= _READABLE:
-        lines = "\n".join(_folded_line(some, style.ink) for some in folded.values())
+        lines = "\n".join(_folded_line(some, style) for some in folded.values())
         page = "\n\n".join(filter(None, [*(_block(one, style) for one in single), lines, sums]))
         if is_unlimited or size_of(page) <= _PAGE:
             return page
     table, errors = _table(found, style.ink), [one for one in found if one.severity is Severity.ERROR]
     blocks = [_block(one, style) for one in errors[:_FIRST]]
-    limit = _PAGE - size_of(f"{table}{sums}{_WAYS}") - _LINE
+    ways = style.as_typed(_WAYS.format(style.again))
+    limit = _PAGE - size_of(f"{table}{sums}{ways}") - _LINE
     while not is_unlimited and len(blocks) > _LEAST and sum(size_of(block) + 2 for block in blocks) > limit:
         blocks.pop()
     part = f"of {len(errors)} errors {len(blocks)} are shown; " if len(errors) > len(blocks) else ""
-    return "\n\n".join([table, *blocks, f"{sums}\n{part}{_WAYS}"])
+    return "\n\n".join([table, *blocks, f"{sums}\n{part}{ways}"])
 
 
-def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
+def _folded_line(found: Sequence[RootFinding], style: ReportStyle) -> str:
     first, number = found[0], sum(one.finding.count for one in found)
-    head = ink.severity(first.severity, f"{first.severity}[{first.finding.code}]")
+    # If the texts differ, the first one is not true of the others.
+    is_same = len({one.message for one in found}) == 1
+    message = first.message if is_same else get_check(first.finding.code).summary.removesuffix(".")
+    head = style.ink.severity(first.severity, f"{first.severity}[{first.finding.code}]")
     where = _where(first.finding.place, first.checked.show_path)
-    return f"{head} {number} times, first at {where}: {first.message}; `--select {first.finding.code}` lists them"
+    way = style.as_typed(f"`{style.again} --select {first.finding.code}` lists them")
+    return f"{head} {number} times, first at {where}: {message}; {way}"
 
 
 def _table(found: Sequence[RootFinding], ink: Ink) -> str:
