@@ -41,7 +41,10 @@ _BLANK = re.compile(r"<([^<>]+)>")
 
 
 class _Offer(Struct, frozen=True):
-    """One completion: its label, and the text that it inserts; the editor filters by `filter`, or by the label."""
+    """One completion: its label and the text that it inserts.
+
+    The editor compares typed text with `filter`, or with the label if `filter` is empty.
+    """
 
     label: str
     new: str

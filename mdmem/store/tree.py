@@ -255,7 +255,7 @@ Stat = tuple[int, int, int, int]
 
 
 def stat_of(stat: os.stat_result) -> Stat:
-    """Return the parts of a stat that change when a file is written."""
+    """Return the parts of a stat from which a change of the file can be seen."""
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 

@@ -494,7 +494,7 @@ def _open_quote(line: str, column: int) -> _Rewrite | None:
 
 
 def _tab(line: str, column: int) -> _Rewrite | None:
-    """Replace tabs by spaces: two for each tab in the indentation, otherwise one for all."""
+    """Replace tabs by spaces: two for each tab in the indentation, or one space for tabs between words."""
     width = len(line) - column - len(line[column:].lstrip("\t"))
     is_indent = not line[:column].strip()
     return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None

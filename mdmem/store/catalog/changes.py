@@ -27,7 +27,7 @@ class ComparableText(Struct, frozen=True):
     moves: Mapping[str, str] = field(default_factory=dict)
 
     def references(self) -> list[Reference]:
-        """Return the links in the body, in their order."""
+        """Return the links in the body, in the order of the text."""
         return list(references_in({self.address: without_code(self.body)}, self.addresses))
 
     def target(self, reference: Reference) -> str | None:

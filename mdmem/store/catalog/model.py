@@ -76,7 +76,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def outgoing(self) -> Mapping[str, Sequence[_FieldLink]]:
-        """Return the links in the fields of each entry: the linked address and the relationship."""
+        """Return the links in the fields of each entry, as pairs of the linked address and the relationship."""
         found: dict[str, list[_FieldLink]] = {}
         for address, entry in self.entries.items():
             *named, newer, relations = _linked(entry)
@@ -91,7 +91,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def incoming(self) -> Mapping[str, Sequence[_FieldLink]]:
-        """Return the links to each address: the linking address and the relationship."""
+        """Return the links that lead to each address, as pairs of the linking address and the relationship."""
         found: dict[str, list[_FieldLink]] = {}
         for source, links in self.outgoing.items():
             for target, relationship in links:

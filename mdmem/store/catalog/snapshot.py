@@ -43,7 +43,7 @@ class LoadedFile(StoredRecord, frozen=True):
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the file's bytes could not be read."""
+        """Return whether the file could not be opened, so that nothing is known about its content."""
         return any(finding.code == "unreadable" for finding in self.findings)
 
 
