@@ -256,8 +256,19 @@ class ChainLink(Struct, frozen=True, kw_only=True):
     commits: tuple[Commit, ...] = ()
 
 
+class OtherSuccessor(Struct, frozen=True):
+    """The entry that superseded `old`, which another entry lists in `supersedes`, too."""
+
+    old: str
+    entry: Entry
+    is_current: bool
+
+
 class WhyReport(Struct, frozen=True, kw_only=True):
-    """The chain of an entry from the oldest to the newest, its current ends, and the related entries."""
+    """The chain of an entry from the oldest to the newest, its current ends, and the related entries.
+
+    `others` are the successors outside the chain.
+    """
 
     address: str
     chain: tuple[ChainLink, ...]
@@ -272,6 +283,7 @@ class WhyReport(Struct, frozen=True, kw_only=True):
     claimed_by: tuple[str, ...] = ()
     amends: tuple[str, ...] = ()
     amended_by: tuple[str, ...] = ()
+    others: tuple[OtherSuccessor, ...] = ()
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
@@ -287,6 +299,8 @@ def why(workspace: Workspace, name: str) -> WhyReport:
     for old in members:
         for claimant in lineage.claimants_of(old):
             claims.setdefault(claimant, []).append(old)
+    claimed = sorted({old for olds in claims.values() for old in olds})
+    pairs = ((old, other) for old in claimed for other in lineage.successors.get(old, ()) if other not in members)
     contradicted = {*entries[address].contradicts, *(one for one in entries if address in entries[one].contradicts)}
     return WhyReport(
         address=address,
@@ -317,6 +331,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
         claimed_by=lineage.claimed_by(address),
         amends=catalog.derived.amends(address),
         amended_by=catalog.derived.amended_by(address),
+        others=tuple(OtherSuccessor(old, entries[other], lineage.is_current(other)) for old, other in pairs),
     )
 
 

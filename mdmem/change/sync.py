@@ -18,6 +18,7 @@ from mdmem.store.git.remote import (
     count_between,
     fetch_upstream,
     find_upstream,
+    has_merges,
     move_branch,
     push,
     rebase,
@@ -128,7 +129,7 @@ def _bring_together(
     # Ignore problems of this machine, for example a wing that is not fetched. The commits did not cause them.
     faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
     if base != ours:
-        _refuse_new(upstream, [one for one in faults if one.new])
+        _refuse_new(upstream, [one for one in faults if one.new], _pull(repository, ours, theirs))
     if commit != ours and not move_branch(repository, upstream.own_ref, ours, commit):
         return None
     # If others pushed the same changes, the rebase drops all our commits.
@@ -144,12 +145,19 @@ def _rebased(repository: Repository, upstream: Upstream, ours: str, theirs: str)
     listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
     more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
     error = SyncStoppedError(f"git cannot merge {listed}{more} with {upstream.name}; {_UNTOUCHED}")
-    error.add_note("type `git pull --rebase`, resolve each file and `git add` it, `git rebase --continue`,")
+    pull, operation = _pull(repository, ours, theirs)
+    error.add_note(f"type `{pull}`, resolve each file and `git add` it, `git {operation} --continue`,")
     error.add_note("then `mdmem sync` again")
     raise error
 
 
-def _refuse_new(upstream: Upstream, found: list[Finding]) -> None:
+def _pull(repository: Repository, ours: str, theirs: str) -> tuple[str, str]:
+    """Return the command that pulls, and the name of git's operation. A rebase would take our merge commits apart."""
+    is_merge = has_merges(repository, theirs, ours)
+    return ("git pull --no-rebase", "merge") if is_merge else ("git pull --rebase", "rebase")
+
+
+def _refuse_new(upstream: Upstream, found: list[Finding], pull: tuple[str, str]) -> None:
     if not found:
         return
     many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"
@@ -158,5 +166,5 @@ def _refuse_new(upstream: Upstream, found: list[Finding]) -> None:
         error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
     # The check needs the base to find what the change removed.
     checking = f"`mdmem check --base {upstream.name}`"
-    error.add_note(f"type `git pull --rebase` and {checking}, fix and commit, then `mdmem sync` again")
+    error.add_note(f"type `{pull[0]}` and {checking}, fix and commit, then `mdmem sync` again")
     raise error

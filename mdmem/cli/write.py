@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -46,18 +47,22 @@ _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
 
 
-def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None:
+def _remark_on_proposed(given: Globals, written: WriteResult, form: str, merged: Collection[str] = ()) -> None:
     """Print which of the written entries are only proposed, because the default branch does not have them yet.
 
-    Only approved entries and the first changed entry are mentioned.
+    Only approved entries and the first changed entry are mentioned. The default branch has `merged` already, so that
+    only their approval is new.
     """
     if not written.changes or written.is_dry or form == "json":
         return
     changed = [one.to.removesuffix(".md") for one in written.changes]
     catalog = view_of(open_workspace(given)).checkout.catalog
     stances = ((one, catalog.stance(one)) for one in changed if one in written.approved or one == changed[0])
-    if waiting := [one for one, stance in stances if stance is not None and stance.standing.is_proposal]:
-        given.remark(f"only proposed until a commit of the default branch has it: {', '.join(waiting)}")
+    waiting = [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
+    if new := [one for one in waiting if one not in merged]:
+        given.remark(f"only proposed until a commit of the default branch has it: {', '.join(new)}")
+    if known := [one for one in waiting if one in merged]:
+        given.remark(f"the approval counts once the default branch has it: {', '.join(known)}")
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
@@ -229,9 +234,12 @@ def approve_command(
     if not (addresses or merged):
         raise click.UsageError("name a draft, or use --merged")
     workspace = open_workspace(given)
+    catalog = view_of(workspace).checkout.catalog
+    stances = {one: catalog.stance(one) for one, entry in catalog.entries.items() if entry.is_in_force}
+    known = [one for one, stance in stances.items() if stance is not None and not stance.standing.is_proposal]
     written = approve(workspace, addresses, by=by, options=write_options_from(options), merged=merged)
     code = print_written(given, workspace, written, form)
-    _remark_on_proposed(given, written, form)
+    _remark_on_proposed(given, written, form, known)
     return code
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
+from mdmem.change.history import BlameReport, ChainLink, LogReport, OtherSuccessor, WhyReport
 from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
@@ -86,21 +86,25 @@ def blame_json(blame: BlameReport) -> dict[str, Any]:
 
 def why_text(explained: WhyReport, ink: Ink) -> str:
     """Return the chain of supersessions from the oldest to the newest entry, and the related entries."""
-    blocks = [_chain_link(link, explained.address, ink) for link in explained.chain]
+    blocks = [_chain_link(link, explained, ink) for link in explained.chain]
     blocks.append("\n".join([_conclusion(explained), *_related(explained)]))
     return "\n\n".join(blocks)
 
 
-def _chain_link(link: ChainLink, asked: str, ink: Ink) -> str:
+def _chain_link(link: ChainLink, explained: WhyReport, ink: Ink) -> str:
     entry = link.entry
-    pointer = "→" if entry.address == asked else " "
+    pointer = "→" if entry.address == explained.address else " "
     state = "current" if link.current else entry.status.replace("_", " ")
     lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
     stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
     days = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
     lines += [f"    {days}"] if days else []
     lines += [f"    supersedes {old}" for old in link.replaced]
-    lines += [f"    claims to supersede {old}, which does not link back" for old in link.claims]
+    lost = {} if link.current else {one.old: one.entry.address for one in explained.others}
+    lines += [
+        f"    claims to supersede {old}, which {f'{lost[old]} superseded' if old in lost else 'does not link back'}"
+        for old in link.claims
+    ]
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
     lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
     lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
@@ -122,7 +126,17 @@ def _conclusion(explained: WhyReport) -> str:
         return f"{explained.address} is a draft without effect until it is active."
     if explained.heads:
         return f"Current instead: {', '.join(explained.heads)}."
+    if explained.others:
+        return "\n".join(map(_superseded_by, explained.others))
     return "No entry in this chain is current."
+
+
+def _superseded_by(one: OtherSuccessor) -> str:
+    entry = one.entry
+    state = "current" if one.is_current else entry.status.replace("_", " ")
+    return (
+        f"{one.old} was superseded by {entry.address} ({state}){f': {one_line(entry.reason)}' if entry.reason else '.'}"
+    )
 
 
 def _related(explained: WhyReport) -> list[str]:

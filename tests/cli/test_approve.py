@@ -32,6 +32,15 @@ def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, 
     assert run_here(capsys, "check", "--strict", cwd=root).code == 0
 
 
+def test_approval_of_a_rule_that_is_committed_counts_when_it_is_committed_too(tmp_path: Path, capsys: Capture) -> None:
+    root, plain = with_draft(tmp_path), "nav/rules/plain"
+    write_entry(root, plain, title="Plain", type="pattern")
+    commit_all(tmp_path)
+    ran = run_here(capsys, "approve", plain, cwd=root)
+    assert (ran.code, ran.err) == (0, f"the approval counts once the default branch has it: {plain}\n")
+    assert ran.out == f"changed {plain}.md\n  approved_by: {ADA}\n"
+
+
 def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(
     tmp_path: Path, capsys: Capture
 ) -> None:

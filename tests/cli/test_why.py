@@ -71,6 +71,16 @@ def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> Non
     assert ran.err == "mdmem: there is no entry `sqlite`; did you mean nav/rules/orders-stay-in-sqlite?\n"
 
 
+def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, capsys: Capture) -> None:
+    folder = chained(tmp_path)
+    six = "nav/architecture/six"
+    ended = {"status": "deprecated", "deprecated_at": "2026-06-02", "deprecated_reason": "Four are enough."}
+    write_entry(folder / "memory", six, title="Use six threads", supersedes=OLD, **ended)
+    said = run_here(capsys, "why", six, cwd=folder).out
+    assert f"    claims to supersede {OLD}, which {NEW} superseded\n" in said
+    assert said.endswith(f"\n\n{OLD} was superseded by {NEW} (current): Two were too few.\n")
+
+
 def test_claims_and_amendments_are_told_from_either_end(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", OLD, title="Use two threads")

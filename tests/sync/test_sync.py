@@ -182,6 +182,27 @@ def test_conflict_stops_it_and_leaves_everything(clones: tuple[Path, Path], caps
     assert untouched(ours) == before
 
 
+def test_merge_that_a_rebase_would_take_apart_is_merged_with_the_remote(
+    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    add(ours, "nav/rules/x", "Do one.\n", title="One")
+    git(ours, "checkout", "-q", "-b", "side", "HEAD~1")
+    add(ours, "nav/rules/x", "Do two.\n", title="Two")
+    git(ours, "checkout", "-q", "-")
+    git(ours, "merge", "-q", "side", ends=1)
+    write_entry(ours / "memory", "nav/rules/x", "Do both.\n", title="Both")
+    commit_all(ours)
+    ran = run_here(capsys, "sync", cwd=ours)
+    assert ran.code == 1
+    step = "type `git pull --no-rebase`, resolve each file and `git add` it, `git merge --continue`,"
+    assert ran.err.splitlines()[1:] == [step, "then `mdmem sync` again"]
+    git(ours, "pull", "-q", "--no-rebase", "--no-edit")
+    assert run_here(capsys, "sync", cwd=ours).code == 0
+    assert "Do both." in git(ours, "show", "origin/HEAD:memory/nav/rules/x.md")
+
+
 def test_result_that_breaks_the_graph_is_not_pushed(
     clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

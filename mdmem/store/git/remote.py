@@ -154,13 +154,17 @@ _REBASE = (
 )
 
 
+def has_merges(repository: Repository, onto: str, commit: str) -> bool:
+    """Return whether there is a merge commit among the commits that `commit` has and `onto` lacks."""
+    return bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
+
+
 def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
     """Rebase a commit in a temporary worktree; return the new commit, and the paths that git cannot merge.
 
     The branch, the index and the work tree do not change. Merge drivers, hooks and signing work as in any rebase. Only
     one process may call this function at a time. Raises GitError if git fails for another reason than a conflict.
     """
-    has_merges = bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
     folder = repository.git_dir / "mdmem" / "sync" / "tree"
     # A process that was killed may have left its worktree behind.
     _remove_tree(repository, folder)
@@ -171,7 +175,9 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
         info.mkdir(exist_ok=True)
         (info / "sparse-checkout").write_bytes(b"!/*\n")
         _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
-        done = run_unattended(folder, *_REBASE, *(("--rebase-merges",) if has_merges else ()), onto)
+        done = run_unattended(
+            folder, *_REBASE, *(("--rebase-merges",) if has_merges(repository, onto, commit) else ()), onto
+        )
         if done.returncode == 0:
             return read_regular(_git_dir_of(folder) / "HEAD").decode("ascii").strip(), ()
         unmerged = {record.split("\t", 1)[1] for record in records(run(folder, "ls-files", "--unmerged", "-z"))}
