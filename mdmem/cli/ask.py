@@ -23,6 +23,7 @@ from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
+from mdmem.checks.check import find_check
 from mdmem.cli.common import (
     Decorated,
     Globals,
@@ -40,6 +41,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_address, complete_file, complete_place, complete_wing
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
+from mdmem.model.finding import Finding
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_markdown, answers_text
 from mdmem.render.basis import problems_text
@@ -366,7 +368,7 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
         marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
         print_text(entry_list(found, _style(given, form), marks))
     problems = list_problems(workspace, filters)
-    alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
+    alone = [f"{one.place.path}: {one.message} ({_code(one)})" for one in problems if len(problems) == 1]
     given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
     hidden = count_hidden(workspace, filters, found)
     if not found:
@@ -374,6 +376,12 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
     elif form != "json" and (rest := not_listed(hidden)):
         given.remark(rest)
     return 0 if found else 1
+
+
+def _code(finding: Finding) -> str:
+    """Return the present code of a finding, since the loader still uses former ones."""
+    check = find_check(finding.code)
+    return finding.code if check is None else check.code
 
 
 def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 from typing import Any
 
 import click
@@ -65,10 +66,14 @@ def import_command(given: Globals, paths: tuple[str, ...], form: str, **options:
         print_text(import_json(report))
         return 0
     print_text(import_text(report, given.ink()))
-    for remark in import_remarks(
-        report, memory=from_here(workspace)("."), is_in_git=workspace.location.repository is not None
-    ):
-        given.remark(remark)
+    dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
+    remarks = import_remarks(
+        report,
+        moving=workspace.location.command(shlex.join(["import", "--move", *dialect, *paths])),
+        memory=from_here(workspace)("."),
+        is_in_git=workspace.location.repository is not None,
+    )
+    given.remark(*remarks)
     return 0
 
 

@@ -37,7 +37,8 @@ _SHORT = 8
 class ImportReport(Struct, frozen=True, kw_only=True):
     """The plan of an import, the result of the write, and the findings about the new entries.
 
-    `gone` are the old files that were moved. `unapproved` counts the active rules that nobody approved.
+    `gone` are the old files that were moved, and `left` are the folders of those that stay. `unapproved` counts the
+    active rules that nobody approved.
     """
 
     plan: ImportPlan
@@ -45,6 +46,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     errors: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
     gone: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     unapproved: int = 0
     remarks: tuple[str, ...] = ()
 
@@ -82,6 +84,7 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         errors=tuple(one for one in found if one.severity is Severity.ERROR),
         warnings=tuple(one for one in found if one.severity is Severity.WARNING),
         gone=tuple(gone),
+        left=() if request.moves else tuple(dict.fromkeys(posixpath.dirname(path) or "." for path in plan.contents)),
         unapproved=sum(row.is_new_rule for row in plan.rows) if request.approved_by is None else 0,
         remarks=tuple(remarks),
     )

@@ -140,6 +140,7 @@ PART = (
     r"|apart\s+from|other\s+than|portions?|aspects?|sections?|clauses?|paragraphs?|bullets?"
 )
 _IN_PART = re.compile(rf"\b(?:{PART})\b|\xa7", re.IGNORECASE)
+_ONLY_PARTIAL = re.compile(r"\W*(?:(?:partial(?:ly)?|partly|in\s+part)\W*)+", re.IGNORECASE)
 _QUALIFIES = re.compile(
     rf"(?:but\s+)?(?:{PART}|for|regarding|concerning|as\s+(?:regards|far\s+as|to)|with\s+(?:respect|regard)\s+to"
     r"|in\s+respect\s+of|where|insofar)\b",
@@ -268,7 +269,8 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
         kind = _kind(verb, is_passive=is_passive, in_part=bool(words_on_part))
         if kind is not None:
             is_amending = kind in (ClaimKind.AMENDS, ClaimKind.AMENDED_BY)
-            qualified = words_on_part if is_amending else ""
+            # "Partially" alone does not say which part.
+            qualified = words_on_part if is_amending and not _ONLY_PARTIAL.fullmatch(words_on_part) else ""
             claims.append(Claim(kind, reference.target, reference.is_path, qualifier=qualified))
     is_whole = is_whole and not rest and len(claims) == len(found)
     is_whole = is_whole and bool(claims) and all(one.kind is not ClaimKind.SEE for one in claims)

@@ -20,7 +20,8 @@ def topics() -> tuple[str, ...]:
 def page(topic: str) -> str:
     """Return the text of a page; raises NotFoundError, which names the nearest, if there is none."""
     if topic not in topics():
-        close = difflib.get_close_matches(topic.casefold(), topics(), n=1)
+        plain = topic.casefold()
+        close = [one for one in topics() if one.startswith(plain)] or difflib.get_close_matches(plain, topics(), n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"its pages are {', '.join(topics())}"
         raise NotFoundError(f"the guide has no page `{topic}`; {hint}")
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8")

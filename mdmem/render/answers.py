@@ -219,7 +219,7 @@ def _verdict(answer: Answer) -> str:
         return _unasked(scope)
     where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    if answer.likely_room and len(answer.searched) > 1:
+    if answer.items and answer.likely_room and len(answer.searched) > 1:
         where += f", mostly {answer.likely_room.partition('/')[2]}"
     unmatched = f" {in_no_entry(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
     if basis.coverage is Coverage.FULL:

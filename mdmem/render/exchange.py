@@ -45,10 +45,10 @@ def import_text(report: ImportReport, ink: Ink) -> str:
     return "\n".join([*lines, *([""] if lines else []), _summary(report)])
 
 
-def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Iterator[str]:
+def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git: bool) -> Iterator[str]:
     """Yield the remarks about the import as a whole, and the next command to type.
 
-    `memory` is the path of the root, for this command.
+    `moving` is the same import with --move. `memory` is the path of the root, for the next command.
     """
     yield from report.remarks
     written = report.written
@@ -56,6 +56,11 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
         yield f'--approved-by "Name <email>" says who approves {count(report.unapproved, "active rule")}'
     if written.is_dry or not (written.changes or report.gone):
         return
+    if report.unapproved:
+        rules = count(report.unapproved, "active rule has", "active rules have")
+        yield f"{rules} no approver: `mdmem approve ADDRESS...` adds you"
+    if report.left:
+        yield f"the old files stay in {_few(report.left)}; `{moving}` removes them"
     if written.commit is not None:
         yield f"committed as {written.commit[:10]}"
     if report.warnings:
@@ -101,7 +106,7 @@ def _lines(row: ImportRow, width: int, ink: Ink) -> Iterator[str]:
     to = f" → {ink.bold(visible(row.address))}" if row.address is not None else ""
     yield f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}"
     for name, guess in row.guesses.items():
-        yield ink.dim(f"  {name}: {visible(guess.why)} ({guess.sureness})")
+        yield ink.dim(f"  {name}: {visible(guess.why)} (guessed)")
     for sentence in row.messages:
         yield f"  {ink.warn(visible(sentence))}"
 

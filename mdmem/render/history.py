@@ -11,7 +11,7 @@ from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
-from mdmem.render.text import one_line
+from mdmem.render.text import count, one_line
 from mdmem.store.git.history import Commit
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
@@ -112,7 +112,7 @@ def _chain_link(link: ChainLink, explained: WhyReport, ink: Ink) -> str:
         f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}" for one in link.commits[:3]
     ]
     more = len(link.commits) - len(shown)
-    return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])
+    return "\n".join([*lines, *shown, *([ink.dim(f"    and {count(more, 'earlier commit')}")] if more else [])])
 
 
 def _conclusion(explained: WhyReport) -> str:

@@ -86,7 +86,7 @@ def describe_installation() -> dict[str, str]:
     extras = [name for name, module in EXTRAS.items() if find_spec(module) is not None]
     return {
         "mdmem": mdmem.__version__,
-        "commit": commit or "unknown",
+        **({"commit": commit} if commit else {}),
         "extras": ", ".join(extras) or "none",
         "python": platform.python_version(),
         "system": platform.platform(),

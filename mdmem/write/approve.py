@@ -181,7 +181,7 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
     refuse_unread_below(workspace, name)
     drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
     if not drafts:
-        raise UsageError(f"no draft waits in {name}")
+        raise UsageError(f"no draft waits in {name}; to approve active entries, write their addresses")
     return drafts
 
 

@@ -190,12 +190,12 @@ def set_applies_to(
             found = {one.address: code.globs_in(fresh.catalog.document(one.path).body) for one in rules}
         meant = {address: one for address, one in found.items() if one}
         rest = len(addresses) - len(meant)
-        stay = "entries stay" if rest > 1 else "entry stays"
-        why = "not a rule, deprecated, already with `applies_to`, or without a mention of the project's files"
+        stay = "entries stay as they are: each" if rest > 1 else "entry stays as it is: it"
+        why = "is no rule, is deprecated, has `applies_to`, or mentions no file of the project"
         return ChangeSet(
             tuple(patched(fresh.catalog, entries[one].path, {"applies_to": meant[one]}) for one in meant),
             actions=tuple(WriteAction(Verb.EDIT, one) for one in meant),
-            remarks=(f"{rest} {stay}: {why}",) if is_likely and rest else (),
+            remarks=(f"{rest} {stay} {why}",) if is_likely and rest else (),
         )
 
     return write(workspace, plan, options)

@@ -94,3 +94,22 @@ def test_help_of_a_dangling_link_names_the_nearest_addresses(source: str, writte
     files[f"{source}.md"] = HEAD + f"see: [{written}]\n---\n\nText.\n".encode()
     (found,) = run_checks(case_of(HeldTree(files)), ["dangling-link"])
     assert re.findall(r"`([^` ]+/[^` ]+)`", found.help) == meant
+
+
+def test_number_of_a_record_is_corrected_to_its_address(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/rules/0004-rest-api")
+    write_entry(root, "nav/other/0004-else")
+    write_entry(root, "nav/rules/paging", amends="4")
+    write_entry(root, "nav/how/streams", amends="ADR-0004")
+    ran = run_here(capsys, "check", "--root", str(root), "--select", "dangling-link", cwd=tmp_path)
+    assert "`amends` names `4`, which is a number, not an address" in ran.out
+    assert "help: write `nav/rules/0004-rest-api`, or remove the link" in ran.out
+    assert "`amends` names `ADR-0004`, which does not exist" in ran.out, "two rooms have that number"
+    run_here(capsys, "check", "--root", str(root), "--fix", cwd=tmp_path)
+    assert "amends: nav/rules/0004-rest-api\n" in (root / "nav/rules/paging.md").read_text()
+
+
+def test_unreadable_file_with_a_bad_name_has_no_help_that_fails() -> None:
+    tree = HeldTree(content={"nav/rules/Use_UTC.md": b"---\ntype: decision\n---\n\n\xff\n"})
+    assert helps_in(tree, "bad-name") == [""]

@@ -134,7 +134,10 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(t
         0,
     ]
     ran = run_here(capsys, "approve", "nav/rules/", cwd=root)
-    assert (ran.code, ran.err) == (2, "mdmem: no draft waits in nav/rules/\n")
+    assert (ran.code, ran.err) == (
+        2,
+        "mdmem: no draft waits in nav/rules/; to approve active entries, write their addresses\n",
+    )
 
 
 def test_a_folder_of_which_a_file_cannot_be_read_is_not_approved_without_it(tmp_path: Path, capsys: Capture) -> None:

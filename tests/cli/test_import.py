@@ -86,8 +86,12 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     folder = project(tmp_path, **PAIR)
     write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
     ran = run_here(capsys, "import", cwd=folder)
-    warned = "`mdmem check` has 2 warnings about these entries (2 approved-by-nobody)"
-    assert ran.err == f"{warned}\nnext: git add memory && git commit\n"
+    assert ran.err.splitlines() == [
+        "2 active rules have no approver: `mdmem approve ADDRESS...` adds you",
+        "the old files stay in docs/adr; `mdmem import --move` removes them",
+        "`mdmem check` has 2 warnings about these entries (2 approved-by-nobody)",
+        "next: git add memory && git commit",
+    ]
     assert ran.out == f"imported 3 entries (2 decisions, 1 deprecated decision) {MOVED}\n2 rules are active\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
@@ -355,3 +359,18 @@ def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path,
     write(folder, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
     ran = run_here(capsys, "import", cwd=folder)
     assert ran.out.startswith("imported 2 entries ")
+
+
+def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path)
+    write(folder, "notes/0007-cache.md", record(7, "Cache", "Accepted\n\nPartially supersedes ADR-0009"))
+    write(folder, "notes/0009-disk.md", record(9, "Disk"))
+    ran = run_here(capsys, "import", "--from", "adr-tools", "notes", cwd=folder)
+    assert "the old files stay in notes; `mdmem import --move --from adr-tools notes` removes them\n" in ran.err
+    assert run_here(capsys, "import", "--move", "--from", "adr-tools", "notes", cwd=folder).code == 0
+    assert not (folder / "notes").exists()
+    assert "amends: [nav/architecture/0009-disk]\n" in entry(folder, "0007-cache")
+    assert "reason" not in entry(folder, "0007-cache")
+    commit_all(folder)
+    approved = run_here(capsys, "approve", "ADR-7", "ADR-9", cwd=folder)
+    assert (approved.code, "approved_by: " in entry(folder, "0009-disk")) == (0, True)

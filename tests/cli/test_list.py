@@ -126,7 +126,7 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
     ran = run_here(capsys, "list", cwd=folder)
     assert (ran.code, len(ran.out.splitlines())) == (0, 2)
-    assert ran.err == "nav/rules/bad.md: the file has no front matter (front-matter-missing)\n"
+    assert ran.err == "nav/rules/bad.md: the file has no front matter (front-matter-fence)\n"
     write(folder, "memory/nav/rules/worse.md", "no front matter\n")
     said = "2 files of this scope cannot be read in full, and may apply: nav/rules/bad.md:1, nav/rules/worse.md:1"
     assert run_here(capsys, "list", cwd=folder).err == f"{said} (`mdmem check`)\n"

@@ -247,3 +247,7 @@ def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
     ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
     assert ran.stdout.split()[2] == b"nav/architecture/threads"
     assert ran.stderr == b""
+
+
+def test_guide_page_is_named_by_its_beginning(tmp_path: Path, capsys: Capture) -> None:
+    assert "did you mean `serving-agents`?" in run_here(capsys, "guide", "serving", cwd=tmp_path).err

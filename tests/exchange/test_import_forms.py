@@ -157,7 +157,7 @@ LINKS: dict[str, Form] = {
         "---\nsupersedes: ADR-0092 (in part — the names, not the form)\n---\n# A title\n\nWe do.\n",
         {"reason": "in part — the names, not the form", **CHANGES_92},
     ),
-    "in-part-words": (plain("Accepted\n\nPartially supersedes ADR-0092"), {"reason": "Partially", **CHANGES_92}),
+    "in-part-words": (plain("Accepted\n\nPartially supersedes ADR-0092"), {**CHANGES_92}),
     "in-part-brackets": (
         "# A title\n\n**Supersedes:** [ADR-0092](0092-ninety-two.md) (encoding only)\n",
         {"reason": "encoding only", **CHANGES_92},
@@ -176,7 +176,7 @@ OTHERS: dict[str, Form] = {
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
         "# 94. Ninety-four\n\nWe do.\n",
-        {"supersedes": None, "reason": "Section 3; in part", **ACTIVE},
+        {"supersedes": None, "reason": "Section 3", **ACTIVE},
     ),
 }
 FORMS = {**FORCE, **PLACES, **LINKS, **OTHERS}

@@ -79,7 +79,7 @@ def test_an_unknown_parameter_is_refused_with_those_that_there_are() -> None:
 
 
 def test_a_missing_parameter_is_named_with_its_description() -> None:
-    with pytest.raises(UsageError, match=r"^`query` is missing: "):
+    with pytest.raises(UsageError, match=r"^`query` is missing \(what is looked for\)$"):
         _PROBE.parse({})
 
 

@@ -10,6 +10,7 @@ import pytest
 from builders import make_repository, run_here
 
 from mdmem.setup import init as module
+from mdmem.setup import installation
 from mdmem.setup.installation import Installation
 
 FOLDER = {"url": "file:///home/ada/my%20code/mdmem", "dir_info": {}}
@@ -55,3 +56,8 @@ def test_extra_that_is_missing_is_said(
     monkeypatch.setattr(module, "has_server", lambda: False)
     ran = run_here(capsys, "init", "--client", "codex", "--command", "git", cwd=make_repository(tmp_path))
     assert "the server needs the extra `mcp`: type `" in ran.out
+
+
+def test_commit_that_is_unknown_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(installation, "this_installation", lambda: Installation(tmp_path, FOLDER))
+    assert [*installation.describe_installation()] == ["mdmem", "extras", "python", "system"]

@@ -511,7 +511,9 @@ def bad_name(case: Case) -> Iterator[Finding]:
         if is_well_formed(kind, name) or not name.isprintable() or why_not_on_windows(name):
             continue
         better = well_formed(kind, name)
-        found = at_path(path, f"the {kind} `{name}` is not {style}", renaming(place, path, better))
+        # `mdmem mv` refuses a file that cannot be read; another finding says how to repair it.
+        help_ = "" if place in case.catalog.broken else renaming(place, path, better)
+        found = at_path(path, f"the {kind} `{name}` is not {style}", help_)
         yield with_name(found, case, place, better) if better else found
 
 

@@ -19,7 +19,7 @@ from mdmem.checks.fixes import field_at, is_only_cause, is_slip, with_fix, with_
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.addresses import full_address, with_number
 from mdmem.store.catalog.links import Reference
 
 # The number of most likely addresses that are compared letter by letter.
@@ -61,8 +61,8 @@ def _without_placeholder(document: Document, finding: Finding) -> Finding:
 class _Fate(Struct, frozen=True):
     """What happened to a missing address, as the end of a sentence, and the addresses that may be meant, best first.
 
-    `certain` is the address to which git says that it moved. `unadded` is a file that is not in git, quoted for a
-    shell.
+    `certain` is the only address that can be meant: git says that it moved there, or it has the number. `unadded` is a
+    file that is not in git, quoted for a shell.
     """
 
     story: str
@@ -93,9 +93,21 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         """
         lost = full_address(written, near, self._lost)
         if lost is None:
+            numbered = self._numbered(written, near)
+            if numbered is not None:
+                return _Fate("is a number, not an address", (numbered,), numbered)
             return _Fate("does not exist", self._nearest(written, near))
         found = self._lost[lost]
         return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near, *found)
+
+    def _numbered(self, written: str, near: str) -> str | None:
+        """Return the only entry of the room, or else of the wing, with a number such as `ADR-0004`; None without it."""
+        known = with_number(written, self.case.catalog.addresses) or ()
+        for folder in (near.rpartition("/")[0], near.partition("/")[0]):
+            found = [one for one in known if one.startswith(f"{folder}/")]
+            if found:
+                return found[0] if len(found) == 1 and found[0] != near else None
+        return None
 
     def _fate_of_deleted(self, gone: str, near: str, commit: str, moved: str | None) -> _Fate:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""

@@ -90,7 +90,7 @@ def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annot
 
 class _RememberArguments(TypedDict):
     title: Annotated[str, Field(max_length=300, description="Short."), AsText]
-    content: Annotated[str, Field(max_length=100_000, description="Markdown."), AsText]
+    content: Annotated[str, Field(max_length=100_000, description="Text in Markdown."), AsText]
     kind: Annotated[Kind, Choice, Field(default="episode", description="What kind of memory it is.")]
     domain: Annotated[Name | None, Field(default=None, description="The subject area.")]
     project: Project

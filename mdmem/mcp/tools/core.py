@@ -296,7 +296,7 @@ def _check(
 
 class _ProposeArguments(TypedDict):
     title: Annotated[Name, Field(description="Short; the id is made from it.")]
-    body: Annotated[LongText, Field(description="Markdown.")]
+    body: Annotated[LongText, Field(description="Text in Markdown.")]
     type: Annotated[Type | None, Field(default=None, description="Default: decision, or that of the superseded entry.")]
     wing: Wing
     room: Room

@@ -310,7 +310,8 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
             listed = ", ".join(f"`{one}`" for one in self.input_schema["properties"]) or "none"
             return f"there is no parameter {short_json(name)}; it takes {listed}"
         if kind == "missing":
-            return f"`{name}` is missing: {self.input_schema['properties'][name]['description']}"
+            description = self.input_schema["properties"][name]["description"].partition(". ")[0].removesuffix(".")
+            return f"`{name}` is missing ({description[0].lower()}{description[1:]})"
         return f"`{name}`: {error['msg']}, found {short_json(error['input'])}"
 
 

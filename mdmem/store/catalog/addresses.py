@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from mdmem.model.entry import Entry
@@ -58,6 +58,9 @@ def why_not_on_windows(name: str) -> str | None:
 MANIFEST = "README.md"
 # Matches names such as `CHANGELOG` and `CODE_OF_CONDUCT`, but not `ADR-12`, which is a decision record.
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+# Match `4`, `0004`, `ADR-4` and `ADR 4`, and ids that begin with such a number. Longer numbers are dates.
+_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
 _MANIFEST_BELOW = f"/{MANIFEST}"
 # Line breaks, control characters and marks of text direction: in a name they would spoil every answer.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -107,6 +110,15 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
         plain = posixpath.normpath(f"{wing}/{room}/{plain}")
     tried = (plain, f"{wing}/{plain}", f"{wing}/{room}/{plain}")
     return next((address for address in tried if address in addresses and address.count("/") == 2), None)
+
+
+def with_number(handle: str, addresses: Iterable[str]) -> list[str] | None:
+    """Return the addresses whose entry-id begins with a decision's number; None if the handle is no such number."""
+    number = _NUMBER.match(handle)
+    if number is None:
+        return None
+    ids = ((one, _NUMBERED.match(one.rpartition("/")[2])) for one in addresses)
+    return [one for one, its in ids if its is not None and its[1] == number[1]]
 
 
 def has_short_links(entry: Entry) -> bool:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import difflib
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.origin import KEY, Origin, origin_in
+from mdmem.store.catalog.addresses import with_number
 from mdmem.store.git.history import list_deletions, list_staged_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
-# Match `4`, `0004`, `ADR-4` and `ADR 4`, and ids that begin with such a number. Longer numbers are dates.
-_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
 # The number of entries that an error message lists.
 _LISTED = 5
 _NO_FILTERS = Filters()
@@ -105,11 +102,9 @@ def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILT
     folder, _, wanted = plain.rpartition("/")
     broken = [path.removesuffix(".md") for path in workspace.catalog.broken]
     known = [one for one in (*workspace.catalog.entries, *broken) if not folder or f"/{folder}/" in f"/{one}"]
-    ids = {one: one.rpartition("/")[2] for one in known}
-    if number := _NUMBER.match(wanted):
-        found = [one for one, id_ in ids.items() if (its := _NUMBERED.match(id_)) and its[1] == number[1]]
-    else:
-        found = [one for one, id_ in ids.items() if id_.startswith(f"{wanted.rstrip('-')}-")]
+    found = with_number(wanted, known)
+    if found is None:
+        found = [one for one in known if one.rpartition("/")[2].startswith(f"{wanted.rstrip('-')}-")]
         # If a deleted entry had exactly this name, the name does not mean a longer one that begins with it.
         under = location.prefix
         tracked = workspace.tracked_files() if found and workspace.snapshot.is_working_tree else ()
