@@ -273,7 +273,7 @@ def _check(
     paths: Annotated[Texts, Field(description="Only these files and folders.")] = (),
     base: Annotated[Name | None, Field(description="A branch, tag or commit to compare with.")] = None,
     select: Annotated[Texts, Field(description="Only these checks, by code.")] = (),
-    ignore: Annotated[Texts, Field(description="Without these checks.")] = (),
+    ignore: Annotated[Texts, Field(description="Not these.")] = (),
 ) -> ToolResult:
     """After writing entries, before a commit: errors and warnings in the memory's files, and how to fix them. Not for
     code. An `error` blocks the commit. With `base`, only newer findings are listed; `old` counts the others.
@@ -302,7 +302,7 @@ class _ProposeArguments(TypedDict):
     room: Room
     supersedes: Annotated[
         str | None,
-        Field(default=None, max_length=300, description="The full address of the entry that it supersedes."),
+        Field(default=None, max_length=300, description="Full address of the entry that it supersedes."),
         AsText,
     ]
     reason: Annotated[Text | None, Field(default=None, description="Why it supersedes that entry.")]
