@@ -256,7 +256,5 @@ def status(given: Globals, form: str) -> int:
 def _repository(given: Globals) -> Repository:
     repository = find_repository(Path(given.root) if given.root else Path.cwd())
     if repository is None:
-        raise EnvironmentFaultError(
-            "not in the work tree of a git repository, so there is no hook; `git init` makes one"
-        )
+        raise EnvironmentFaultError("not in a git repository, so there are no hooks; `git init` makes a repository")
     return repository

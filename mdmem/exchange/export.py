@@ -362,7 +362,9 @@ def _with_region(file: ExportedFile, before: str) -> str:
 def _require_ours(text: str, what: str, removed: str = "it") -> None:
     """Raise UsageError if mdmem did not export a text, or if somebody changed it since."""
     if not is_exported(text):
-        raise UsageError(f"{what} is there and was not exported; it stays as it is: name another folder by --out")
+        raise UsageError(
+            f"{what} already exists and was not written by mdmem; it is not replaced: name another folder with --out"
+        )
     if not is_whole(text):
         advice = f"change the entries, remove {removed}, and export again"
         raise UsageError(f"{what} was changed since it was exported and stays as it is: {advice}")

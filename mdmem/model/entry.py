@@ -237,7 +237,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
             "its state; a draft has no effect yet",
             "active",
             set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`; "
-            "an agent only drafts rules, as `[governance]` says",
+            "agents write rules as drafts, unless `[governance]` of `mdmem.toml` says otherwise",
             searched=Searched.WHOLE,
             required=True,
         ),
@@ -265,7 +265,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Field(
             "when somebody last confirmed it",
             "2026-04-10",
-            set_by="`mdmem verify`, and a save of what was validated",
+            set_by="`mdmem verify`, and `save_pattern`",
             searched=Searched.DATE,
         ),
     ] = None
@@ -278,8 +278,10 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Text, Field("the kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
     ] = None
     owner: Annotated[Text, Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE)] = None
-    topic: Annotated[Text, Field("its subject", "executors", searched=Searched.WHOLE)] = None
-    focus: Annotated[Text, Field("the focus area that it is for", "docking", searched=Searched.WHOLE)] = None
+    topic: Annotated[Text, Field("the subject, finer than the room", "executors", searched=Searched.WHOLE)] = None
+    focus: Annotated[
+        Text, Field("the area of work that it is for; `--focus` filters by it", "docking", searched=Searched.WHOLE)
+    ] = None
     agent: Annotated[
         Text, Field("the agent that wrote it", "review-bot", set_by="`mdmem save` and the tools of the server")
     ] = None
@@ -287,7 +289,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     applies_to: Annotated[
         Globs,
         Field(
-            "globs of the code that it applies to, from the repository's top; in a manifest, the code of the wing",
+            "globs of its code, from the repository's top; in a wing's `README.md`, the code of the wing",
             '["src/navigation/**"]',
         ),
     ] = ()
@@ -479,7 +481,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
         Field(
             "the id by which clients know the project",
             "lifecore-ros2",
-            set_by="its writer, and `save_session`",
+            set_by="its writer, and the MCP tool `save_session`",
             holder=Holder.WING,
         ),
     ] = None
@@ -497,7 +499,8 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
         Text, Field("the purpose of the wing", "The navigation stack of the delivery robot", holder=Holder.WING)
     ] = None
     last_hygiene_at: Annotated[
-        Moment, Field("when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene`", holder=Holder.WING)
+        Moment,
+        Field("when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene --record`", holder=Holder.WING),
     ] = None
     has_manifest: bool = False
 

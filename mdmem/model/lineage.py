@@ -65,7 +65,10 @@ BINDING = Stance(Standing.BINDING)
 
 
 def standing_marks(stance: Stance | None) -> list[str]:
-    """Return a list with the mark of an entry that is not binding. Empty for other entries and for None."""
+    """Return the mark of an entry that differs from the default branch or is not approved, as a list of one.
+
+    The list is empty for a binding entry, and for None.
+    """
     return [stance.mark] if stance is not None and stance.mark else []
 
 

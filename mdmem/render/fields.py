@@ -40,7 +40,7 @@ def field_text(field: Field, ink: Ink) -> str:
     """Return all facts about one field as text, the example last."""
     rows = [
         ("value", _KINDS[field.kind]),
-        ("for", field.holder.words + (", needed" if field.required else "")),
+        ("for", field.holder.words + (" (required)" if field.required else "")),
         ("set by", field.set_by),
         ("searched", _SEARCHED[field.searched] if field.searched else "no"),
     ]
@@ -61,7 +61,7 @@ def _row(field: Field) -> dict[str, Any]:
 def fields_markdown(fields: Sequence[Field]) -> str:
     """Return the fields as a Markdown table; fields that a person sets by hand have nothing in the column `set by`."""
     rows = [
-        f"| `{one.name}` | {_KINDS[one.kind]}{', needed' if one.required else ''} | {one.meaning} "
+        f"| `{one.name}` | {_KINDS[one.kind]}{' (required)' if one.required else ''} | {one.meaning} "
         f"| {_WRITER.sub('', one.set_by)} | `{one.example}` |"
         for one in fields
     ]

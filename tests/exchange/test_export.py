@@ -122,7 +122,7 @@ def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -
     theirs = write(folder, "docs/adr/0001-one-thread.md", "# 1. Theirs\n")
     refused = run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
     assert refused.code == 2
-    assert "0001-one-thread.md is there and was not exported" in refused.err
+    assert "0001-one-thread.md already exists and was not written by mdmem" in refused.err
     assert [path.name for path in (folder / "docs/adr").iterdir()] == ["0001-one-thread.md"]
     theirs.unlink()
     run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
