@@ -194,7 +194,7 @@ class BaselineResult(Struct, frozen=True):
 def write_baseline(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> BaselineResult:
-    """Write a baseline that records every finding, to the given path, the one in the settings, or the default one.
+    """Write a baseline of the findings that it may excuse: to the given path, that of the settings, or the default.
 
     The default path is `.baseline.json`. It is also written to the settings, so that every run reads the baseline.
     Raises SettingsError if the path contains a symbolic link, or if the settings cannot be changed safely.

@@ -342,7 +342,7 @@ def _field_links(
 
 
 def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
-    """Return the value of a field as it is written in the file; in an entry, times are converted to UTC."""
+    """Return the value of a field as the file has it. An `Entry` cannot tell, because it has times in UTC."""
     fields = catalog.document(entry.path).fields
     return str(fields.get(name)) if fields is not None else ""
 

@@ -1,4 +1,4 @@
-"""Render context packs and synthesis plans from their JSON: as text, and as Markdown that quotes the entries."""
+"""Render context packs (answers of `context`) as text or Markdown, and synthesis plans (outlines) as Markdown."""
 
 from __future__ import annotations
 

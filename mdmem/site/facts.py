@@ -214,7 +214,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return, for each entry, the entries that mention it, with the field or `in its text`; a field comes first."""
+        """Return, for each entry, the entries that mention it, each with the field, or else with `in its text`."""
         known = self.catalog.entries
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for entry in known.values():

@@ -81,7 +81,7 @@ def is_hidden_path(path: str, access: Access) -> bool:
 
 
 class Redaction(Struct, frozen=True):
-    """Removes hidden links from texts before they are shown; `addresses` are the known addresses of the tree."""
+    """Removes links to what the caller may not see from texts; `addresses` are the known addresses of the tree."""
 
     access: Access
     addresses: Collection[str]
@@ -132,7 +132,7 @@ class Redaction(Struct, frozen=True):
         return any(self.hides(text.strip(), near) for text in texts)
 
     def body(self, body: str, near: str) -> str:
-        """Return a body without hidden links; the text of a link stays, and code is not changed."""
+        """Return a body without links that the caller may not see; their texts stay, and code is not changed."""
         if not self.access.is_narrow or "[" not in body:
             return body
 

@@ -262,7 +262,7 @@ class OvertakenError(Exception):
     """
 
     def __init__(self, kept: Path | None = None) -> None:
-        """Take the path of the copy."""
+        """Store the path of the copy of somebody's text, or None if there is no copy."""
         super().__init__(kept)
         self.kept = kept
 

@@ -259,7 +259,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
     branch = find_default_branch(repository)
     if branch is None:
         why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
-        raise GitError(f"the entries of {name} are unknown: {why}")
+        raise GitError(f"cannot tell which entries there were on {name}: {why}")
     found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     if found is None:
         since = first_day(repository, branch.commit)
