@@ -237,7 +237,7 @@ class _Fitting(Struct, dict=True):
     def _nearest_proposed(self) -> list[Item]:
         """Return the best drafts without weak matches, in the order of `found.proposed`."""
         nearest = sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]
-        least = WEAK_SHARE * self._best_of_all()
+        least = max(WEAK_SHARE, self.slots.line_share) * self._best_of_all()
         return [
             one
             for one in self.found.proposed
