@@ -324,6 +324,8 @@ class Progress:
             self._bar = click.progressbar(length=total, label=self._doing.format(total), file=sys.stderr)
             # This also shows the cursor again if the command is interrupted.
             click.get_current_context().call_on_close(self.close)
+        # The number of files is known only roughly before they are read.
+        self._bar.length = total
         self._bar.update(done - self._bar.pos)
         if done == total:
             self.close()

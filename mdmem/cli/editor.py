@@ -100,7 +100,7 @@ class Typed:
         return left
 
     def close(self) -> str | None:
-        """Remove the file if its text was written or not changed; otherwise return a message with its path."""
+        """Remove the file if its text was written, or is unchanged or empty; else return a message with its path."""
         left = read_regular(self.path) if self.path.exists() else b""
         if self.is_written or not left.strip() or left == self.first:
             shutil.rmtree(self.path.parent, ignore_errors=True)

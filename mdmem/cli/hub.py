@@ -165,9 +165,9 @@ def _is_placed(argument: str) -> bool:
 def who_command(
     given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str
 ) -> int:
-    """Show the owners of an entry, and the entries of all repositories that depend on it.
+    """Show who owns an entry, and which entries depend on it.
 
-    For WORDS, it shows the three best entries.
+    The entries are those of all repositories. For WORDS, it shows the three best entries.
     """
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
@@ -247,7 +247,7 @@ def grant_command(
 ) -> int:
     """Let a token or a database role read or push repositories.
 
-    A grant for a repository includes the wings that it pins. For the hub's owner. All its grants are printed.
+    A grant for a repository includes the wings that it pins. The output lists all grants of NAME. For the hub's owner.
     """
     if not places and (may_push or not sees_all):
         raise click.UsageError("name what is granted: REPOSITORY or REPOSITORY/WING, repeatable, or --all")
@@ -265,7 +265,7 @@ def revoke_command(
 ) -> int:
     """Take back grants of a token or a role, or all of them.
 
-    The rest is printed. The next question is answered without it. For the hub's owner.
+    They have no effect from the next question on. The output lists the grants that are left. For the hub's owner.
     """
     with _opened(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)

@@ -34,9 +34,10 @@ _MISSING = NotHere("is not in the hub, or not for you", "a push of this reposito
 
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
-    """The hub's copy of a repository, opened as a workspace. All entries count as approved, because only the default
-    branch is pushed. `tracked` are the code files that decide which shared wings apply. `folders` are the cache
-    folders.
+    """The hub's copy of a repository, opened as a workspace.
+
+    All entries count as approved, because the default branch is what is pushed. `tracked` are the code files that
+    decide which shared wings apply. `folders` are the cache folders.
     """
 
     tracked: frozenset[str] = frozenset()

@@ -199,7 +199,8 @@ def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | 
             raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
         wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
         if wing not in wings:
-            raise NotFoundError(f"the hub has no wing `{wing}` of {above}; it has {', '.join(wings)}")
+            has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"
+            raise NotFoundError(f"the hub has no wing `{wing}` of {above}; {has}")
         return repository, wing
     if may_push:
         made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))

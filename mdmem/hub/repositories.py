@@ -72,7 +72,7 @@ def remote_url(repository: Repository) -> str | None:
 def remote_place(remote: str | None) -> str | None:
     """Return `host/owner/name` of a remote.
 
-    Return None if there is no remote, or if it is a folder, which is private.
+    Return None if there is no remote, or if it is not an address for everybody: a folder or the command of a helper.
     """
     if remote is None or is_path(remote) or _FILE.match(remote) or _HELPER.match(remote):
         return None

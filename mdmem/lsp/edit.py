@@ -163,7 +163,7 @@ def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdi
 def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
     """Return the edit of all links to files that the editor is about to move.
 
-    Raises JsonRpcException with the reason if the new name is not possible.
+    Raises JsonRpcException with the reason if a new name is not possible, or if the files are of several memories.
     """
     found: dict[OpenMemory, dict[str, str]] = {}
     with _refusing():

@@ -30,7 +30,7 @@ def definition(document: Document, params: types.DefinitionParams) -> list[types
 
 
 def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
-    """Return the current entry that replaced the entry at a position; several if the chain was split."""
+    """Return the current end of the chain of the entry at a position; several ends if the chain was split."""
     memory, address = document.memory, document.address_at(params.position)
     heads = memory.catalog.lineage.heads(address) if address is not None else ()
     return [memory.location_of(head) for head in heads if memory.has_file(head)]

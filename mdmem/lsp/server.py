@@ -166,8 +166,6 @@ def options_from(sent: Any, before: Options) -> Options:
 class _Protocol(LanguageServerProtocol):
     """The protocol of pygls, with answers to two mistakes of clients that pygls does not answer."""
 
-    _server: Server
-
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Parse a message; for a request with invalid parameters, send an error response."""
         try:

@@ -1,4 +1,4 @@
-"""Add mdmem's part to a client's configuration file, by one insertion that is proved by parsing the result.
+"""Add mdmem's part to a client's configuration file, by insertions only, and prove it by parsing the result.
 
 As editors write it, JSON may contain comments and trailing commas.
 """

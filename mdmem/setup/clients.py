@@ -7,7 +7,6 @@ lines that run mdmem stay as they are.
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -133,8 +132,6 @@ def _replacement_advice(command: str, started: Iterable[str], piece: str) -> str
 # Every command of mdmem's hooks contains this word, whatever program starts mdmem.
 _OURS = "hook-event"
 _HOLDER = "hooks"
-# The command in the plugin that mdmem writes.
-_STARTS = re.compile(r'^const COMMAND = \["((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
 class ClientHooks(Struct, frozen=True, kw_only=True):
@@ -263,8 +260,8 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
         return stays + _replacement_advice(command, _our_commands(listed), piece)
 
     def grow_plugin(before: bytes) -> bytes | str:
-        started = _STARTS.search(before.decode(errors="replace"))
-        commands = [started[1]] if started is not None else []
+        is_same = f"const COMMAND = [{json.dumps(command)}".encode() in before
+        commands = [command] if is_same else []
         stays = f"{client.path} is there and stays as it is"
         return stays + _replacement_advice(command, commands, piece) if before else piece.encode()
 

@@ -160,7 +160,7 @@ _PUSH_LINE = (
 
 
 class HookState(StrEnum):
-    """Who wrote the hook of a stage."""
+    """Who wrote the hook of a stage, or set up the merge driver."""
 
     ABSENT = "absent"
     CURRENT = "installed"
@@ -201,7 +201,7 @@ class Hook(Struct, frozen=True, kw_only=True):
     def advice(self) -> str:
         """Return why this hook cannot be written, and the line to add by hand.
 
-        Empty if mdmem wrote the hook, or if the hook calls mdmem already.
+        Empty if mdmem can write the hook, or need not.
         """
         line = _PUSH_LINE if self.stage == "pre-push" else _LINE
         if self.state in (HookState.CALLING, HookState.CURRENT):

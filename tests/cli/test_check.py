@@ -192,6 +192,14 @@ def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, capsys: Capture) 
     assert "Fix: " in ran.out
 
 
+def test_progress_is_shown_only_on_a_terminal(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mdmem.cli.common.Progress._SHORTEST", 1)
+    assert run_here(capsys, "check", cwd=memory(tmp_path)).err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    said = run_here(capsys, "check", cwd=tmp_path).err
+    assert ("checking 4 files" in said, said.rpartition("\r")[2].partition("\x1b[?25h")[0][-6:]) == (True, "  100%")
+
+
 def test_explain_all_lists_every_check(tmp_path: Path, capsys: Capture) -> None:
     from mdmem.checks.check import get_checks
 
@@ -199,9 +207,8 @@ def test_explain_all_lists_every_check(tmp_path: Path, capsys: Capture) -> None:
     assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")] == list(get_checks())
 
 
-@pytest.mark.parametrize("given", [["--staged", "--at", "HEAD"]])
-def test_arguments_that_do_not_fit_exit_2(given: list[str], tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", *given, cwd=memory(tmp_path))
+def test_arguments_that_do_not_fit_exit_2(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--staged", "--at", "HEAD", cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 

@@ -19,8 +19,7 @@ DUMMIES = SHARED / "corpora" / "dummies" / "doc"
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
 # What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
 UNREAD = {
-    *("yaml-syntax", "front-matter-fence", "front-matter-fence", "unknown-field", "missing-field"),
-    *("invalid-value", "invalid-value", "invalid-value", "date-form"),
+    *("yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form"),
 }
 
 

@@ -235,6 +235,9 @@ SLIPS = (
 
 
 def test_a_slip_is_a_sentence(typed: Typed) -> None:
+    assert typed("grant", "guest", "acme/soon", "--push").code == 0
+    assert typed("grant", "guest", "acme/soon/pay").err.endswith("acme/soon; nothing of it was pushed yet\n")
+    assert typed("revoke", "guest").code == 0
     for arguments, code, said in SLIPS:
         ran = typed(*arguments)
         assert (ran.code, ran.err.count("\n"), said in ran.err) == (code, 1, True), ran.err

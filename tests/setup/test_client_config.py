@@ -199,6 +199,13 @@ def test_another_program_and_another_root_are_named(folder: Path, capsys: Captur
     assert "/else/mdmem hook-event codex" in told
 
 
+def test_plugin_that_starts_the_same_program_needs_no_advice(folder: Path, capsys: Capture) -> None:
+    said = ["init", "memory", "--no-hook", "--client", "opencode", "--hooks", "--command"]
+    assert run_here(capsys, *said, '/é "x"/mdmem', cwd=folder).code == 0
+    assert "so that it starts" not in run_here(capsys, *said, '/é "x"/mdmem', cwd=folder).out
+    assert run_here(capsys, *said, "/else/mdmem", cwd=folder).out.count("so that it starts `/else/mdmem`") == 2
+
+
 def test_a_client_without_hooks_is_said_and_hooks_without_a_client_are_refused(folder: Path, capsys: Capture) -> None:
     assert "generic has no hooks that mdmem could answer" in joined(folder, capsys, "generic", "--hooks")
     ran = run_here(capsys, "init", "--hooks", cwd=folder)
