@@ -99,7 +99,7 @@ _IN_GIT = frozenset({"cache", "state", "sync"})
 
 
 def make_folder(folder: Path, *, mode: int = 0o777) -> None:
-    """Make a folder and its missing parents, but never a `.git` folder; raises OSError.
+    """Make a folder and its missing parents, but not the git directory that mdmem's folders are in; raises OSError.
 
     If a repository was moved while mdmem ran, a new `.git` at its old place would stop a later clone there.
     """

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from unicodedata import category
 
-# A word of more than `_LONG` characters is cut to `_SHOWN`. Most paths are shorter, so that they are shown in full.
+# An argument of more than `_LONG` characters, and any word twice as long, is cut to `_SHOWN`. Few paths are so long.
 _LONG, _SHOWN = 200, 80
 _RUN = rf"[^\s`'\"]{{{2 * _LONG},}}"
 _HIDDEN = ("Cc", "Cf", "Zl", "Zp")
@@ -68,7 +68,7 @@ class GoneError(EnvironmentFaultError):
 
 
 class NotFoundError(MdmemError):
-    """The named entry, wing or other thing does not exist; the message suggests similar names."""
+    """The named entry, wing or other thing does not exist; the message has a hint."""
 
     exit_code = 1
 
@@ -79,10 +79,11 @@ def taken(address: str) -> str:
 
 
 def shown_message(message: str, words: Iterable[str] = ()) -> str:
-    """Return an error message that is safe to print: long words are cut, and control characters become `<U+000A>`.
+    """Return an error message that is safe to print: long words are cut, and escape codes become `<U+001B>`.
 
-    `words` are the arguments of the command. Each long argument that the message repeats is cut as a whole. Every error
-    message passes through this function, so that no caller needs to escape anything.
+    All control characters except line feeds and tabs are replaced. `words` are the arguments of the command. Each long
+    argument that the message repeats is cut as a whole, and its line feeds are replaced, too. Every error message
+    passes through this function, so that no caller needs to escape anything.
     """
     values = {part for word in words for part in (word, word.partition("=")[2])}
     for word in sorted(values, key=len, reverse=True):

@@ -179,7 +179,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
-        """Return the links without repetitions, which `needless-link` reports."""
+        """Return the links without repetitions and links to the own entry, which `needless-link` reports."""
         distinct: dict[tuple[str, str, str], Link] = {}
         for link in self.links:
             if link.target != link.entry.address:

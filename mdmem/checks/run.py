@@ -259,7 +259,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         findings=tuple(_in_paths(workspace, found, request.paths)),
         known=tuple(_in_paths(workspace, known, request.paths)),
         incomplete=tuple(incomplete),
-        base=next((one.name for one in (compared.base, *(other.tree for other in compared.elsewhere)) if one), None),
+        base=compared.base.name if compared.base else next((one.tree.name for one in compared.elsewhere), None),
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old is Old.FAIL,
         remarks=tuple(renamed_codes(workspace.settings, (*request.select, *request.ignore))),

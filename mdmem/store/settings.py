@@ -244,8 +244,9 @@ def _over(defaults: Mapping[Any, Any], read: _Reader) -> _Reader:
 
     def read_table(key: str, value: Any) -> Any:
         stated = _table(read)(key, value)
-        for name in stated.keys() - defaults.keys():
-            raise SettingsError(_unknown(f"{key}.", name, defaults))
+        for name in stated:
+            if name not in defaults:
+                raise SettingsError(_unknown(f"{key}.", name, defaults))
         return {**defaults, **stated}
 
     return read_table

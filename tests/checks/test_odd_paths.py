@@ -113,8 +113,11 @@ def test_names_with_another_fault_or_none_are_fine(paths: list[str], code: str) 
 
 
 def test_control_and_invisible_characters_in_names_have_a_check_of_their_own() -> None:
-    assert found_in(tree_of("a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md"), "invisible-characters") == [
+    tree = tree_of("a/b/x\ty.md", "a/\udcff\n/y.md", "app/rules/c\u200bd.md", "app/rules/é 時.md")
+    spoilt = "the name `a/<U+DCFF><U+000A>/y.md` contains control character U+000A, so nothing reads it"
+    assert found_in(tree, "invisible-characters") == [
         "a/b/x\\ty.md: error the name `a/b/x<U+0009>y.md` contains control character U+0009, so nothing reads it",
+        rf"a/\udcff\n/y.md: error {spoilt}",
         "app/rules/c\\u200bd.md: error the name `app/rules/c<U+200B>d.md` contains zero width space U+200B",
     ]
 

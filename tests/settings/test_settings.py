@@ -83,6 +83,12 @@ def test_settings_that_are_no_toml_are_refused(content: bytes) -> None:
         parse_settings(content)
 
 
+def test_first_unknown_key_of_a_table_is_named() -> None:
+    unknown = "".join(f"zz{letter} = 'a'\n" for letter in "qwertyuiopasdfghjklmnbvcxz")
+    with pytest.raises(SettingsError, match=r"unknown key `rooms\.zzq`; `mdmem guide settings` lists"):
+        parse_settings(f"[rooms]\n{unknown}".encode())
+
+
 def test_settings_read_the_tables_of_wings() -> None:
     content = b"""
 [check]

@@ -156,11 +156,10 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
     yield from case.loaded("control-characters")
     yield from case.loaded("invisible-characters")
     for path, character in _invisible_in_names(case):
-        if unicodedata.category(character) != "Cs":
-            unread = ", so nothing reads it" if is_misnamed(path) else ""
-            message = f"the name `{visible(path)}` contains {_described(character)}{unread}"
-            former = "control-characters" if unicodedata.category(character) == "Cc" else ""
-            yield at_path(path, message, "rename it with `git mv`", former=former)
+        unread = ", so nothing reads it" if is_misnamed(path) else ""
+        message = f"the name `{visible(path)}` contains {_described(character)}{unread}"
+        former = "control-characters" if unicodedata.category(character) == "Cc" else ""
+        yield at_path(path, message, "rename it with `git mv`", former=former)
     for address, document in case.documents:
         yield from _invisible_in_values(address, document)
         controls = list(_CONTROL.finditer(document.body))
@@ -172,11 +171,17 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
 
 
 def _invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the paths with an invisible character, and the first such character of each."""
+    """Yield the paths with an invisible character, and the first such character of each.
+
+    `unportable-name` reports bytes that are not UTF-8, which are surrogates here.
+    """
     entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
     for path in (*entries, *(file.path for file in case.catalog.others)):
-        if not path.isprintable():
-            yield path, next(character for character in path if not character.isprintable())
+        if path.isprintable():
+            continue
+        hidden = (one for one in path if not one.isprintable() and unicodedata.category(one) != "Cs")
+        if (first := next(hidden, None)) is not None:
+            yield path, first
 
 
 def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
@@ -440,8 +445,8 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
 
     The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. mdmem
     reads no other file, and no link can lead to one. A `.md` file outside a room is an error, other files are a
-    warning. The settings, and a `README.md` in the root, a wing or a room, are expected. Files that git ignores are not
-    reported.
+    warning. The settings, and a `README.md` in the root, a wing or a room, are expected. A file that git ignores is
+    only reported if it looks like an entry.
 
     Fails:
 

@@ -217,7 +217,8 @@ def _of_owners(case: Case, base: Base) -> Iterator[Finding]:
         if removed:
             listed = " and ".join(f"`{owner}`" for owner in removed)
             place = case.catalog.document(manifest).place("owners") if wing.has_manifest else Place(manifest)
-            yield _loosened(0, f"{listed} is no longer an owner of the wing `{name}`", place)
+            lost = "are no longer owners" if len(removed) > 1 else "is no longer an owner"
+            yield _loosened(0, f"{listed} {lost} of the wing `{name}`", place)
 
 
 def _loosened(line: int, message: str, place: Place | None = None) -> Finding:

@@ -92,7 +92,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
     may amend entries of its own wing, and shared entries for that project, but not those of another project.
 
     If the amended entry is no longer current, nobody can tell whether its successor already includes the amendment.
-    This is a warning, unless the amending entry is itself the successor.
+    This is a warning, even if the amending entry is itself the successor.
 
     Fails:
 

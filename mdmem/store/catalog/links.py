@@ -13,17 +13,18 @@ no earlier row matched. The code is the check that reports the edge.
 | CYCLE | O also supersedes N, directly or through other entries | supersession-cycle |
 | ACROSS_WINGS | N and O are in two wings, unless N is shared and O is a project's | supersession-across-wings |
 | PENDING | N was rejected: deprecated for a reason, without a successor, and O does not list N | none |
-| TWO_SUCCESSORS * | two N that are not drafts list O, or O lists two, without a reason that covers all | two-successors
-  |
+| TWO_SUCCESSORS * | two N that are no drafts list O, or O lists two, without a declared split | two-successors |
 | MISMATCH * | an N that is no draft lists O, but O lists another entry | supersession-mismatch |
 | PENDING | N is a draft and O does not list N | none |
-| BY_DRAFT | N is a draft, O lists N, and O has no reason or other successor | superseded-by-draft |
+| BY_DRAFT | N is a draft, O lists N, and O is not deprecated for another cause | superseded-by-draft |
 | MISSING_FORWARD | O lists N, but N does not list O | supersession-one-sided |
 | MISSING_BACK | N lists O, but O does not list N | supersession-one-sided |
-| PENDING | N is a draft, O lists N and is deprecated for another reason | none |
+| PENDING | N is a draft, O lists N and is deprecated for another cause | none |
 | BUT_ACTIVE | both list each other, but O is not deprecated | superseded-but-active |
 | BY_DEAD | N was deprecated before O and has no current successor | superseded-by-dead |
 | SOUND | both list each other | none |
+
+A declared split lists all N in O and gives a reason. Another cause is a reason in O, or a successor that is no draft.
 
 An edge is one-sided only if the other entry certainly does not list its counterpart. If a link field is invalid or has
 a link without a target, it may have meant the counterpart. The edge is then UNKNOWN, and only the problem in the field
@@ -180,8 +181,8 @@ def classify(
 ) -> tuple[Edge, ...]:
     """Return every edge that a readable entry states, sorted by the old and then the new address.
 
-    `untracked` are the addresses of files that are on disk but not in git. With `about`, only edges of superseded
-    entries are returned that are linked with one of these addresses.
+    `untracked` are the addresses of files that are on disk but not in git. With `about`, return only the edges
+    of those old entries that are one of these addresses or have an edge to one.
     """
     return tuple(_Classifier(catalog, untracked).edges(about))
 
@@ -236,7 +237,7 @@ class _Classifier(Struct, frozen=True, dict=True):
             self.catalog.wings[new.wing].is_shared and not self.catalog.wings[old.wing].is_shared
         ):
             return EdgeKind.ACROSS_WINGS
-        # The new entry was deprecated for a reason before it replaced the old one.
+        # The new entry was rejected: deprecated for a reason, without a successor, and never listed by the old entry.
         is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
         return EdgeKind.PENDING if is_ended and not edge.by_old else None
 

@@ -175,9 +175,8 @@ def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[s
         info.mkdir(exist_ok=True)
         (info / "sparse-checkout").write_bytes(b"!/*\n")
         _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
-        done = run_unattended(
-            folder, *_REBASE, *(("--rebase-merges",) if has_merges(repository, onto, commit) else ()), onto
-        )
+        merges = ("--rebase-merges",) if has_merges(repository, onto, commit) else ()
+        done = run_unattended(folder, *_REBASE, *merges, onto)
         if done.returncode == 0:
             return read_regular(_git_dir_of(folder) / "HEAD").decode("ascii").strip(), ()
         unmerged = {record.split("\t", 1)[1] for record in records(run(folder, "ls-files", "--unmerged", "-z"))}

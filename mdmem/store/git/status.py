@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -58,7 +59,7 @@ def refuse_sparse(repository: Repository, root: Path) -> None:
         under = "" if relative == "." else relative
         printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
         if any(record.startswith("S ") for record in records(printed)):
-            fetch = f"`git sparse-checkout add {relative}`" if under else "`git sparse-checkout disable`"
+            fetch = f"`git sparse-checkout add {shlex.quote(relative)}`" if under else "`git sparse-checkout disable`"
             raise LeftOutError(f"a sparse checkout left out files of the memory; type {fetch}")
 
 
@@ -262,7 +263,7 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit on a first-parent history until a time, with its time in UTC; None if there is none.
+    """Return the last commit of a first-parent history at or before a moment, and its time in UTC; None without any.
 
     The dates of commits may not be in order. A commit must exist as soon as a later commit exists, so the commit
     nearest to the tip counts, as for `git rev-list -1 --first-parent --before`.

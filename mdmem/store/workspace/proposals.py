@@ -203,7 +203,7 @@ def _view_of(workspace: Workspace) -> View:
     standings = find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)
-    entries, stances = workspace.catalog.entries, dict(_stances(standings, workspace.location.under))
+    entries, stances = workspace.catalog.entries, dict(_stances(standings, workspace.location.prefix))
     for address in of_kind(entries, Status.DRAFT):
         if address not in stances and entries[address].type is EntryType.DECISION and entries[address].agent:
             stances[address] = Stance(Standing.MERGED)
@@ -229,12 +229,12 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
     return readable_settings(content)
 
 
-def _stances(standings: Standings, under: str) -> Iterator[tuple[str, Stance]]:
+def _stances(standings: Standings, prefix: str) -> Iterator[tuple[str, Stance]]:
     """Yield each entry that differs from the default branch, with a stance: its standing, author, commit and note."""
     branch = standings.branch.ref
     for path, standing in standings.found.items():
         if is_entry_place(path):
-            touch = standings.touches.get(f"{under}/{path}" if under else path)
+            touch = standings.touches.get(prefix + path)
             author, commit = touch if touch and standing is Standing.PROPOSED else (None, None)
             note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
             note = f"`{branch}` has another version" if path in standings.displaced else note

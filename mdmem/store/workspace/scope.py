@@ -199,10 +199,10 @@ def resolve_scope(
     The active wing is the first wing in the filters, else the wing that applies to `paths`, else the default or only
     wing.
 
-    The invariants of the shared wings that such a wing's manifest lists always apply. If the manifest lists none,
-    the invariants of a shared wing always apply if the wing has no `applies_to`, or if its `applies_to` matches a
-    tracked file. `tracked` returns the tracked files relative to the top of the repository; it is called only if a wing
-    has `applies_to`.
+    The invariants of a shared wing always apply if the manifest of the active wing, or of a wing in the filters, lists
+    it. If one of these manifests has no such list, the invariants of each other shared wing always apply, too, unless
+    its `applies_to` matches no tracked file. `tracked` returns the tracked files relative to the top of the repository;
+    it is called only if a wing has `applies_to`.
 
     Raises UsageError for a missing wing or room, and AmbiguousWingError if no wing is active.
     """
