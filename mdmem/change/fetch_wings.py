@@ -30,8 +30,8 @@ from mdmem.write.write import repository_to_commit_to
 class FetchedWing(Struct, frozen=True, kw_only=True):
     """The result for one fetched wing: its old and new commit, or the fault that prevented the update.
 
-    The counts are of new, changed and removed entries, and of current entries. `asked` is the ISO date of the last
-    fetch from the remote.
+    The counts are of new, changed and removed entries, and of current entries. `asked` is the ISO date on which
+    `commit` was last fetched.
     """
 
     name: str

@@ -178,7 +178,7 @@ def _before_import(workspace: Workspace, repository: Repository, changes: Sequen
 def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
     """Return the changes that the caller may see.
 
-    Leave out changes in hidden wings, and the subjects of commits that mention these wings.
+    If wings are hidden, leave out the history before a move out of one, and all subjects, which may mention them.
     """
     if not workspace.access.is_narrow:
         return list(changes)
@@ -257,7 +257,7 @@ class ChainLink(Struct, frozen=True, kw_only=True):
 
 
 class OtherSuccessor(Struct, frozen=True):
-    """The entry that superseded `old`, which another entry lists in `supersedes`, too."""
+    """An entry outside the chain that superseded `old`, which an entry of the chain lists in `supersedes`, too."""
 
     old: str
     entry: Entry
@@ -267,7 +267,7 @@ class OtherSuccessor(Struct, frozen=True):
 class WhyReport(Struct, frozen=True, kw_only=True):
     """The chain of an entry from the oldest to the newest, its current ends, and the related entries.
 
-    `others` are the successors outside the chain.
+    `others` are successors outside the chain.
     """
 
     address: str

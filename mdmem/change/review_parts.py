@@ -92,7 +92,7 @@ def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
 
 
 def find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
-    """Return what the drafts of a change would supersede, amend or override. Sort by authority."""
+    """Return the entries that drafts propose to supersede, amend or override since the change, by authority."""
     moved, after = comparison.moved, comparison.after
     before = {(moved(new), says, moved(old)) for new, says, old in _proposals(comparison.before.catalog)}
     found = []

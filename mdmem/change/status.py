@@ -43,10 +43,10 @@ class WingCount(Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """The state of the memory. `known` counts the findings that are only in the baseline file.
+    """The state of the memory. `known` counts the findings that the baseline accepts; `findings` counts the others.
 
-    `shown` counts the entries that were shown to agents lately, and `never_shown` counts the other current rules.
-    `merged` counts the decisions of agents that were merged without approval.
+    `shown` counts how often each entry was shown to agents lately, and `never_shown` are the other current rules.
+    `merged` are the decisions of agents that were merged without approval.
     """
 
     root: Path

@@ -47,8 +47,8 @@ def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[floa
 class SyncResult(Struct, frozen=True, kw_only=True):
     """The result of a sync. The counts are numbers of commits.
 
-    Both branches are at `commit` now. `faults` counts the findings that fail a check. `uncommitted` are the files of
-    the memory that are not committed.
+    Both branches are at `commit` now. `faults` counts its findings that fail a check, old ones too. `uncommitted` are
+    the files of the memory that are not committed.
     """
 
     branch: str
@@ -128,8 +128,8 @@ def _bring_together(
     level = report.fail_on.rank
     # Ignore problems of this machine, for example a wing that is not fetched. The commits did not cause them.
     faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
-    if base != ours:
-        _refuse_new(upstream, [one for one in faults if one.new], _pull(repository, ours, theirs))
+    if base != ours and (new := [one for one in faults if one.new]):
+        raise _stopped_by(new, upstream, _pull(repository, ours, theirs)[0])
     if commit != ours and not move_branch(repository, upstream.own_ref, ours, commit):
         return None
     # If others pushed the same changes, the rebase drops all our commits.
@@ -157,14 +157,12 @@ def _pull(repository: Repository, ours: str, theirs: str) -> tuple[str, str]:
     return ("git pull --no-rebase", "merge") if is_merge else ("git pull --rebase", "rebase")
 
 
-def _refuse_new(upstream: Upstream, found: list[Finding], pull: tuple[str, str]) -> None:
-    if not found:
-        return
+def _stopped_by(found: list[Finding], upstream: Upstream, pull: str) -> SyncStoppedError:
     many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"
     error = SyncStoppedError(f"on top of {upstream.name} the memory has {many}; {_UNTOUCHED}")
     for one in found[:_SHOWN]:
         error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
     # The check needs the base to find what the change removed.
     checking = f"`mdmem check --base {upstream.name}`"
-    error.add_note(f"type `{pull[0]}` and {checking}, fix and commit, then `mdmem sync` again")
-    raise error
+    error.add_note(f"type `{pull}` and {checking}, fix and commit, then `mdmem sync` again")
+    return error

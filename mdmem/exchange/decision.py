@@ -205,12 +205,13 @@ def _is_day_of_state(key: str, value: str) -> bool:
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield the keys and values of a table.
 
-    If a cell of the first row means the status, the first row has the keys. Otherwise the first cell of each row is a
-    key.
+    The first row has the keys if one of its cells means the status, unless the next cell is that status. Otherwise the
+    first cell of each row is a key.
     """
     names = [_name(cell).rstrip(":") for cell in rows[0]] if rows else []
     status = next((at for at, name in enumerate(names) if name in _STATUS_FACTS), None)
-    if status is None or len(rows) < 2 or (status == 0 and read_status(rows[0][1]).status is not None):
+    has_value = status == 0 and len(names) > 1 and read_status(rows[0][1]).status is not None
+    if status is None or len(rows) < 2 or has_value:
         yield from ((_name(row[0]).rstrip(":"), row[1]) for row in rows if len(row) > 1)
         return
     day = next((at for at, name in enumerate(names) if name in _DATES), None)

@@ -316,7 +316,7 @@ def export(
 
 
 def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportChange]:
-    """Yield the changes to files, and the removal of earlier exports that match `owned`. Check everything first."""
+    """Yield the changes to files, and the removal of earlier exports that match `owned`. Raises UsageError."""
     for file in files:
         before = _read(folder, file.path)
         if before is not None and file.is_region:

@@ -37,8 +37,8 @@ _SHORT = 8
 class ImportReport(Struct, frozen=True, kw_only=True):
     """The plan of an import, the result of the write, and the findings about the new entries.
 
-    `gone` are the old files that were moved, and `left` are the folders of those that stay. `unapproved` counts the
-    active rules that nobody approved.
+    `gone` are the old files that were moved. `left` are the folders of the old files if the import was only a copy.
+    `unapproved` counts the active rules that nobody approved.
     """
 
     plan: ImportPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -53,8 +53,11 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 class _Places:
     """Chooses the address of each record."""
 
-    def __init__(self, workspace: Workspace, place: str | None) -> None:
-        """Check the place that the user gave: a wing, a room, or both. Raises UsageError."""
+    def __init__(self, workspace: Workspace, place: str | None, files: Iterable[str]) -> None:
+        """Check the place that the user gave: a wing, a room, or both. Raises UsageError.
+
+        `files` are the paths that the same import creates from the document of a whole memory.
+        """
         self._root = workspace.location.root
         self._place = place.strip("/") if place is not None else None
         self._is_wing = self._place is None or self._place in workspace.catalog.wings
@@ -66,7 +69,8 @@ class _Places:
             require_names(room.split("/"))
             require_wing(workspace, room)
             self._rooms[type_] = room
-        self._existing = {file.path.lower(): file.path.removesuffix(".md") for file in workspace.tree.files()}
+        existing = (*(file.path for file in workspace.tree.files()), *files)
+        self._existing = {path.lower(): path.removesuffix(".md") for path in existing}
         self._given: dict[str, str] = {}
 
     def address(self, record: ForeignRecord) -> str:
@@ -211,9 +215,9 @@ class Intake:
             is_same = origin.is_of(record.content)
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
             self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, address=address))
-            self.before[address] = record
+            self.before[address], record.address = record, address
             return is_same
-        self._places = self._places or _Places(self._workspace, self._request.place)
+        self._places = self._places or _Places(self._workspace, self._request.place, self.files)
         try:
             record.address = self._places.address(record)
         except UnfitError as error:

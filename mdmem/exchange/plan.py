@@ -152,6 +152,7 @@ def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
     """Set the date of each record without one to the date of the file's first commit, or else to today."""
     undated = [one for one in records.values() if one.created_at is None]
     repository = workspace.location.repository
+    # Ask for whole folders, because git follows a rename only if it sees the old path, too.
     folders = sorted({one.path.rpartition("/")[0] or one.path for one in undated})
     days = first_days(repository, folders) if repository is not None and undated else {}
     for record in undated:

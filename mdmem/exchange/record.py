@@ -193,7 +193,7 @@ _IN_WORDS = re.compile(
 
 
 def read_date(text: str) -> tuple[str, str] | None:
-    """Return the date at the start of a text as ISO 8601, and a note about guesses.
+    """Return the date at the start of a text as ISO 8601, and the reason if its parts were guessed (or an empty text).
 
     Return None if there is no valid date.
     """

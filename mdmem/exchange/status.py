@@ -141,7 +141,8 @@ class _Clause(Struct, frozen=True):
     """One clause of a text: a word for a status with its date, or claims about other records.
 
     `awaits` is the start of a sentence, such as "superseded by", that the next line completes with a record. `is_known`
-    means that the clause was understood. `rest` is the text after the word.
+    means that the clause was understood. `rest` is the text after the word (the default is a text after which no word
+    counts as a status).
     """
 
     word: str = ""

@@ -180,7 +180,7 @@ def rank_of(name: str) -> int:
 
 
 def layout_of(document: Document) -> Layout:
-    """Return the layout of a document. Raises UnpatchableError unless each key starts its own line."""
+    """Return the layout of a document. Raises UnpatchableError unless it can be parsed and each key starts a line."""
     if document.fields is None:
         help_ = "fix what `mdmem check` reports"
         raise UnpatchableError(f"{document.path} has front matter that cannot be parsed; {help_}")

@@ -46,8 +46,8 @@ def near_pairs(
 ) -> list[NearPair]:
     """Return the pairs of texts that share at least `share` of their words. Sort by similarity, then by name.
 
-    With `among`, exactly one text of each pair has one of these names. If very many texts are similar, only some of the
-    pairs are returned.
+    With `among`, exactly one text of each pair has one of these names. A text that has rare words in common with more
+    than 500 others is compared with only 500 of them, and at most 50 pairs are returned for it.
 
     Two texts that share so many words also share one of their rarest words (prefix filtering, Chaudhuri et al., ICDE
     2006). Therefore only texts with a common rare word are compared.
@@ -111,7 +111,7 @@ class Overlap(Struct, frozen=True):
 
 
 def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[Overlap]:
-    """Yield pairs of a project's entry and a shared entry of the same type and subject that do not link to each other.
+    """Yield pairs of a project's entry and a shared entry of the same type and subject that the first does not link to.
 
     Two entries have the same subject if they have the same entry-id, or if their titles share at least .55 of their
     words. Only shared wings that the project reads count. The pairs are sorted by address. At most 20 pairs are yielded

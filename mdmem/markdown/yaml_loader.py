@@ -194,7 +194,7 @@ _Base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
-    """A loader that skips the search for the tag of each node, because every node here is text."""
+    """A loader that skips the search for the tag of each node, because it would always find the same tag."""
 
     def descend_resolver(self, *_: object) -> None:
         """Do nothing."""

@@ -265,7 +265,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Field(
             "when somebody last confirmed it",
             "2026-04-10",
-            set_by="`mdmem verify`, and `save_pattern`",
+            set_by="`mdmem verify`, `doubt --done`, and `save_pattern`",
             searched=Searched.DATE,
         ),
     ] = None
@@ -517,7 +517,7 @@ def title_of(address: str) -> str:
 
 
 class Flaw(Struct, frozen=True):
-    """One fault in the values of a front matter. `item` is the index in a list, counted from 0."""
+    """One fault in a key or value of a front matter. `item` is the index in a list, counted from 0."""
 
     code: str
     name: str

@@ -220,9 +220,6 @@ class FileTransaction:
             if read is None:
                 _link(self._beside[path], target, path)
             elif written is None:
-                if path in self._beside:
-                    # Remove a hard link to the same file, because a rename between two links of one file does nothing.
-                    self._beside[path].unlink(missing_ok=True)
                 handle, self._beside[path] = _temporary(target)
                 os.close(handle)
                 take_away(target, self._beside[path], read=read)

@@ -278,7 +278,7 @@ def create_entry(
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:
-    """Return the text of a new wing's README.md, with git's user as the owner."""
+    """Return the text of a new wing's README.md, with git's user as the owner if git knows one."""
     owner = _owner(repository)
     owners = f"owners: [{scalar(owner)}]\n" if owner else ""
     about = (

@@ -310,7 +310,7 @@ def find_new(
 
     A finding of the same check counts as old even if its text or line changed, unless the round was meant to fix it.
     """
-    origins: dict[str, str] = {}
+    origins, to_end = dict[str, str](), frozenset(ended)
     for old, new in renames:
         origins[new] = origins.pop(old, old)
 
@@ -324,7 +324,7 @@ def find_new(
         return one.code, origins.get(one.place.path, one.place.path).rpartition("/")[0]
 
     ours = _surplus((one for one in after if one.code != _UNTIL_ADDED), text, before)
-    theirs = _surplus((one for one in before if one not in ended), text, after)
+    theirs = _surplus((one for one in before if one not in to_end), text, after)
     found = _surplus(ours, place, theirs)
     # A finding about a folder is reported at one of its files. After a rename it may be at another file of the folder.
     return _surplus(found, folder, _surplus(theirs, place, ours)) if renames else found

@@ -401,7 +401,10 @@ def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetim
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
-    """Return the state of the waiting writes of a project, or of all projects, oldest first. Nothing is tried again."""
+    """Return the state of the writes of a project, or of all projects, that wait or that a similar entry stopped.
+
+    Nothing is tried again. The ids are the oldest first, those of waiting writes before those of stopped ones.
+    """
     try:
         wings = workspace.reread().catalog.wings
     except (MdmemError, OSError):

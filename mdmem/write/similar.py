@@ -59,7 +59,7 @@ class Subject(Struct, frozen=True):
     def fingerprint(self) -> str:
         """Return the SHA-256 hash of title and rationale.
 
-        Differences in case, white space or punctuation do not count.
+        Differences in case, in white space, or in punctuation around words do not count.
         """
         return hashlib.sha256(_plain(self.text).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -204,8 +204,8 @@ _INSTEAD = (
 def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
     """Return the address and the text of a new entry that will supersede another, for a person to edit or to keep.
 
-    The new entry copies `applies_to` and other fields of the older one, unless the draft has its own `applies_to`.
-    Raises the errors of `plan_succession` that can be found before the text is edited.
+    The new entry copies the fields of `inherited_fields`, except `applies_to` if the draft has its own, and `owner` if
+    it is active at once. Raises the errors of `plan_succession` that can be found before the text is edited.
     """
     old, why = catalog.entries[address], _one_line(reason)
     new = address_of(draft)

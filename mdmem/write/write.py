@@ -174,9 +174,8 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
         for name in LINK_FIELDS:
             for link in entry.links(name):
                 if link not in catalog.addresses or link == entry.address:
-                    message = (
-                        f"`{name}` names `{link}`, which {'does not exist' if link != entry.address else 'is itself'}"
-                    )
+                    why = "is the entry itself" if link == entry.address else "does not exist"
+                    message = f"`{name}` names `{link}`, which {why}"
                     yield Finding("dangling-link", message, Place(entry.path), "name another entry", entry.address)
 
 

@@ -103,6 +103,15 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     assert snapshot(folder / "memory") == before
 
 
+def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, r0001_files=PAIR["r0001_files"])
+    run_here(capsys, "import", cwd=folder)
+    write(folder, "docs/adr/0002-database.md", record(2, "Database"))
+    run_here(capsys, "import", cwd=folder)
+    text = (folder / "memory/nav/architecture/0002-database.md").read_text()
+    assert "supersedes: [nav/architecture/0001-files]\n" in text
+
+
 def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
     dry = json.loads(run_here(capsys, "import", "--dry-run", "--format", "json", cwd=folder).out)

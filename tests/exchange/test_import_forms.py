@@ -99,6 +99,7 @@ PLACES: dict[str, Form] = {
     "bold-option": (plain("Accepted | **Proposed** | Rejected"), DRAFT),
     "emoji": (plain(":construction: proposed"), DRAFT),
     "badge": (plain("![Status](https://img.shields.io/badge/status-proposed-yellow)"), DRAFT),
+    "table-of-one-column": ("# A title\n\n| Status |\n| --- |\n| Rejected |\n\nWe do.\n", ENDED),
     "days-as-facts": ("# A title\n\n**Proposed:** 2024-01-01\n**Rejected:** 2024-02-01\n", ENDED),
     "title": ("# [DEPRECATED] A title\n\nWe do.\n", ENDED),
     "comment": (plain("<!-- proposed, accepted, rejected -->\nDraft"), DRAFT),

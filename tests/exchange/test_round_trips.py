@@ -46,6 +46,21 @@ def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path) -> None:
         assert (root / manifest.relative_to(EXAMPLES)).read_bytes() == manifest.read_bytes()
 
 
+def test_record_does_not_take_the_place_of_an_entry_of_a_whole_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make_root(tmp_path / "source")
+    write_entry(source, "app/architecture/0001-one", "Of the memory.\n")
+    (document,), _ = FORMS["json"].make(open_root(source), ())
+    write(tmp_path, "whole.json", document.text)
+    write(tmp_path, "adr/0001-one.md", "# 1. One\n\n## Decision\n\nOf the record.\n")
+    root = make_root(tmp_path / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    ran = run_here(capsys, "import", "whole.json", "adr", "--root", "memory", cwd=tmp_path)
+    assert "would be `app/architecture/0001-one`, but `app/architecture/0001-one` is there already" in ran.out
+    assert "Of the memory." in (root / "app/architecture/0001-one.md").read_text()
+
+
 def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
