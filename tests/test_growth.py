@@ -67,6 +67,17 @@ def test_links_that_are_not_tracked_ask_git_for_its_paths_once(tmp_path: Path, m
     assert len(calls) == 1
 
 
+def test_links_that_are_numbers_are_compared_with_all_entries_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/rules/0004-rest-api")
+    write_entry(root, "nav/rules/callbacks", see=[f"ADR-{number}" for number in range(90, 95)])
+    calls = counted(monkeypatch, links, "by_number")
+    found = check(open_root(root), CheckRequest(select=("dangling-link",))).findings
+    assert (len(found), len(calls)) == (5, 1)
+
+
 def test_links_of_one_file_are_rewritten_at_once_by_a_move(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ from mdmem.checks.fixes import field_at, is_only_cause, is_slip, with_fix, with_
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.addresses import full_address, with_number
+from mdmem.store.catalog.addresses import by_number, full_address, number_in
 from mdmem.store.catalog.links import Reference
 
 # The number of most likely addresses that are compared letter by letter.
@@ -102,12 +102,16 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     def _numbered(self, written: str, near: str) -> str | None:
         """Return the only entry of the room, or else of the wing, with a number such as `ADR-0004`; None without it."""
-        known = with_number(written, self.case.catalog.addresses) or ()
+        known = self._by_number.get(number_in(written) or "", ())
         for folder in (near.rpartition("/")[0], near.partition("/")[0]):
             found = [one for one in known if one.startswith(f"{folder}/")]
             if found:
                 return found[0] if len(found) == 1 and found[0] != near else None
         return None
+
+    @cached_property
+    def _by_number(self) -> dict[str, list[str]]:
+        return by_number(self.case.catalog.addresses)
 
     def _fate_of_deleted(self, gone: str, near: str, commit: str, moved: str | None) -> _Fate:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""

@@ -59,8 +59,9 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         app/rules/old.md    status: active
 
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
-    --fix` adds a missing `superseded_by` in two cases: the old entry is not current, or its successor is new and the
-    old entry is neither new nor imported. `--unsafe-fixes` adds it in all other cases, and also a missing `supersedes`.
+    --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and in two cases
+    only: the old entry is not current, or the current change added the link and the old entry is neither new nor
+    imported. `--unsafe-fixes` adds it in other cases, and also a missing `supersedes`.
     If a text says that only a part was superseded ("in part", "partly"), no fix deprecates the old entry; write
     `amends` instead.
     """
@@ -93,7 +94,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     # If the new entry has less authority, a person must decide whether it ends the old one.
     is_safe = new.type.rank <= old.type.rank
     is_safe = is_safe and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
-    why = ", for what replaces it is new" if is_safe else ""
+    why = ", since this change links it" if is_safe else ""
     title = f"Add `superseded_by` to `{edge.old}.md`{f', which ends it{why}' if old.is_in_force else ''}"
     found = with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe)
     return replace(found, help=f"to give the reason, too, {help_}") if found.fix and is_safe else found

@@ -112,13 +112,19 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
     return next((address for address in tried if address in addresses and address.count("/") == 2), None)
 
 
-def with_number(handle: str, addresses: Iterable[str]) -> list[str] | None:
-    """Return the addresses whose entry-id begins with a decision's number; None if the handle is no such number."""
-    number = _NUMBER.match(handle)
-    if number is None:
-        return None
-    ids = ((one, _NUMBERED.match(one.rpartition("/")[2])) for one in addresses)
-    return [one for one, its in ids if its is not None and its[1] == number[1]]
+def number_in(handle: str) -> str | None:
+    """Return the number of a decision, such as `4` for `ADR-0004`; None if the handle is no such number."""
+    found = _NUMBER.match(handle)
+    return found[1] if found else None
+
+
+def by_number(addresses: Iterable[str]) -> dict[str, list[str]]:
+    """Return the addresses whose entry-id begins with the number of a decision, by this number."""
+    found: dict[str, list[str]] = {}
+    for address in addresses:
+        if its := _NUMBERED.match(address.rpartition("/")[2]):
+            found.setdefault(its[1], []).append(address)
+    return found
 
 
 def has_short_links(entry: Entry) -> bool:

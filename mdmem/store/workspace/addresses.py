@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.origin import KEY, Origin, origin_in
-from mdmem.store.catalog.addresses import with_number
+from mdmem.store.catalog.addresses import by_number, number_in
 from mdmem.store.git.history import list_deletions, list_staged_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
@@ -96,14 +96,17 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
 def find_by_handle(workspace: Workspace, plain: str, filters: Filters = _NO_FILTERS) -> list[str]:
     """Return the addresses that a handle means: a number such as `ADR-4`, or the beginning of an entry-id.
 
-    Entries in the folder of the working directory come first, then entries in the active wing, then all others.
+    If several entries match, only those in the folder of the working directory are returned, or else only those in the
+    active wing, or else all.
     """
     location = workspace.location
     folder, _, wanted = plain.rpartition("/")
     broken = [path.removesuffix(".md") for path in workspace.catalog.broken]
     known = [one for one in (*workspace.catalog.entries, *broken) if not folder or f"/{folder}/" in f"/{one}"]
-    found = with_number(wanted, known)
-    if found is None:
+    number = number_in(wanted)
+    if number is not None:
+        found = by_number(known).get(number, [])
+    else:
         found = [one for one in known if one.rpartition("/")[2].startswith(f"{wanted.rstrip('-')}-")]
         # If a deleted entry had exactly this name, the name does not mean a longer one that begins with it.
         under = location.prefix

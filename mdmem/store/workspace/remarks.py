@@ -105,7 +105,7 @@ def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
 
 
 def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
-    """Return whether the last run of hygiene is 30 days ago; if there was none, whether an entry is that old."""
+    """Return whether the last run of hygiene is at least 30 days ago; without any, whether an entry is that old."""
     start = _last_run(catalog, wing, times) or _oldest_entry(catalog, wing)
     # The contract states the 30 days.
     return start is not None and (today - start).days >= 30

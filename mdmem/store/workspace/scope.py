@@ -61,8 +61,8 @@ class Filters(Struct, frozen=True, kw_only=True):
 class ScopeState(StrEnum):
     """How certain a scope is.
 
-    It is resolved if its wing exists, uncertain if the wing was named but does not exist, and unresolved if no wing was
-    named.
+    It is resolved if its wing and focus exist, uncertain if the wing or the focus was named but does not exist, and
+    unresolved if no wing was named.
     """
 
     RESOLVED = "resolved"
