@@ -29,6 +29,7 @@ from mdmem.store.workspace.location import concerns_staged, push_target, roots_t
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot, ReportStyle
+    from mdmem.store.workspace.location import Snapshot
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -95,7 +96,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
                 given.remark(old_line(one.report))
     else:
         is_whole = options["verbose"] or bool(options["select"])
-        again = _command(paths, options, runs)
+        again = _command(paths, options, snapshot, runs)
         style = ReportStyle(given.ink(), __version__, is_whole, bool(paths), root=given.root, again=again)
         _print(given, runs, style, form)
     reports = [one.report for one in runs]
@@ -106,7 +107,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     return code
 
 
-def _command(paths: tuple[str, ...], options: dict[str, Any], runs: list[CheckedRoot]) -> str:
+def _command(paths: tuple[str, ...], options: dict[str, Any], snapshot: Snapshot, runs: list[CheckedRoot]) -> str:
     """Return the command that compares the same trees again, for hints in the report."""
     words = ["--no-baseline"] if options["no_baseline"] else []
     reports = [one.report for one in runs]
@@ -114,9 +115,9 @@ def _command(paths: tuple[str, ...], options: dict[str, Any], runs: list[Checked
     if options["staged"] and is_committed and any(one.base is not None for one in reports):
         # Git makes the commit as soon as this hook ends, and then nothing is staged.
         words += ["--base", "HEAD~1"]
-    elif options["staged"]:
+    elif snapshot.staged:
         words.append("--staged")
-    for name, value in (("rev", options["revision"]), ("base", options["base"]), ("merge", options["merge_into"])):
+    for name, value in (("rev", snapshot.revision), ("base", options["base"]), ("merge", options["merge_into"])):
         words += [f"--{name}", shlex.quote(value)] if value else []
     return " ".join(["mdmem check", *words, *map(shlex.quote, paths)])
 

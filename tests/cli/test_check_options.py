@@ -92,6 +92,23 @@ def test_line_for_many_findings_gives_the_command_that_lists_them(
     assert listed.count("warning[approved-by-nobody]") == 10
 
 
+def test_line_for_many_findings_of_a_push_gives_the_command_that_reads_the_pushed_commit(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = memory(tmp_path)
+    git(folder, "checkout", "-q", "-b", "work")
+    for number in range(10):
+        write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}", bogus="x", owner="Ada")
+    pushed = commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    monkeypatch.setenv("PRE_COMMIT_TO_REF", pushed)
+    said = run_here(capsys, "check", "--staged", cwd=folder).out
+    assert f"; `mdmem check --rev {pushed} --select unknown-field` lists them" in said
+    monkeypatch.delenv("PRE_COMMIT_TO_REF")
+    listed = run_here(capsys, "check", "--rev", pushed, "--select", "unknown-field", cwd=folder).out
+    assert listed.count("warning[unknown-field]") == 10
+
+
 def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, capsys: Capture) -> None:
     folder = two_that_are_wrong_together(tmp_path)
     before = snapshot(folder)
