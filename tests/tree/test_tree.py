@@ -324,6 +324,16 @@ def test_sparse_checkout_that_leaves_out_files_is_refused_with_what_to_type(top:
     assert "w/r/a.md" in listed(sparse_tree(top))
 
 
+def test_command_that_ends_a_sparse_checkout_can_be_typed_for_any_folder(tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path) / "our memory")
+    write_entry(root, "w/r/a")
+    write(tmp_path, "src/main.c", "")
+    commit_all(tmp_path)
+    git(tmp_path, "sparse-checkout", "set", "--no-cone", "/src/")
+    with pytest.raises(GitError, match=r"type `git sparse-checkout add 'our memory'`$"):
+        WorkingTree(root, repository=find_repository(tmp_path)).files()
+
+
 def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(
     top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,8 +192,9 @@ def _find_moves(
 ) -> dict[str, str]:
     """Return the new address of each moved entry by its old address.
 
-    An entry moved to a file with the same words, or else to a file that has at least half of its words. The checks then
-    report the difference as a change of the text, as for an entry that did not move.
+    An entry moved to a file with the same words, or else to the most similar file that shares at least half of the
+    words of the longer text. The checks then report the difference as a change of the text, as for an entry that did
+    not move.
     """
 
     def has_type(address: str, moved: Entry) -> bool:
