@@ -9,11 +9,17 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from mdmem.markdown.parse import blank, without_fenced
+from mdmem.markdown.parse import blank
 from mdmem.record import StoredRecord
 
 # An unclosed comment extends to the end. Otherwise a text with thousands of unclosed comments takes hours.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# A comment or fenced code. One pattern for both, because a comment may contain a fence, and code may contain `<!--`.
+_NOT_TEXT = re.compile(
+    rf"{_COMMENT.pattern}|^ {{0,3}}(?:(?P<ticks>`{{3,}}(?=[^`\n]*$))|(?P<tildes>~{{3,}}+))"
+    r"(?:.*?^ {0,3}(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$|.*)",
+    re.DOTALL | re.MULTILINE,
+)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
 # A sentence does not end at an abbreviation, at an initial, or before a lower-case letter.
@@ -86,7 +92,7 @@ def without_targets(text: str) -> str:
 
 def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield the sentences of prose between two offsets of a body."""
-    text = _COMMENT.sub(lambda found: blank(found[0]), without_fenced(body[start:end]))
+    text = _NOT_TEXT.sub(lambda found: blank(found[0]), body[start:end])
     is_held = False
     for number, (first, last) in enumerate(_blocks(text)):
         block = text[first:last]

@@ -181,7 +181,7 @@ _Kind = TypeVar("_Kind", bound=Struct)
 def read_object(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """Return the record in a JSON object. Raises UsageError with the name of the wrong field.
 
-    Null and blank text count as missing, and a single text counts as a list of one.
+    Null and blank text count as missing (but a choice must not be blank), and a single text counts as a list of one.
     """
     if isinstance(given, dict):
         types = get_type_hints(kind)

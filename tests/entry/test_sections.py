@@ -30,3 +30,9 @@ def test_sections_are_the_body_whatever_it_is(parts: list[str]) -> None:
 def test_full_stop_of_an_items_number_ends_no_sentence() -> None:
     body = "# Decision\n\nOrders are sent:\n\n1. Only once.\n2. Never at night.\n"
     assert [one.text for one in sentences_in(body, 12, len(body))][1:] == ["1. Only once.", "2. Never at night."]
+
+
+def test_comment_and_code_hide_each_others_marks() -> None:
+    for hidden in ("<!--\n```\n-->", "```html\n<!-- open\n```", "```\n<!--\n```\n\n<!--\n~~~\n-->"):
+        body = f"{hidden}\n\nReal prose.\n"
+        assert [one.text for one in sentences_in(body, 0, len(body))] == ["Real prose."]
