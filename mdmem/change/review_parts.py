@@ -27,6 +27,7 @@ from mdmem.change.review_model import (
     Transition,
     Unread,
 )
+from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.sentences import sentences_in
 from mdmem.model.entry import Entry, EntryType, Relation, Status
@@ -100,7 +101,8 @@ def find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
         if (address, says, old) not in before and old in after.catalog.entries:
             document = comparison.documents.get(address)
             body = document.body if document is not None else ""
-            opening = next((one.text for one in sentences_in(body, 0, len(body))), "")
+            parts = ((section.start, section.span[1]) for section in sections_of(body))
+            opening = next((one.text for start, end in parts for one in sentences_in(body, start, end)), "")
             reason = _reason(comparison, address)
             found.append(Proposed(after.ref(address), says, after.ref(old), reason, _shortened(opening)))
     return tuple(sorted(found, key=lambda one: (one.entry.rank, _PROPOSING_FIELDS.index(one.says), one.on.rank)))

@@ -240,3 +240,9 @@ def test_review_in_the_other_direction_mirrors_the_counts(
     )
     assert (counts.in_force_before, counts.in_force_after) == (mirrored.in_force_after, mirrored.in_force_before)
     assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
+
+
+def test_proposal_begins_with_the_first_sentence_below_its_headings() -> None:
+    text = "# A title\n\n## Decision\n\nWe do this. And that.\n"
+    draft = entry_text(text, status="draft", supersedes=["app/rules/a"], reason="it was slow")
+    assert [one.opening for one in reviewed({"a": OLD}, {"a": OLD, "b": draft}).proposed] == ["We do this."]
