@@ -31,6 +31,8 @@ NO_MATCH = "shares no word or path"
 NOT_CURRENT = "no longer current"
 WEAK = "weak match"
 OVER_BUDGET = "over the budget"
+# Followed by ` by ADDRESS`.
+OVERRIDDEN = "overridden"
 # The reasons of contradictions that a person declared. All other contradictions are only suspected.
 DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
@@ -209,11 +211,12 @@ def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
 def sum_counts(counts: Iterable[OmittedCount]) -> tuple[OmittedCount, ...]:
     """Add up counts of the same type and reason.
 
-    Reasons such as `overridden by ADDRESS` are cut before ` by `, so that they are counted together.
+    Reasons such as `overridden by ADDRESS` are counted together, as `overridden`.
     """
     found: Counter[tuple[str, str]] = Counter()
     for one in counts:
-        found[str(one.type), one.why.split(" by ")[0]] += one.count
+        why = OVERRIDDEN if one.why.startswith(f"{OVERRIDDEN} by ") else one.why
+        found[str(one.type), why] += one.count
     return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(found.items()))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 from mdmem.ask.limits import PASSAGE, SENTENCE, WHOLE
@@ -28,7 +30,7 @@ NO_WEIGHTS: Mapping[str, float] = {}
 # The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.
 _READ = 131_072
 _RULE, _SUMMARY = 240, 480
-_CODE = re.compile(r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"^ {0,3}(?P<fence>```++|~~~++)[^\n]*+\n(?P<text>.*?)^ {0,3}(?P=fence)", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(r"\s*(?:\||[-*+]\s)")
 _TO_FILE = re.compile(r"\]\(<?[^()\s]*\.md\b")
 _RECORD = re.compile(r"\b(?:[A-Za-z]{2,12}-|(?=0))0*(\d{1,6})\b")
@@ -142,44 +144,52 @@ def _passages(body: str, weights: tuple[tuple[str, float], ...], *, searches_all
     if main and not searches_all:
         return main
     most = max((one.weight for one in main), default=0.0)
-    starts = {one.start for one in main}
+    searched = {one.start for one in without_asides(sections)}
     return main + [
         passage._replace(text=f"under “{section.heading}”: {passage.text}")
         for section in sections
+        if section.start not in searched
         for passage in _passages_in(body, section, hits, rarity)
-        if passage.weight > most and passage.start not in starts
+        if passage.weight > most
     ]
 
 
 def _passages_in(body: str, section: Section, hits: Sequence[Span], weights: Mapping[str, float]) -> Iterator[Passage]:
     start, end = section.start, section.span[1]
-    within = [hit for hit in hits if start <= hit[0] < end]
+    within = _hits_in(hits, start, end)
     if not within:
         return
     units = [*sentences_in(body, start, end), *_blocks(body, start, end, within)]
     units.sort(key=lambda one: one.start)
-    contained = [frozenset().union(*(terms for at, _, terms in within if one.start <= at < one.end)) for one in units]
+    contained = [frozenset().union(*(terms for *_, terms in _hits_in(within, one.start, one.end))) for one in units]
+    bare, sizes = [one.bare for one in units], [one.size for one in units]
     for first, own in enumerate(contained):
         if not own:
             continue
-        last, size, terms = first, units[first].size, set(own)
-        while last + 1 < len(units) and size + units[last + 1].size <= PASSAGE:
+        last, size, terms = first, sizes[first], set(own)
+        while last + 1 < len(units) and size + sizes[last + 1] <= PASSAGE:
             last += 1
-            size += units[last].size
+            size += sizes[last]
             terms |= contained[last]
-        while last > first and not contained[last] and _announces(units[last].bare):
+        while last > first and not contained[last] and _announces(bare[last]):
             last -= 1
-        text = said(one.bare for one in units[first : last + 1])
+        text = said(bare[first : last + 1])
         yield Passage(sum(weights.get(term, 0.0) for term in terms), units[first].start, units[last].end, text)
+
+
+def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    """Return the hits that begin between two offsets; `hits` are sorted, and may be as many as the words of a body."""
+    return hits[bisect_left(hits, start, key=itemgetter(0)) : bisect_left(hits, end, key=itemgetter(0))]
 
 
 def _blocks(body: str, start: int, end: int, hits: Sequence[Span]) -> Iterator[Sentence]:
     """Yield the code blocks and tables in a part of a body that contain a term, shortened to the size of a passage."""
     for pattern in (_CODE, _TABLE):
         for found in pattern.finditer(body, start, end):
-            at = next((at for at, _, _ in hits if found.start() <= at < found.end()), None)
-            if at is None:
+            inside = _hits_in(hits, found.start(), found.end())
+            if not inside:
                 continue
+            at = inside[0][0]
             text = found[0].strip("\n") if pattern is _TABLE else found["text"].strip("\n")
             if size_of(text) > PASSAGE:
                 line = body.rfind("\n", found.start(), at) + 1 or found.start()

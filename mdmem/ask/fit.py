@@ -5,7 +5,7 @@ An item is placed in the answer whole, as an excerpt, or as one line with its ti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, takewhile
 
@@ -353,8 +353,3 @@ class _Fitting(Struct, dict=True):
         return (
             head + content + sum(size_of(f"{one.how}{one.address}{one.title}{one.said}") + 20 for one in item.mentions)
         )
-
-
-def without_repeats(items: Iterable[Item], known: Mapping[str, object]) -> tuple[Item, ...]:
-    """Remove items from a short answer that an earlier answer of the call shows and that do not match by words."""
-    return tuple(one for one in items if not (one.form is Form.GIVEN and not one.score and one.address in known))

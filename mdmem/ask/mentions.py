@@ -105,8 +105,7 @@ class Mentions(Struct, frozen=True):
 
     def _names(self, other: Entry, entry: Entry) -> bool:
         """Return whether the body of `other` mentions `entry` in any way, even in a list or table of numbers."""
-        pattern = mention_pattern(entry, is_near=other.room == entry.room)
-        return pattern.search(self._catalog.body(other.address)) is not None
+        return _pattern_in(other.address, entry).search(self._catalog.body(other.address)) is not None
 
     def _candidates(self, entry: Entry) -> list[Entry]:
         """Return the newer current entries that link to an entry or contain one of its names."""
@@ -122,9 +121,7 @@ class Mentions(Struct, frozen=True):
 
         Sentences that state a change come first.
         """
-        is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
-        pattern = mention_pattern(entry, is_near=is_near)
-        found = mentioning_sentences(self._catalog.body(address), pattern)
+        found = mentioning_sentences(self._catalog.body(address), _pattern_in(address, entry))
         # A link without other text, such as `[see: ...]`, is no sentence.
         sentences = [
             (
@@ -149,6 +146,11 @@ def in_short(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     return (*others, *([Mention(f"{MENTIONED} {', '.join(ids)}", "")] if ids else []))
 
 
+def _pattern_in(address: str, entry: Entry) -> re.Pattern[str]:
+    """Return the pattern that finds mentions of an entry in the text at an address."""
+    return mention_pattern(entry, is_near=address.rpartition("/")[0] == entry.address.rpartition("/")[0])
+
+
 def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     """Return a pattern that finds mentions of an entry by address, entry-id or record number.
 
@@ -161,10 +163,11 @@ def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
     number = RECORD_NUMBER.match(name)
     if number is not None and (number["kind"] or is_near):
         digits = number["number"].lstrip("0") or "0"
+        # The looks ahead are limited, since a long line of dots and letters would be read again for each number in it.
         kinds = "|".join([number["kind"]] if number["kind"] else _KINDS)
-        ways.append(rf"(?:{kinds})s?(?:[\s_-]*#?|:`(?:[^`<]*<)?)0*{digits}(?![\w.]*\d)")
+        ways.append(rf"(?:{kinds})s?(?:[\s_-]*#?|:`(?:[^`<]*<)?)0*{digits}(?![\w.]{{0,64}}\d)")
         if number["number"].startswith("0"):
-            ways.append(rf"(?<!\d, ){number['number']}(?![\w.,:-]*\d)(?!-\w)(?!, \d)")
+            ways.append(rf"(?<!\d, ){number['number']}(?![\w.,:-]{{0,64}}\d)(?!-\w)(?!, \d)")
     return re.compile(rf"(?<![\w#-])(?<!\d[.,:])(?:{'|'.join(ways)}){_ELSEWHERE}", re.IGNORECASE)
 
 

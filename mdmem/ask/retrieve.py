@@ -15,6 +15,7 @@ from mdmem.ask.answer import (
     AnswerBasis,
     Answers,
     Elsewhere,
+    Form,
     Item,
     OmittedCount,
     Passage,
@@ -24,7 +25,7 @@ from mdmem.ask.code_paths import absent_paths, code_path, count_elsewhere, entri
 from mdmem.ask.contradictions import contradictions_among
 from mdmem.ask.coverage import coverage_of, weights_of
 from mdmem.ask.fallback import answer_elsewhere, outside
-from mdmem.ask.fit import Texts, fit, without_repeats
+from mdmem.ask.fit import Texts, fit
 from mdmem.ask.limits import FEW_DECISIONS, SHORT_BUDGET
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Coverage, Question
@@ -200,12 +201,14 @@ def retrieve(
         for question in questions:
             asked = replace(question, work_paths=at_work)
             answer, notes = _answer(reading, asked, budget=budget, shown=known, is_short=True)
-            short.append(replace(answer, items=without_repeats(answer.items, known)))
+            # Entries that were already shown and do not match by words need no line in a short answer.
+            items = tuple(one for one in answer.items if one.score or one.form is not Form.GIVEN)
+            short.append(replace(answer, items=items))
             known |= notes
         unread = _unread_wings(reading, short[0]) if short and not at_work else ()
         files = {_AT_WORK: "\0".join(at_work)} if at_work else {}
-        items = [one for answer in (first, *short) if answer for one in (*answer.items, *answer.proposed)]
-        prefix = _shared_folder({one.address for one in items}, reading.view.checkout.catalog.entries)
+        listed = [one for answer in (first, *short) if answer for one in (*answer.items, *answer.proposed)]
+        prefix = _shared_folder({one.address for one in listed}, reading.view.checkout.catalog.entries)
         new = {address: note for address, note in known.items() if shown.get(address) != note}
         return Answers(first, tuple(short), unread, {**new, **files}, prefix)
 

@@ -11,7 +11,17 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.ask.answer import ELSEWHERE, OTHER_FOCUS, OTHER_ROOM, RELATIONS, TYPE_FILTER, Item, Omission, replaced_notes
+from mdmem.ask.answer import (
+    ELSEWHERE,
+    OTHER_FOCUS,
+    OTHER_ROOM,
+    OVERRIDDEN,
+    RELATIONS,
+    TYPE_FILTER,
+    Item,
+    Omission,
+    replaced_notes,
+)
 from mdmem.ask.code_paths import few_of
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
@@ -217,7 +227,7 @@ class Selection(Struct, frozen=True, dict=True):
             overridden = chosen[address]
             if self._replaces(by, overridden) and overridden.type is not EntryType.INVARIANT:
                 del chosen[address]
-                self._omit(overridden, f"overridden by {by.address}")
+                self._omit(overridden, f"{OVERRIDDEN} by {by.address}")
         for entry in powerless:
             chosen.setdefault(entry.address, entry)
 

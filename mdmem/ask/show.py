@@ -77,7 +77,8 @@ def _catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
 def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
     """Return the entries that pass the filters, sorted by address.
 
-    An entry that the checkout only proposes to change is listed as it is on the default branch, or in both versions.
+    Each is listed once: as its file states it, or as on the default branch if the checkout only proposes the change and
+    `view.alternatives` does not include it.
     """
     view = view_of(workspace)
     shown = {entry.address: entry for entry in _listed(view.effective, filters)}

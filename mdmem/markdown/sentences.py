@@ -43,7 +43,7 @@ _FIELD = re.compile(
 )
 _LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
 # Links of Markdown and of reStructuredText.
-_TARGET = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
+_TARGET = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]*[^`<>\s])\s*<[^`<>]*>`__?")
 _WORD = re.compile(r"[^\W_]+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # A line with a link and at most this number of words is only a pointer to another page.

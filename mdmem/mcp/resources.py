@@ -139,7 +139,9 @@ def _wing_text(workspace: Workspace, named: str) -> str:
     filters = Filters(wings=(named,))
     listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
     problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
-    head = ["These files cannot be read in full, and may have rules:", *problems[:_PROBLEMS], ""] if problems else []
+    if problems[_PROBLEMS:]:
+        problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"]
+    head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
     return "\n".join([f"# Wing `{one_line(named)}`", "", *head, listed, ""])
 
 

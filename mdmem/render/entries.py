@@ -96,7 +96,7 @@ def _mark(entry: Entry, marks: Mapping[str, str]) -> str:
 def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
     """Return a heading for each room, with the id and the title of each of its entries below.
 
-    A title is left out if the entry-id contains all its words.
+    A title is left out if the entry-id contains all its words in their order.
     """
     rooms: dict[str, list[str]] = {}
     for entry in sorted(listed, key=lambda one: one.address):

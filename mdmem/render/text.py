@@ -164,7 +164,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def repeats(address: str, title: str) -> bool:
-    """Return whether an entry-id has all words of a title, so that the title adds nothing."""
-    words = address.rpartition("/")[2].split("-")
-    # The `s` after an apostrophe is not a word.
+    """Return whether an entry-id has all words of a title in their order, so that the title adds nothing."""
+    words = iter(address.rpartition("/")[2].split("-"))
+    # Each test consumes the words up to the one that it finds. The `s` after an apostrophe is not a word.
     return all(word in words or word == "s" for word in re.findall(r"\w+", title.casefold()))

@@ -80,6 +80,12 @@ def test_text_is_one_line_an_entry(tmp_path: Path, capsys: Capture) -> None:
     ]
 
 
+def test_title_with_the_words_of_the_id_in_another_order_is_shown(tmp_path: Path, capsys: Capture) -> None:
+    write_entry(memory(tmp_path) / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
+    ran = run_here(capsys, "list", "--titles", "--room", "notes", cwd=tmp_path)
+    assert "tabs-over-spaces  Spaces over tabs" in ran.out.splitlines()
+
+
 def listed_as(address: str, title: str) -> Entry:
     return Entry(address=address, title=title, type=EntryType.DECISION, status=Status.ACTIVE)
 
@@ -91,7 +97,7 @@ def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, capsys: Capt
     ran = run_here(capsys, "list", "--titles", "--wing", "nav", cwd=tmp_path)
     rooms = [part.splitlines() for part in ran.out.split("\n\n")]
     assert [lines[0] for lines in rooms] == ["nav/architecture/", "nav/notes/", "nav/rules/"]
-    # An entry-id with all words of the title is enough.
+    # An entry-id with all words of the title in their order is enough.
     assert rooms[1][1:] == [
         *("doubt", "log", "nav-log-has-doubts  The nav log has no doubts", "no-doubts  The nav's log has no doubts")
     ]

@@ -192,6 +192,14 @@ def test_related_entries_come_from_both_directions(tmp_path: Path) -> None:
     assert all(not one["related"] for one in items_of(context(root, "hub"))), "the contents leave no room for links"
 
 
+def test_reason_with_the_word_by_is_counted_whole(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["side-by-side"])
+    pack = context(root, "size the pool with zebras", domain="side by side")
+    reasons = {one["why"] for one in pack["omitted_counts"]}
+    assert "outside the domain `side by side`" in reasons
+
+
 def test_domain_narrows_and_brings_its_own(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "app/notes/tagged", "Nothing of the kind", type="note", tags=["Thread-Work"])

@@ -114,6 +114,15 @@ def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory
         (root / f"{address}.md").unlink()
 
 
+def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/adr/0148-orders", "Orders", "Orders are sent twice at most.\n", created_at="2026-02-01")
+    put(root, "web/adr/0150-mails", "Mails", "We keep ADR 148 in mind.\n", created_at="2026-03-01")
+    workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
+    (answer,) = retrieve(workspace, Question(words="orders")).all
+    assert [one.how for one in answer.items[0].mentions] == ["mentioned by no newer entry"]
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

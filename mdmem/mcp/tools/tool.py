@@ -298,7 +298,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
             parsed = self._model.model_validate(stated)
         except ValidationError as error:
             faults = dict.fromkeys(self._fault(one["type"], str(one["loc"][0]), one) for one in error.errors())
-            raise UsageError("; ".join(fault for fault in list(faults)[:_MOST_FAULTS])) from None
+            raise UsageError("; ".join(list(faults)[:_MOST_FAULTS])) from None
         except ValueError:
             # Python refuses to print an integer of more than 4,300 digits.
             raise UsageError("a number has too many digits") from None

@@ -57,7 +57,8 @@ _MARKUP = re.compile(
     r"| {0,3}(?:={2,}|-{3,}|\*{3,})[ \t]*(?=\n|\Z))"
 )
 # A Markdown link. Only its text is kept, since its address would fill the line.
-_LINK = re.compile(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
+# The lengths are limited, since a long line of `[x](` would be read to its end for each of them.
+_LINK = re.compile(r"!?\[([^\]\n]{1,1000})\]\([^)\n]{0,1000}\)")
 
 
 def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:

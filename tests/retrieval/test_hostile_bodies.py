@@ -1,0 +1,62 @@
+"""Long bodies that are made to take long: an answer takes about as long as for other bodies of this size."""
+
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from builders import open_root
+
+from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
+from mdmem.ask.mentions import mention_pattern
+from mdmem.markdown.sentences import without_targets
+from mdmem.store.index.snippet import snippet
+
+from .builders import make_wings, put
+
+SIZE = 100_000
+# Each took 3 to 18 seconds with a quadratic search, and takes less than a second on a slow machine.
+SECONDS = 3
+
+
+def long(part: str) -> str:
+    return (part * SIZE)[:SIZE]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        long("# word\n"),
+        long("Word. "),
+        long("word\n\n"),
+        long("- word\n"),
+        long("```\nword\n```\n"),
+        long("`") + " word",
+        long("UPDATE: word is a b c\n\n"),
+        long("# Pros\n\n* Good, because word\n\n"),
+    ],
+)
+def test_excerpt_of_a_hostile_body_is_made_in_time(body: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/rules/long", "Long", "Text.\n")
+    entry = open_root(root).catalog.entries["app/rules/long"]
+    started = perf_counter()
+    assert excerpt(entry, body, 1700, {**NO_WEIGHTS, "word": 1.0}, searches_all=True)
+    assert perf_counter() - started < SECONDS
+
+
+@pytest.mark.parametrize("body", [long(".adr148x"), long(".0148x"), long("[adr 148](x.md) "), long("](0148-x.md ")])
+def test_mentions_in_a_hostile_body_are_found_in_time(body: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/rules/0148-x", "Record", "Text.\n")
+    pattern = mention_pattern(open_root(root).catalog.entries["app/rules/0148-x"], is_near=True)
+    started = perf_counter()
+    list(mentioning_sentences(body, pattern))
+    assert perf_counter() - started < SECONDS
+
+
+def test_links_of_a_hostile_text_are_removed_in_time() -> None:
+    started = perf_counter()
+    without_targets(f"`{' ' * SIZE}>`")
+    snippet(long("![word]("), ["word"])
+    assert perf_counter() - started < SECONDS
+    assert without_targets("See `the docs <https://a.example>`_ and [it](b.md).") == "See the docs and it."
