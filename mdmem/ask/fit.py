@@ -237,12 +237,11 @@ class _Fitting(Struct, dict=True):
     def _nearest_proposed(self) -> list[Item]:
         """Return the best drafts without weak matches, in the order of `found.proposed`."""
         nearest = sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]
+        return [one for one in self._strong_proposed() if one in nearest]
+
+    def _strong_proposed(self) -> list[Item]:
         least = max(WEAK_SHARE, self.slots.line_share) * self._best_of_all()
-        return [
-            one
-            for one in self.found.proposed
-            if one in nearest and (one.unconditional or one.on_path or one.score >= least)
-        ]
+        return [one for one in self.found.proposed if one.unconditional or one.on_path or one.score >= least]
 
     def _best_of_all(self) -> float:
         return max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
@@ -260,10 +259,13 @@ class _Fitting(Struct, dict=True):
 
     def left_out_proposed(self) -> Iterator[Omission]:
         """Yield the drafts that were not placed, with the reason."""
-        nearest = {one.address for one in self._nearest_proposed()}
+        nearest, strong = (
+            {one.address for one in some} for some in (self._nearest_proposed(), self._strong_proposed())
+        )
+        beyond = f"over the {MOST_PROPOSED} drafts that are shown"
         for item in self.found.proposed:
             if item.address not in self.placed:
-                why = OVER_BUDGET if item.address in nearest else WEAK
+                why = OVER_BUDGET if item.address in nearest else beyond if item.address in strong else WEAK
                 yield Omission(item.address, item.entry.type.value, f"proposed, {why}")
 
     def _by_fit(self) -> Sequence[Item]:

@@ -184,6 +184,9 @@ def test_drafts_are_apart_and_five_at_most(root: Path, capsys: Capture) -> None:
     put(root, "decision", "law", "The scanner reads labels.")
     for number in range(7):
         put(root, "decision", f"idea{number}", f"The scanner reads labels {number}.", status="draft")
+    put(root, "decision", "other", "The lamp is red. It has labels.", status="draft")
     answer = ask(root, capsys, "scanner reads labels")
     assert (list(forms(answer)), len(answer["proposed"])) == (["law"], 5)
-    assert {one["why"] for one in answer["omitted"]} == {"proposed, weak match"}
+    why = {one["address"].rpartition("/")[2]: one["why"] for one in answer["omitted"]}
+    assert why.pop("other") == "proposed, weak match"
+    assert {*why.values()} == {"proposed, over the 5 drafts that are shown"}
