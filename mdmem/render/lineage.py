@@ -17,10 +17,8 @@ from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.text import visible
 from mdmem.store.catalog.model import Catalog
 
-# The most entries in a picture; a larger one is hard to read.
+# The most entries in a picture or flowchart; a larger one is hard to read.
 MOST = 60
-# The most entries in a flowchart; the text of a larger one exceeds the 40,000 characters that a client accepts.
-MOST_IN_CHART = 100
 
 
 class Relation(StrEnum):
@@ -149,11 +147,11 @@ def _reachable(starts: Iterable[str], linked: Mapping[str, Iterable[str]]) -> li
 
 
 def lineage_graph(
-    catalog: Catalog, addresses: Sequence[str], *, today: date, most: int = MOST, relations: Relations | None = None
+    catalog: Catalog, addresses: Sequence[str], *, today: date, relations: Relations | None = None
 ) -> LineageGraph:
     """Return the graph of the chains of some entries, with their other relations.
 
-    If there are more than `most` entries, only the nearest are drawn. To build many graphs of a catalog, pass its
+    If there are more than `MOST` entries, only the nearest are drawn. To build many graphs of a catalog, pass its
     `relations`, so that they are computed once.
     """
     relations = relations or Relations(catalog)
@@ -164,7 +162,7 @@ def lineage_graph(
         linked.setdefault(edge.start, []).append(edge.end)
         linked.setdefault(edge.end, []).append(edge.start)
     near = _reachable(addresses, linked)
-    drawn = set(near[:most])
+    drawn = set(near[:MOST])
     order = {
         one: number for number, one in enumerate(member for it in addresses for member in catalog.lineage.chain(it))
     }
@@ -174,7 +172,7 @@ def lineage_graph(
             for one in sorted(drawn, key=lambda one: (order.get(one, len(order)), one))
         ),
         edges=tuple(edge for edge in edges if edge.start in drawn and edge.end in drawn),
-        hidden=max(0, len(near) - most),
+        hidden=max(0, len(near) - MOST),
     )
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from builders import make_root, open_root, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.lineage import MOST_IN_CHART, LineageGraph, chart_text, lineage_flowchart, lineage_graph
+from mdmem.render.lineage import LineageGraph, chart_text, lineage_flowchart, lineage_graph
 
 
-def drawing(root: Path, address: str, **options: int) -> LineageGraph:
+def drawing(root: Path, address: str) -> LineageGraph:
     workspace = open_root(root)
-    return lineage_graph(workspace.catalog, (address,), today=workspace.today, **options)
+    return lineage_graph(workspace.catalog, (address,), today=workspace.today)
 
 
-def chart(root: Path, address: str, **options: int) -> list[str]:
-    graph = drawing(root, address, **{"most": MOST_IN_CHART, **options})
-    return [line.strip() for line in lineage_flowchart(graph).splitlines()]
+def chart(root: Path, address: str) -> list[str]:
+    return [line.strip() for line in lineage_flowchart(drawing(root, address)).splitlines()]
 
 
 def test_chain_is_drawn_from_the_oldest_on_from_whichever_entry(tmp_path: Path) -> None:
@@ -54,22 +54,25 @@ def test_drafts_overrides_and_contradictions_are_drawn(tmp_path: Path) -> None:
     ]
 
 
-def test_of_a_long_chain_the_nearest_are_drawn_and_the_others_counted(tmp_path: Path) -> None:
+def test_of_a_long_chain_the_nearest_are_drawn_and_the_others_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = make_root(tmp_path)
     for number in range(9):
         write_entry(root, f"nav/a/e{number}", supersedes=[f"nav/a/e{number - 1}"] if number else None)
-    drawn = chart(root, "nav/a/e4", most=3)
+    monkeypatch.setattr("mdmem.render.lineage.MOST", 3)
+    drawn = chart(root, "nav/a/e4")
     assert re.findall(r"nav/a/e\d", " ".join(drawn)) == ["nav/a/e3", "nav/a/e4", "nav/a/e5"]
     assert "%% 6 more entries are not drawn" in drawn
 
 
-def test_a_hundred_entries_stay_below_what_a_client_takes(tmp_path: Path) -> None:
+def test_flowchart_of_very_many_entries_has_a_limit(tmp_path: Path) -> None:
     root = make_root(tmp_path)
     for number in range(120):
         before = [f"nav/a/{'x' * 60}{number - 1:03}"] if number else None
         write_entry(root, f"nav/a/{'x' * 60}{number:03}", title=f"'{'#' * 200}'", supersedes=before)
-    text = lineage_flowchart(drawing(root, f"nav/a/{'x' * 60}060", most=MOST_IN_CHART))
-    assert (len(text) <= 80_000, text.count(":::")) == (True, 100)
+    text = lineage_flowchart(drawing(root, f"nav/a/{'x' * 60}060"))
+    assert (len(text) <= 48_000, text.count(":::")) == (True, 60)
 
 
 @given(st.text(max_size=40))
