@@ -128,9 +128,11 @@ _LINE = re.compile(
     r"[ \t]*(?P<value>[^\n]*?)[ \t]*\\?\r?$\n?",
     re.MULTILINE,
 )
-# Separates several facts on one line: `**Status:** Accepted | **Date:** 2024-02-01`.
+# Separates several facts on one line: `**Status:** Accepted | **Date:** 2024-02-01`. It starts only at the first of
+# several marks, because a search from each of thousands takes quadratic time.
 _BREAK = re.compile(
-    rf"\s*(?:[|;,\xb7\u2022]|<br\s*/?>|&nbsp;)+\s*(?=[*_]{{0,3}}{_WORDS}[*_]{{0,3}}[ \t]*:)|\s*<br\s*/?>\s*\Z",
+    r"(?<![|;,\xb7\u2022])(?<!<br>)(?<!<br/>)(?<!<br />)\s*(?:[|;,\xb7\u2022]|<br ?/?>|&nbsp;)++\s*"
+    rf"(?=[*_]{{0,3}}{_WORDS}[*_]{{0,3}}[ \t]*:)|\s*<br\s*/?>\s*\Z",
     re.IGNORECASE,
 )
 _FURTHER = re.compile(r"(?:[ \t]*\r?\n)?(?:[ \t]+\S[^\n]*(?:\n|\Z))+|(?:[ \t]*\r?\n)?[A-Z][A-Za-z ]{3,40}(?:\r?\n|\Z)")
@@ -140,7 +142,7 @@ _CODE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
 )
 _VISIBLE = re.compile(r"[^\n]")
-_RULE = re.compile(r"[\s|:-]*-[\s|:-]*\Z")
+_RULE = re.compile(r"(?=[^-]*-)[\s|:-]*+\Z")
 
 
 class Fact(Struct, frozen=True):

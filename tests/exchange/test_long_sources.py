@@ -20,6 +20,9 @@ _RECORDS = {
     "link-title": f"# {'[a](' * _MANY}",
     "heading": f"# a{' ' * _MANY}b",
     "dashes": f"# a{'-' * _MANY}b",
+    "bars": f"# T\n\nStatus: {'|' * _MANY}x",
+    "breaks": f"# T\n\nStatus: {'<br>' * _MANY}x",
+    "table": f"# T\n\n| Status |\n|{'-' * _MANY}x\n",
     "keys": f"---\nsupersedes: {'a' * 7_000}\namends: '{'[' * 7_000}'\n---\nWe do.\n",
     "cuts": "# T\n\n" + "- Status: accepted\n" * 5_000 + f"\n## Context\n\n{_LINKS}",
 }
