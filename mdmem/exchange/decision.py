@@ -422,23 +422,20 @@ def _cuts(
             yield Cut(one.start, one.end)
     if section is None:
         return
-    lines = tuple(_status_lines(section, facts, reading))
+    lines: list[Cut] = []
+    plain, text = without_comments(section.text), _without(section, facts)
+    for start, end in unit_spans(with_whole_labels(without_comments(text))):
+        # A line with a comment stays.
+        if section.text[start:end] == plain[start:end] == text[start:end]:
+            lines += _status_cut(text[start:end], section.start + start, section.start + end, reading)
     stated = read_status(f"{_value_of(section)}\n\n{_without(section, [one for one in facts if one.is_line])}")
     below = next((one for one in sections if one.span[0] == section.span[1]), None)
     is_end = below is None or below.level <= section.level
     has_tables = any(not one.is_line for one in facts if section.start <= one.start < section.span[1])
     if stated.is_whole and is_end and not reading.is_unknown and not has_tables:
-        yield Cut(*section.span, stated.claims, lines)
+        yield Cut(*section.span, stated.claims, tuple(lines))
     else:
         yield from lines
-
-
-def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReading) -> Iterator[Cut]:
-    """Yield the lines of the status section that can become front matter as a whole. A line with a comment stays."""
-    plain, text = without_comments(section.text), _without(section, facts)
-    for start, end in unit_spans(with_whole_labels(without_comments(text))):
-        if section.text[start:end] == plain[start:end] == text[start:end]:
-            yield from _status_cut(text[start:end], section.start + start, section.start + end, reading)
 
 
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:

@@ -52,12 +52,6 @@ _RELATIONS = {
 }
 
 
-def _is_basic_memory(source: SourceFile) -> bool:
-    """Return whether a note has a permalink, or has observations and relations."""
-    has_both = _OBSERVATION.search(source.body) is not None and _RELATION.search(source.body) is not None
-    return "permalink" in source.fields or has_both
-
-
 def _read_basic_memory(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield the record of a note. Its relations (wiki links) become links, and they also stay in the text."""
     claims: dict[Claim, None] = {}
@@ -110,28 +104,12 @@ _TYPES = tuple(one.value for one in EntryType)
 
 
 def _plain_record(source: SourceFile, claims: tuple[Claim, ...] = ()) -> ForeignRecord:
-    """Return a record of the type that the file states.
+    """Return a record of the type that the file states. A type that mdmem does not have becomes a note with that label.
 
     Without a type, its folder decides between decision and note.
     """
     record = decision_record(source, unstated=Status.DRAFT)
     record.claims = (*record.claims, *claims)
-    _give_type(record)
-    if record.states_status:
-        return record
-    if names_successor(claims):
-        record.status = Status.DEPRECATED
-        record.guesses.pop("status", None)
-    elif not record.type.is_rule:
-        # Nobody has to follow a note, so it may become active immediately.
-        record.status = Status.ACTIVE
-        record.guess("status", f"no status is stated, and a {record.type} is not a rule")
-    return record
-
-
-def _give_type(record: ForeignRecord) -> None:
-    """Set the type of a record. A type that mdmem does not have becomes a note with that label."""
-    source = record.source
     value = next((source.fields[key] for key in ("type", "kind") if isinstance(source.fields.get(key), str)), "")
     stated = " ".join(str(value).lower().split())
     meant = meant_value(stated, _TYPES) if stated else None
@@ -148,6 +126,16 @@ def _give_type(record: ForeignRecord) -> None:
         record.guess("type", f"mdmem has no type `{stated}`" if stated else "no type is stated")
     if record.type is EntryType.NOTE and stated not in ("", "note", *_OWN_LABELS):
         record.fields.setdefault("label", stated)
+    if record.states_status:
+        return record
+    if names_successor(claims):
+        record.status = Status.DEPRECATED
+        record.guesses.pop("status", None)
+    elif not record.type.is_rule:
+        # Nobody has to follow a note, so it may become active immediately.
+        record.status = Status.ACTIVE
+        record.guess("status", f"no status is stated, and a {record.type} is not a rule")
+    return record
 
 
 _INSTRUCTIONS = re.compile(
@@ -276,7 +264,13 @@ def _expand(glob: str) -> Iterator[str]:
 # The most specific dialect comes first.
 _ALL = (
     Dialect("instructions", is_instructions, _read_instructions),
-    Dialect("basic-memory", _is_basic_memory, _read_basic_memory),
+    Dialect(
+        "basic-memory",
+        lambda source: (
+            "permalink" in source.fields or bool(_OBSERVATION.search(source.body) and _RELATION.search(source.body))
+        ),
+        _read_basic_memory,
+    ),
     # log4brains writes MADR records with a date in the file name.
     Dialect("log4brains", lambda source: _DAY.match(source.stem) is not None and is_madr(source), _read_log4brains),
     Dialect("madr", is_madr, lambda source: [decision_record(source)]),

@@ -219,8 +219,15 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
     by_globs: dict[_Globs, list[str]] = {}
     for item in map(found.describe, found.items):
         if item.current and not item.overridden_by:
-            lines = by_globs.setdefault(item.entry.applies_to, [])
-            lines.append(_line(item.entry, catalog.body(item.entry.address), item.amended_by))
+            entry = item.entry
+            summary = cut_at_word(
+                " ".join(summary_of(entry, catalog.body(entry.address)).split()), _RULE_BYTES[entry.type]
+            )
+            title = " ".join(entry.title.split()).rstrip(".")
+            amended = "".join(f"; amended by `{one}`" for one in item.amended_by)
+            line = f"- **{title}** ({entry.type} `{entry.address}`{amended}): {summary.replace('-->', '-- >')}"
+            # An exported region must not contain other markers or comments.
+            by_globs.setdefault(entry.applies_to, []).append(line.replace("<!--", "<! --"))
     remarks = tuple(f"{one.place.path}: {one.message}; its rules are left out" for one in found.basis.problems)
     return {globs: by_globs[globs] for globs in sorted(by_globs)}, remarks
 
@@ -232,15 +239,6 @@ def _client_globs(globs: _Globs) -> str:
     """
     wide = (f"{glob.rstrip('/')}/**" for glob in globs if not _SPECIAL.search(glob) and "." not in glob.rsplit("/")[-1])
     return ",".join(sorted({*globs, *wide}, key=lambda one: (one.removesuffix("/**"), one)))
-
-
-def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
-    summary = " ".join(summary_of(entry, body).split())
-    title = " ".join(entry.title.split()).rstrip(".")
-    # An exported region must not contain other markers or comments.
-    text = cut_at_word(summary, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
-    amended = "".join(f"; amended by `{one}`" for one in amended_by)
-    return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")
 
 
 class ExportForm(Struct, frozen=True):
@@ -318,13 +316,20 @@ def export(
 def _changes(folder: Path, files: Sequence[ExportedFile], owned: str) -> Iterator[ExportChange]:
     """Yield the changes to files, and the removal of earlier exports that match `owned`. Raises UsageError."""
     for file in files:
-        before = _read(folder, file.path)
+        before, text = _read(folder, file.path), sealed(file.text)
         if before is not None and file.is_region:
-            text = _with_region(file, before)
-        else:
-            if before is not None:
-                _require_ours(before, file.path)
-            text = sealed(file.text)
+            newline = "\r\n" if "\r\n" in before else "\n"
+            text, place = text.replace("\n", newline), region_of(before)
+            if place is None:
+                gap = "" if not before.strip() else newline if before.endswith("\n") else 2 * newline
+                text = f"{before}{gap}{text}"
+            else:
+                start, end = place
+                what = f"the text between the markers in {file.path}"
+                _require_ours(before[start:end], what, "it with its markers")
+                text = f"{before[:start]}{text}{before[end:]}"
+        elif before is not None:
+            _require_ours(before, file.path)
         if text != before:
             yield ExportChange(file.path, text, is_new=before is None)
     wanted = {file.path for file in files}
@@ -344,19 +349,6 @@ def _read(folder: Path, path: str) -> str | None:
         raise UsageError(f"{path} is there and stays as it is: it is not in UTF-8") from error
     except MisfitError as error:
         raise UsageError(f"{path} is there and stays as it is: {error}") from error
-
-
-def _with_region(file: ExportedFile, before: str) -> str:
-    """Return a file with the region in its old place, or at the end if the file has no region."""
-    newline = "\r\n" if "\r\n" in before else "\n"
-    region = sealed(file.text).replace("\n", newline)
-    place = region_of(before)
-    if place is None:
-        gap = "" if not before.strip() else newline if before.endswith("\n") else 2 * newline
-        return f"{before}{gap}{region}"
-    start, end = place
-    _require_ours(before[start:end], f"the text between the markers in {file.path}", "it with its markers")
-    return f"{before[:start]}{region}{before[end:]}"
 
 
 def _require_ours(text: str, what: str, removed: str = "it") -> None:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from mdmem.errors import UsageError
 from mdmem.exchange.decision import status_section
-from mdmem.exchange.dialects import DIALECTS, dialect_of, is_adr_tools, is_instructions, is_madr
+from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_madr
 from mdmem.exchange.links import number_of
-from mdmem.exchange.memory_json import DocumentFile, is_document, read_document
+from mdmem.exchange.memory_json import DocumentFile, read_document
 from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
 from mdmem.exchange.source import find_sources, read_bytes, read_source
 from mdmem.markdown.headings import sections_of
@@ -89,11 +89,6 @@ class _Places:
             folder = well_formed("room", source.folder.replace("/", "-"))
             if folder is not None and posixpath.dirname(other) != source.folder:
                 address = f"{wing}/{folder}/{name}"
-        self._require_free(address)
-        self._given[address.lower()] = source.path
-        return address
-
-    def _require_free(self, address: str) -> None:
         try:
             require_names(address.split("/"))
         except UsageError as error:
@@ -102,11 +97,13 @@ class _Places:
             raise UnfitError(f"would be `{address}`, like `{other}`; rename one of them")
         if (there := self._existing.get(f"{address}.md".lower())) is not None:
             raise UnfitError(f"would be `{address}`, but `{there}` is there already; nothing is overwritten")
-        folder = (self._root / address).parent
-        while not folder.exists() and folder != self._root:
-            folder = folder.parent
-        if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-            raise UnfitError(f"would be `{address}`, but `{folder.relative_to(self._root)}` cannot be written")
+        above = (self._root / address).parent
+        while not above.exists() and above != self._root:
+            above = above.parent
+        if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
+            raise UnfitError(f"would be `{address}`, but `{above.relative_to(self._root)}` cannot be written")
+        self._given[address.lower()] = source.path
+        return address
 
 
 class Intake:
@@ -118,7 +115,7 @@ class Intake:
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
-        """Read all sources. Raises UsageError if the place, a path or the person cannot be used."""
+        """Read all sources. Raises UsageError if a place or path cannot be used, or the person may not approve."""
         self._workspace, self._request = workspace, request
         self.records: dict[str, ForeignRecord] = {}
         self.before: dict[str, ForeignRecord] = {}
@@ -138,30 +135,25 @@ class Intake:
                 self._take(source)
             except UnfitError as error:
                 self._skip(source.path, str(error))
-        self.remarks = self._remarks(translations)
+        remarks: list[str] = []
+        person, wings = request.approved_by, {address.split("/")[0] for address in self.records}
+        for wing in sorted(wings) if person else ():
+            remarks += check_importer(workspace.catalog, workspace.settings, wing, person or "")
+        if translations:
+            some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
+            remarks.append(f"{some} left out, such as {translations[0]} next to its original")
+        self.remarks = tuple(dict.fromkeys(remarks))
 
     def _skip(self, path: str, why: str, part: str = "", dialect: str = "") -> None:
         outcome = Outcome.SKIPPED
         self.rows.append(ImportRow(path=path, outcome=outcome, part=part, dialect=dialect, messages=[why]))
-
-    def _remarks(self, translations: Sequence[str]) -> tuple[str, ...]:
-        """Return the remarks about the whole import. Raises UsageError if the person may not approve."""
-        person, remarks = self._request.approved_by, dict[str, None]()
-        for wing in sorted({address.split("/")[0] for address in self.records}) if person else ():
-            remarks |= dict.fromkeys(
-                check_importer(self._workspace.catalog, self._workspace.settings, wing, person or "")
-            )
-        if translations:
-            some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
-            remarks[f"{some} left out, such as {translations[0]} next to its original"] = None
-        return tuple(remarks)
 
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the Markdown files. Also add the files of documents that contain a whole memory."""
         base = self._workspace.location.base
         for one in self.found:
             try:
-                if is_document(one.path):
+                if one.path.lower().endswith(".json"):
                     for file in read_document(read_bytes(base, one.path)):
                         self._take_file(one.path, file)
                 else:
@@ -239,7 +231,14 @@ def mark_records(sources: Sequence[SourceFile], *, is_named: bool) -> list[Sourc
             folders.setdefault(one.folder, []).append(one)
     records: set[str] = set()
     for ones in folders.values():
-        likely = [one for one in ones if _is_numbered(one) or _has_form(one)]
+        likely = [
+            one
+            for one in ones
+            if _is_numbered(one)
+            or "status" in one.fields
+            or status_section(sections_of(one.body)) is not None
+            or is_madr(one)
+        ]
         if ones[0].is_in_records or (is_named and 2 * len(likely) >= len(ones)):
             are_numbered = 2 * sum(map(_is_numbered, ones)) > len(ones)
             records.update(one.path for one in (likely if are_numbered else ones))
@@ -250,8 +249,3 @@ def _is_numbered(source: SourceFile) -> bool:
     if source.stem[:1].isalpha():
         return number_of(source.stem) is not None
     return sum(map(str.isdigit, source.stem[:12])) >= _DIGITS
-
-
-def _has_form(source: SourceFile) -> bool:
-    has_status = status_section(sections_of(source.body)) is not None or "status" in source.fields
-    return has_status or is_madr(source) or is_adr_tools(source)

@@ -56,18 +56,12 @@ class References:
     def named(self, name: str, folder: str) -> tuple[str, ...]:
         """Return the addresses that a name, slug or number may mean. Records in the same folder take precedence."""
         plain, number = _plain(name), _NUMBER.match(name.strip())
-        found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else self._begun(plain))
+        found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else [])
+        if not (found or number) and " " in plain and any(map(str.isdigit, plain)):
+            # Words with a number, as in `ADR-DB-003`, may be the beginning of a name.
+            found = [one for key, records in self._by_name.items() if key.startswith(f"{plain} ") for one in records]
         near = [address for address, place in found if place == folder]
         return tuple(dict.fromkeys(near or (address for address, _ in found)))
-
-    def _begun(self, plain: str) -> list[tuple[str, str]]:
-        """Return the records whose name begins with the given words.
-
-        The words must contain a number, as in `ADR-DB-003`.
-        """
-        if not (any(map(str.isdigit, plain)) and " " in plain):
-            return []
-        return [one for name, records in self._by_name.items() if name.startswith(f"{plain} ") for one in records]
 
     def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
         """Return the addresses that a claim may mean. If there is only one, the claim is certain."""
@@ -150,32 +144,26 @@ def _end_of_blank_lines(text: str, at: int) -> int:
 
 
 def _new_link(record: ForeignRecord, link: BodyLink, references: References, place: Callable[[str], str]) -> _Edit:
-    """Return the edit for a link, with a message if the link is broken."""
+    """Return the edit for a link, with a message if the link is broken.
+
+    A wiki link becomes the address that it means, followed by the old text as the words to show.
+    """
     end = link.offset + link.width
     written = record.body[link.offset : end]
     text, message = written, ""
-    if not link.is_path:
-        text, message = _new_wiki_link(record, link, references)
-    elif link.target and not link.target.startswith("/"):
+    if link.is_path and link.target and not link.target.startswith("/"):
         target = posixpath.normpath(posixpath.join(record.source.folder, link.target))
         if target == ".." or target.startswith("../"):
             message = f"`{written}` leads out of the project, and is unchanged"
         else:
             address = references.by_path.get(target)
             text = relative(place(f"{address}.md") if address else target, place(f"{record.address}.md"), written)
+    # Without `[[` directly before it, the text is a list inside a list, or a footnote.
+    elif not link.is_path and record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[["):
+        meant = references.named(link.target, record.source.folder)
+        if len(meant) == 1:
+            text = meant[0] if _SHOWN_WORDS.match(record.body, end) else f"{meant[0]}|{link.target}"
+        elif not link.target.isdigit():
+            why = f"may mean {' or '.join(meant)}" if meant else "matches no imported record"
+            message = f"`[[{link.target}]]` {why}, and is unchanged"
     return link.offset, end, text, message
-
-
-def _new_wiki_link(record: ForeignRecord, link: BodyLink, references: References) -> tuple[str, str]:
-    """Return the address that a wiki link means, followed by the old text as the words to show."""
-    written = record.body[link.offset : link.offset + link.width]
-    # A list inside a list, or a footnote, is not a link.
-    is_link = record.body[max(0, link.offset - _NEAR) : link.offset].rstrip(" \t").endswith("[[")
-    meant = references.named(link.target, record.source.folder) if is_link else ()
-    if len(meant) == 1:
-        has_words = _SHOWN_WORDS.match(record.body, link.offset + link.width) is not None
-        return meant[0] if has_words else f"{meant[0]}|{link.target}", ""
-    if not is_link or link.target.isdigit():
-        return written, ""
-    why = f"may mean {' or '.join(meant)}" if meant else "matches no imported record"
-    return written, f"`[[{link.target}]]` {why}, and is unchanged"

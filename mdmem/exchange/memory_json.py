@@ -34,22 +34,20 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
         fields = catalog.shown_fields(document)
         entries.append({"address": address, "path": document.path, "front_matter": fields, "head": head, "body": body})
     remarks = [f"{path} cannot be read and is left out" for path in catalog.broken if scope.contains(path[:-3])]
+    wings_listed = []
+    for name in sorted(scope.wings):
+        content = read_one(workspace.tree, f"{name}/README.md")
+        try:
+            readme = None if isinstance(content, Unreadable) else content.decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{name}/README.md is not in UTF-8; `mdmem check` shows where") from error
+        wings_listed.append({"name": name, "readme": readme})
     return {
         "schema": SCHEMA,
         "exported": opening("`mdmem export json` writes this; change the entries"),
-        "wings": [{"name": name, "readme": _readme(workspace, name)} for name in sorted(scope.wings)],
+        "wings": wings_listed,
         "entries": entries,
     }, tuple(remarks)
-
-
-def _readme(workspace: Workspace, name: str) -> str | None:
-    content = read_one(workspace.tree, f"{name}/README.md")
-    if isinstance(content, Unreadable):
-        return None
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name}/README.md is not in UTF-8; `mdmem check` shows where") from error
 
 
 class DocumentFile(Struct, frozen=True):
@@ -58,11 +56,6 @@ class DocumentFile(Struct, frozen=True):
     path: str
     content: bytes
     fault: str | None = None
-
-
-def is_document(path: str) -> bool:
-    """Return whether the name of a file is the name of such a document."""
-    return path.lower().endswith(".json")
 
 
 def read_document(data: bytes) -> list[DocumentFile]:
@@ -75,18 +68,15 @@ def read_document(data: bytes) -> list[DocumentFile]:
         raise UnfitError(f"is not a memory that `mdmem export json` wrote in the schema {SCHEMA}")
     wings = stated["wings"] if isinstance(stated.get("wings"), list) else []
     manifests = [one for one in wings if isinstance(one, dict) and isinstance(one.get("readme"), str)]
-    return [
-        *(_checked_file(f"{one.get('name')}/README.md", [str(one.get("name"))], one["readme"]) for one in manifests),
-        *map(_entry_file, stated["entries"]),
-    ]
-
-
-def _entry_file(stated: Any) -> DocumentFile:
-    parts = [stated.get(key) for key in ("address", "head", "body")] if isinstance(stated, dict) else []
-    texts = [part for part in parts if isinstance(part, str)]
-    if len(texts) != 3:
-        return DocumentFile("", b"", "an entry without `address`, `head` or `body`")
-    return _checked_file(f"{texts[0]}.md", texts[0].split("/"), texts[1] + texts[2], depth=3)
+    files = [_checked_file(f"{one.get('name')}/README.md", [str(one.get("name"))], one["readme"]) for one in manifests]
+    for one in stated["entries"]:
+        texts: list[Any] = [one.get(key) for key in ("address", "head", "body")] if isinstance(one, dict) else [None]
+        if all(isinstance(text, str) for text in texts):
+            address, head, body = texts
+            files.append(_checked_file(f"{address}.md", address.split("/"), head + body, depth=3))
+        else:
+            files.append(DocumentFile("", b"", "an entry without `address`, `head` or `body`"))
+    return files
 
 
 def _checked_file(path: str, names: list[str], text: str, *, depth: int = 1) -> DocumentFile:

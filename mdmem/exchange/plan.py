@@ -12,7 +12,7 @@ from msgspec import Struct
 from mdmem.checks.rules.change import APPROVED_TYPES
 from mdmem.exchange.intake import ImportRequest, Intake
 from mdmem.exchange.links import References, cuts_to_make, number_of, write_body
-from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, ImportRow, Sureness
+from mdmem.exchange.record import ClaimKind, ForeignRecord, ImportRow, Sureness
 from mdmem.exchange.source import in_project
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import Entry, Kind, Status, title_of
@@ -57,7 +57,11 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
     files = dict(intake.files)
     for address, record in records.items():
         record.title = record.title or title_of(address)
-        body = _body(workspace, record, references)
+        write = partial(write_body, record, references, place=partial(in_project, workspace.location))
+        body, messages = write(cuts=list(cuts_to_make(record.cuts, record.lost)))
+        # If nothing is left, the body had only a title. Keep it.
+        body, messages = (body, messages) if body.strip() else write(cuts=())
+        record.messages += messages
         fields = {
             **record.fields,
             "deprecated_at": _ended(record, [day for one in record.successors if (day := days.get(one))]),
@@ -95,14 +99,24 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
             meant = references.meant(claim, record.source.folder)
             if claim.kind is ClaimKind.AMENDED_BY:
                 in_part += ((address, newer) for newer in meant)
-            if len(meant) == 1 and meant[0] != address:
-                _settle_claim(records, record, claim, meant[0], entries)
+            if len(meant) != 1 or meant[0] == address:
+                record.lost.append(claim)
+                if not claim.is_in_text:
+                    why = f"may be {' or '.join(meant)}" if meant else "is not an imported record"
+                    why = "is the record itself" if meant == (address,) else why
+                    record.messages.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
                 continue
-            record.lost.append(claim)
-            if not claim.is_in_text:
-                why = f"may be {' or '.join(meant)}" if meant else "is not an imported record"
-                why = "is the record itself" if meant == (address,) else why
-                record.messages.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
+            (other,) = meant
+            if claim.kind not in _PASSIVE:
+                record.link(claim.kind.value, other, claim.qualifier)
+                continue
+            if claim.kind is ClaimKind.SUPERSEDED_BY:
+                record.link("superseded_by", other)
+            if other in records and other not in entries:
+                records[other].link(_PASSIVE[claim.kind], address, claim.qualifier)
+            elif claim.kind is ClaimKind.AMENDED_BY and (other not in entries or address not in entries[other].amends):
+                record.lost.append(claim)
+                record.messages.append(f"amended by {other}, which is in the memory already without that link")
     for older, newer in in_part:
         # The older record says that only a part of it was superseded, so this is not a supersession.
         if newer in records:
@@ -115,37 +129,6 @@ def settle(records: Mapping[str, ForeignRecord], references: References, entries
         for old in record.links.get("supersedes", ()):
             if old in records and records[old].status is Status.DEPRECATED and not records[old].successors:
                 records[old].link("superseded_by", address)
-
-
-def _settle_claim(
-    records: Mapping[str, ForeignRecord],
-    record: ForeignRecord,
-    claim: Claim,
-    other: str,
-    entries: Mapping[str, Entry],
-) -> None:
-    """Add a claim to the links of the record that states it, or to the links of the other record."""
-    address = str(record.address)
-    if claim.kind not in _PASSIVE:
-        record.link(claim.kind.value, other, claim.qualifier)
-        return
-    if claim.kind is ClaimKind.SUPERSEDED_BY:
-        record.link("superseded_by", other)
-    if other in records and other not in entries:
-        records[other].link(_PASSIVE[claim.kind], address, claim.qualifier)
-    elif claim.kind is ClaimKind.AMENDED_BY and (other not in entries or address not in entries[other].amends):
-        record.lost.append(claim)
-        record.messages.append(f"amended by {other}, which is in the memory already without that link")
-
-
-def _body(workspace: Workspace, record: ForeignRecord, references: References) -> str:
-    """Return the body of an entry. Add a message for each broken link."""
-    write = partial(write_body, record, references, place=partial(in_project, workspace.location))
-    body, messages = write(cuts=list(cuts_to_make(record.cuts, record.lost)))
-    # If nothing is left, the body had only a title. Keep it.
-    body, messages = (body, messages) if body.strip() else write(cuts=())
-    record.messages += messages
-    return body
 
 
 def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
@@ -183,18 +166,16 @@ def _ended(record: ForeignRecord, later: list[str]) -> str:
 
 def _compose(fields: _Fields, body: str, *, newline: str) -> str:
     """Return a file with its fields in mdmem's order. Unknown fields come last."""
-    names = sorted((name for name in fields if fields[name]), key=lambda name: _ORDER.get(name, len(_ORDER)))
-    lines = [f"{name}: {_value(name, fields[name])}" for name in names]
+    lines = []
+    for name in sorted((name for name in fields if fields[name]), key=lambda name: _ORDER.get(name, len(_ORDER))):
+        value = fields[name]
+        if isinstance(value, tuple):
+            text = f"[{', '.join(map(scalar, value))}]"
+        else:
+            text = value if name in _MOMENTS else scalar(value)
+            # The value of an unknown key may have been a list or a mapping.
+            if name.startswith("x-") and value[:1] in ("[", "{"):
+                with suppress(ValueError, RecursionError):
+                    text = value if isinstance(json.loads(value), (list, dict)) else text
+        lines.append(f"{name}: {text}")
     return newline.join(["---", *lines, "---", "", body])
-
-
-def _value(name: str, value: str | tuple[str, ...]) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(scalar, value))}]"
-    if name in _MOMENTS:
-        return value
-    # The value of an unknown key may have been a list or a mapping.
-    if name.startswith("x-") and value[:1] in ("[", "{"):
-        with suppress(ValueError, RecursionError):
-            return value if isinstance(json.loads(value), (list, dict)) else scalar(value)
-    return scalar(value)

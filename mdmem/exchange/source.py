@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,17 @@ def find_sources(workspace: Workspace, named: Sequence[str]) -> list[Found]:
     location = workspace.location
     base, repository = location.base, location.repository
     folders = record_folders(base)
-    places = [_place(base, workspace.cwd, name) for name in named] if named else [base / folder for folder in folders]
+    places = [] if named else [base / folder for folder in folders]
+    for name in named:
+        place = Path(os.path.normpath(workspace.cwd / name))
+        if not os.path.lexists(place):
+            raise UsageError(f"there is no `{name}`")
+        if not place.resolve().is_relative_to(base.resolve()):
+            copy = f"cp -r {shlex.quote(name)} {shlex.quote(os.path.relpath(base / 'docs', workspace.cwd))}"
+            raise UsageError(f"`{name}` is outside of {base}; copy it into the project first: `{copy}`")
+        if (place / SETTINGS_NAME).exists():
+            raise UsageError(f"`{_from(base, place)}` is a memory already")
+        places.append(place)
     found: dict[str, Found] = {}
     for place in places:
         for path, room in _below(base, place, folders) if place.is_dir() else ((place, ""),):
@@ -77,18 +88,6 @@ def in_project(location: Location, path: str) -> str:
     """Convert a path relative to the root into a path relative to the top of the project."""
     under = location.root.relative_to(location.base).as_posix()
     return path if under == "." else f"{under}/{path}"
-
-
-def _place(base: Path, cwd: Path, name: str) -> Path:
-    place = Path(os.path.normpath(cwd / name))
-    if not os.path.lexists(place):
-        raise UsageError(f"there is no `{name}`")
-    if not place.resolve().is_relative_to(base.resolve()):
-        copy = f"cp -r {shlex.quote(name)} {shlex.quote(os.path.relpath(base / 'docs', cwd))}"
-        raise UsageError(f"`{name}` is outside of {base}; copy it into the project first: `{copy}`")
-    if (place / SETTINGS_NAME).exists():
-        raise UsageError(f"`{_from(base, place)}` is a memory already")
-    return place
 
 
 def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[tuple[Path, str]]:
@@ -133,21 +132,17 @@ def read_source(base: Path, found: Found) -> SourceFile:
         raise UnfitError("is empty")
     if text.startswith("Moved to [") and text.count("\n") == 1:
         raise UnfitError("only points to a moved record")
-    fields, body = _split(text)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    return SourceFile(found.path, data, fields, body, newline, found.room, found.is_in_records)
-
-
-def _split(text: str) -> tuple[Mapping[str, Any], str]:
-    if not has_front_matter(text):
-        return {}, text
+    front, body = "", text
+    # Without a second fence, the file begins with a horizontal rule, not with front matter.
+    with suppress(FenceError):
+        front, body = handler().split(text) if has_front_matter(text) else ("", text)
+    fields: Mapping[str, Any] = {}
     try:
-        front, body = handler().split(text)
-    except FenceError:
-        # The file begins with a horizontal rule, not with front matter.
-        return {}, text
-    try:
-        fields = handler().load(front)
+        loaded = handler().load(front)
+        # YAML reads the `#34` in `supersedes: #34` as a comment.
+        lines = front.split("\n")
+        cut = (_PAIR.match(lines[one.line - 1]) for one in loaded.troubles if one.code == "comment-truncates-value")
+        fields = {**loaded, **{pair["key"]: pair["value"] for pair in cut if pair is not None and pair["value"]}}
     except FrontMatterError as error:
         # An entry may not have such values either.
         is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.troubles)
@@ -155,11 +150,9 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
         if loose is None:
             line = error.troubles[0].line + 1
             raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
-        return loose, body
-    # YAML reads the `#34` in `supersedes: #34` as a comment.
-    lines = front.split("\n")
-    cut = (_PAIR.match(lines[one.line - 1]) for one in fields.troubles if one.code == "comment-truncates-value")
-    return {**fields, **{found["key"]: found["value"] for found in cut if found is not None and found["value"]}}, body
+        fields = loose
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return SourceFile(found.path, data, fields, body, newline, found.room, found.is_in_records)
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:

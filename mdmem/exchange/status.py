@@ -14,7 +14,6 @@ from mdmem.exchange.relations import (
     LONGEST,
     PART,
     REFERENCE,
-    ClaimReading,
     MaskedSentence,
     relation_in,
     sentence_of,
@@ -294,7 +293,10 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
         return _Clause(is_known=False)
     bare = _BARE.match(rest) if awaits else None
     relation = relation_in(sentence, f"{awaits} {rest[bare.end() :]}" if bare else rest, part=part)
-    relation = relation or _relation_of_part(sentence, rest)
+    subject = _SUBJECT.match(rest) if relation is None else None
+    if subject is not None and _PART_WORD.search(subject["subject"]) and not _NOT_NOW.match(subject["rest"]):
+        # Only a part of the record has the relation, as in `The encoding part is superseded by ADR-5`.
+        relation = relation_in(sentence, subject["rest"], part=sentence.written(subject["subject"]))
     word = " ".join(known["word"].lower().split()) if known else ""
     if relation is not None and relation.claims:
         only_sees = all(one.kind is ClaimKind.SEE for one in relation.claims)
@@ -312,11 +314,3 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
     awaits = "superseded by" if word in ("superseded", "superceded", "replaced") else ""
     is_whole = not part and _REMARK.match(known["rest"]) is not None
     return _Clause(word, day, (), is_whole, awaits=awaits, rest=known["rest"])
-
-
-def _relation_of_part(sentence: MaskedSentence, clause: str) -> ClaimReading | None:
-    """Return the relation that only a part of the record has, as in `The encoding part is superseded by ADR-5`."""
-    found = _SUBJECT.match(clause)
-    if found is None or not _PART_WORD.search(found["subject"]) or _NOT_NOW.match(found["rest"]):
-        return None
-    return relation_in(sentence, found["rest"], part=sentence.written(found["subject"]))
