@@ -1,29 +1,37 @@
-"""Import the records of other tools: plan, write, remove or replace the old files, and check the new entries."""
+"""Import records: plan the entries, write them, remove or replace the old files, and check the result."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
 from msgspec import Struct
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
+from mdmem.checks.rules.change import APPROVED_TYPES
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
-from mdmem.exchange.intake import ImportRequest
-from mdmem.exchange.plan import ImportPlan, plan_import
-from mdmem.exchange.record import Outcome
-from mdmem.exchange.source import in_project
+from mdmem.exchange.intake import ImportRequest, Intake, in_project
+from mdmem.exchange.links import References, cuts_to_make, number_of, write_body
+from mdmem.exchange.record import ClaimKind, ForeignRecord, ImportRow, Outcome, Sureness
+from mdmem.markdown.scalars import scalar
+from mdmem.model.entry import Entry, Kind, Status, title_of
+from mdmem.model.fields import FIELDS
 from mdmem.model.finding import Finding, Severity
+from mdmem.model.origin import KEY, Origin, content_digest
 from mdmem.store.git.commit import stage_paths
+from mdmem.store.git.history import first_days
 from mdmem.store.git.status import list_tracked, search_lines
 from mdmem.store.state.files import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import ChangeSet
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.supersede import join_addresses
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 
@@ -182,3 +190,162 @@ def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:
     files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
     places = join_addresses([f"{path}:{line}" for path, line in sorted(found.items())])
     return [f"{files} moved records: {places}; --pointer leaves a line in each old place that leads to the new one"]
+
+
+_ORDER = {field.name: number for number, field in enumerate(FIELDS)}
+_MOMENTS = frozenset(field.name for field in FIELDS if field.kind is Kind.MOMENT)
+_PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends"}
+_Fields = dict[str, str | tuple[str, ...]]
+
+
+class ImportPlan(Struct, frozen=True):
+    """The plan of an import: a row for each file, in order, the changes, and the contents of the imported files."""
+
+    rows: Sequence[ImportRow]
+    change_set: ChangeSet
+    contents: Mapping[str, bytes]
+    remarks: tuple[str, ...] = ()
+
+
+def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
+    """Return the plan of an import. Raises UsageError if the place, a path or the person cannot be used."""
+    intake = Intake(workspace, request)
+    records, entries, references = intake.records, workspace.catalog.entries, References()
+    for address, record in records.items():
+        if not record.part:
+            link = str(record.fields.get("x-permalink", ""))
+            names = (record.title, record.name, link, link.rpartition("/")[2])
+            references.add(address, record.path, names, record.number)
+    for (path, part), (address, _) in intake.origins.items():
+        if not part and address in entries:
+            references.add(address, path, (entries[address].title,), number_of(path.rpartition("/")[2]))
+    settle({**intake.before, **records}, references, entries)
+    _date(workspace, records)
+    known = {one: entries[one].created_at for one in intake.before if one in entries}
+    days = {one: moment.isoformat() for one, moment in known.items() if moment is not None}
+    days |= {address: str(one.created_at) for address, one in records.items()}
+    files = dict(intake.files)
+    for address, record in records.items():
+        record.title = record.title or title_of(address)
+        write = partial(write_body, record, references, place=partial(in_project, workspace.location))
+        body, messages = write(cuts=list(cuts_to_make(record.cuts, record.lost)))
+        # If nothing is left, the body had only a title. Keep it.
+        body, messages = (body, messages) if body.strip() else write(cuts=())
+        record.messages += messages
+        fields = {
+            **record.fields,
+            "deprecated_at": _ended(record, [day for one in record.successors if (day := days.get(one))]),
+            "type": record.type.value,
+            "status": record.status.value,
+            **{name: tuple(links) for name, links in record.links.items()},
+            "created_at": str(record.created_at),
+            "title": " ".join(record.title.split()),
+            KEY: str(Origin(record.path, record.part, content_digest(record.content))),
+        }
+        if record.reasons:
+            fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))
+        # A reason shows that several successors are intended.
+        if record.status is Status.DEPRECATED and len(record.successors) != 1:
+            fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
+        if request.approved_by and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:
+            fields["approved_by"] = request.approved_by
+        files[f"{address}.md"] = _compose(fields, body, newline=record.source.newline).encode()
+    order = {one.path: number for number, one in enumerate(intake.found)}
+    rows = sorted([*intake.rows, *records.values()], key=lambda row: order[row.path])
+    changes = tuple(Change(path, path, None, content) for path, content in files.items())
+    actions = tuple(WriteAction(Verb.IMPORT, path.removesuffix(".md")) for path in files)
+    return ImportPlan(rows, ChangeSet(changes, actions=actions, is_proved=True), intake.contents, intake.remarks)
+
+
+def settle(records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]) -> None:
+    """Turn the claims of records into links between addresses. Existing `entries` are not changed.
+
+    If a record states its successor, both records get the link. If a record states that it supersedes another record,
+    only this record gets the link. The other record gets it only if it says itself that it ended.
+    """
+    in_part: list[tuple[str, str]] = []
+    for address, record in records.items():
+        for claim in record.claims:
+            meant = references.meant(claim, record.source.folder)
+            if claim.kind is ClaimKind.AMENDED_BY:
+                in_part += ((address, newer) for newer in meant)
+            if len(meant) != 1 or meant[0] == address:
+                record.lost.append(claim)
+                if not claim.is_in_text:
+                    why = f"may be {' or '.join(meant)}" if meant else "is not an imported record"
+                    why = "is the record itself" if meant == (address,) else why
+                    record.messages.append(f"{claim.kind.value.replace('_', ' ')} `{claim.target}`, which {why}")
+                continue
+            (other,) = meant
+            if claim.kind not in _PASSIVE:
+                record.link(claim.kind.value, other, claim.qualifier)
+                continue
+            if claim.kind is ClaimKind.SUPERSEDED_BY:
+                record.link("superseded_by", other)
+            if other in records and other not in entries:
+                records[other].link(_PASSIVE[claim.kind], address, claim.qualifier)
+            elif claim.kind is ClaimKind.AMENDED_BY and (other not in entries or address not in entries[other].amends):
+                record.lost.append(claim)
+                record.messages.append(f"amended by {other}, which is in the memory already without that link")
+    for older, newer in in_part:
+        # The older record says that only a part of it was superseded, so this is not a supersession.
+        if newer in records:
+            records[newer].unlink("supersedes", older)
+    for address, record in records.items():
+        # The older record says that it was superseded. That outweighs a newer record that says it changes only a part.
+        for newer in record.successors:
+            if newer in records:
+                records[newer].unlink("amends", address)
+        for old in record.links.get("supersedes", ()):
+            if old in records and records[old].status is Status.DEPRECATED and not records[old].successors:
+                records[old].link("superseded_by", address)
+
+
+def _date(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> None:
+    """Set the date of each record without one to the date of the file's first commit, or else to today."""
+    undated = [one for one in records.values() if one.created_at is None]
+    repository = workspace.location.repository
+    # Ask for whole folders, because git follows a rename only if it sees the old path, too.
+    folders = sorted({one.path.rpartition("/")[0] or one.path for one in undated})
+    days = first_days(repository, folders) if repository is not None and undated else {}
+    for record in undated:
+        day = days.get(record.path)
+        if day is None:
+            record.created_at = workspace.today.isoformat()
+            record.guess("created_at", "no date is stated", Sureness.GUESS)
+        else:
+            record.created_at = min(day, record.ended_on or day)
+            record.guess("created_at", "the file's first commit")
+
+
+def _ended(record: ForeignRecord, later: list[str]) -> str:
+    """Return the day on which a record ended, or an empty text. `later` are the days of its successors.
+
+    A record that was never accepted ended on its own day.
+    """
+    stated = str(record.fields.get("deprecated_at", ""))
+    if record.status is not Status.DEPRECATED or stated or record.ended_on is not None:
+        return stated or record.ended_on or ""
+    if later:
+        record.guess("deprecated_at", "the day of its successor")
+        return min(later)
+    if record.is_refused:
+        record.guess("deprecated_at", "the day of its record")
+    return str(record.created_at) if record.is_refused else ""
+
+
+def _compose(fields: _Fields, body: str, *, newline: str) -> str:
+    """Return a file with its fields in mdmem's order. Unknown fields come last."""
+    lines = []
+    for name in sorted((name for name in fields if fields[name]), key=lambda name: _ORDER.get(name, len(_ORDER))):
+        value = fields[name]
+        if isinstance(value, tuple):
+            text = f"[{', '.join(map(scalar, value))}]"
+        else:
+            text = value if name in _MOMENTS else scalar(value)
+            # The value of an unknown key may have been a list or a mapping.
+            if name.startswith("x-") and value[:1] in ("[", "{"):
+                with suppress(ValueError, RecursionError):
+                    text = value if isinstance(json.loads(value), (list, dict)) else text
+        lines.append(f"{name}: {text}")
+    return newline.join(["---", *lines, "---", "", body])

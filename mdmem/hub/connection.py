@@ -112,25 +112,16 @@ def open_hub(
     with connected(dsn, token=token or None, limits=limits) as connection:
         if not may_lack:
             require(connection)
-            if token:
-                _require_known(connection)
+        if token and not may_lack:
+            is_known, is_owner = one_row(connection.execute("SELECT is_known_token(), is_owner()"))
+            if is_owner:
+                raise HubError(
+                    "this database role owns the hub and sees all of it, whatever token it shows:"
+                    " unset MDMEM_HUB_TOKEN, or use another role"
+                )
+            if not is_known:
+                raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
         yield connection
-
-
-def _require_known(connection: HubConnection) -> None:
-    """Raise HubError if the hub does not know the token, or if the hub's owner shows a token.
-
-    The owner sees everything, so a token would have no effect.
-    """
-    asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
-    is_known, is_useless = one_row(connection.execute(asked))
-    if is_useless:
-        raise HubError(
-            "this database role owns the hub and sees all of it, whatever token it shows:"
-            " unset MDMEM_HUB_TOKEN, or use another role"
-        )
-    if not is_known:
-        raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
 
 
 def _hang_up(connection: HubConnection) -> None:
@@ -186,7 +177,16 @@ def init(connection: HubConnection) -> tuple[int, int]:
         (encoding,) = one_row(cursor.execute("SHOW server_encoding"))
         if encoding != "UTF8":
             raise HubError(f"this database keeps texts as {encoding}; make one for the hub with `ENCODING 'UTF8'`")
-        _require_own(cursor)
+        asked = (
+            "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user,"
+            " has_database_privilege(current_database(), 'CREATE'), current_database()"
+        )
+        owner, caller, may_create, database = one_row(cursor.execute(asked, (SCHEMA,)))
+        if owner is None and not may_create:
+            line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
+            raise HubError(f"this role may not create a schema in this database; its owner types `{line}`")
+        if owner not in (None, caller):
+            raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
         cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         cursor.execute(
             "CREATE TABLE IF NOT EXISTS migration"
@@ -220,19 +220,6 @@ def require(connection: HubConnection) -> None:
         raise HubError(_other_version(version))
 
 
-def _require_own(cursor: Any) -> None:
-    asked = (
-        "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user,"
-        " has_database_privilege(current_database(), 'CREATE'), current_database()"
-    )
-    owner, caller, may_create, database = one_row(cursor.execute(asked, (SCHEMA,)))
-    if owner is None and not may_create:
-        line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
-        raise HubError(f"this role may not create a schema in this database; its owner types `{line}`")
-    if owner not in (None, caller):
-        raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
-
-
 def _other_version(version: int) -> str:
     version_text = f"the hub has version {version} of its tables, this mdmem"
     if version > expected():
@@ -261,27 +248,25 @@ def _explained(psycopg: Any) -> Iterator[None]:
         if isinstance(error, psycopg.DataError) and error.sqlstate is None:
             # The library refuses the value before it asks the server.
             raise UsageError(f"the hub cannot store the question: {error}") from error
-        raise _error_of(psycopg, error) from error
-
-
-def _error_of(psycopg: Any, error: Any) -> HubError | HubRaceError:
-    state: str | None = error.sqlstate
-    if state in (*_CONFLICTS, "55P03"):
-        return HubRaceError("another process writes the same rows of the hub; nothing was changed, try again")
-    if state is None and isinstance(error, psycopg.ProgrammingError):
-        # The library's message may repeat the whole DSN with the password, so it is not shown.
-        return HubError(
-            "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
-        )
-    if state in _SENTENCES:
-        return HubError(_SENTENCES[state])
-    words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
-    # The library says this if it lost the server's last message, for example while it was sending more.
-    if state is None and "server closed the connection" in words and not words.startswith("connection failed"):
-        return HubError(_SENTENCES["57P01"])
-    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
-        return HubError(f"the hub does not answer: {words}")
-    return HubError(f"the hub refuses: {words}")
+        state: str | None = error.sqlstate
+        if state in (*_CONFLICTS, "55P03"):
+            again = "another process writes the same rows of the hub; nothing was changed, try again"
+            raise HubRaceError(again) from error
+        words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
+        message = f"the hub refuses: {words}"
+        if state is None and isinstance(error, psycopg.ProgrammingError):
+            # The library's message may repeat the whole DSN with the password, so it is not shown.
+            message = (
+                "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
+            )
+        elif state in _SENTENCES:
+            message = _SENTENCES[state]
+        # The library says this if it lost the server's last message, for example while it was sending more.
+        elif state is None and "server closed the connection" in words and not words.startswith("connection failed"):
+            message = _SENTENCES["57P01"]
+        elif isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
+            message = f"the hub does not answer: {words}"
+        raise HubError(message) from error
 
 
 _AGAIN = "the hub has all of a change or none of it, and a second attempt does not repeat a change: try again"

@@ -38,7 +38,7 @@ from mdmem.store.catalog.snapshot import interpret, interpret_manifest, iter_doc
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import VERSION, text_terms
 from mdmem.store.settings import WingSettings
-from mdmem.store.tree import FileKind, GitTree, MissingWing, TreeFile, TreeView, Unreadable, has_file
+from mdmem.store.tree import FileKind, GitTree, TreeFile, TreeView, Unreadable, has_file
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace, document_of
 
@@ -161,14 +161,9 @@ class Contents:
         return tuple(dict.fromkeys([*files[:1], *(path for path in matches if path is not None)]))
 
     @property
-    def missing(self) -> tuple[MissingWing, ...]:
-        """Return the wings of other repositories that are not fetched here."""
-        return self.tree.missing_wings
-
-    @property
     def missing_sentences(self) -> tuple[str, ...]:
-        """Return a sentence for each wing that is not fetched here."""
-        return tuple(f"{one.message}; {one.help}" for one in self.missing)
+        """Return a sentence for each wing of another repository that is not fetched here."""
+        return tuple(f"{one.message}; {one.help}" for one in self.tree.missing_wings)
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
@@ -183,19 +178,16 @@ class Contents:
                 found.setdefault(name, {})[path] = file
             elif path and is_entry_place(file.path) and plain_text(file.path) != file.path:
                 raise UsageError(f"the hub cannot store the name {file.path!a}, which is not UTF-8; rename it")
-        return {
-            name: HubWing(name, files, self._sources.get(name))
-            for name, files in found.items()
-            if MANIFEST in files or any(is_entry_place(f"{name}/{path}") for path in files)
-        }
-
-    @cached_property
-    def _sources(self) -> dict[str, WingSource]:
         trees = self.tree.wings if isinstance(self.tree, TreeView) else {}
-        return {
+        sources = {
             name: WingSource(self._place(name), tree.under, tree.commit or "")
             for name, tree in trees.items()
             if isinstance(tree, GitTree)
+        }
+        return {
+            name: HubWing(name, files, sources.get(name))
+            for name, files in found.items()
+            if MANIFEST in files or any(is_entry_place(f"{name}/{path}") for path in files)
         }
 
     @cached_property
@@ -207,7 +199,7 @@ class Contents:
 
     def awaits(self, name: str, source: WingSource) -> bool:
         """Return whether a wing is pinned as before but is not fetched here."""
-        is_missing = any(one.name == name for one in self.missing)
+        is_missing = any(one.name == name for one in self.tree.missing_wings)
         return is_missing and (self._place(name), self._pinned[name].commit) == (source.place, source.commit)
 
     def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
@@ -233,42 +225,34 @@ class Contents:
         if entry is None:
             return HubFile(path, file.kind, file.digest, content)
         words = words_of(entry, document.body, is_sampled=crc32(f"{path} {file.digest}".encode()) % _ONE_OF == 0)
-        links, is_short = self.links(wing, entry, document.body)
+        links, is_short = self._links(wing, entry, document.body)
         return HubFile(path, file.kind, file.digest, content, entry, words, links, is_short)
 
-    def links(self, wing: HubWing, entry: Entry, body: str) -> tuple[frozenset[Link], bool]:
+    def _links(self, wing: HubWing, entry: Entry, body: str) -> tuple[frozenset[Link], bool]:
         """Return the links of an entry, and whether their targets depend on which other files exist."""
         addresses = self._own_addresses if wing.source is None else wing.addresses
         full = with_full_links(entry, addresses)
         found = {(name, target) for name in LINK_FIELDS for target in full.links(name)}
         found.update(("relations", one.to) for one in entry.relations)
-        in_body = list(_links_in_body(entry, body, addresses))
-        found.update(("body", target) for target, _ in in_body)
-        is_short = has_short_links(entry) or any(short for _, short in in_body)
+        is_short = has_short_links(entry)
+        for link in body_links(without_code(body)) if may_have_links(body) else ():
+            if link.is_path:
+                path = reference_of(link, entry.address, addresses).path or ""
+                if is_entry_place(path) and not path.startswith("../"):
+                    found.add(("body", path.removesuffix(".md")))
+            else:
+                is_short = is_short or not is_plain_address(link.target)
+                found.add(("body", full_address(link.target, entry.address, addresses) or link.target))
         return frozenset(one for one in found if one[1].count("/") == 2 and is_storable(one[1])), is_short
 
     @cached_property
     def _own_addresses(self) -> Collection[str]:
-        missing = frozenset(one.name for one in self.missing)
+        missing = frozenset(one.name for one in self.tree.missing_wings)
         return known_addresses(_addresses_of(self.tree.files()), EVERYTHING, missing)
 
 
 def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:
     return frozenset(file.path.removesuffix(".md") for file in files if is_entry_place(file.path))
-
-
-def _links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the links of a body. For each, say whether its target depends on which other files exist."""
-    if not may_have_links(body):
-        return
-    for link in body_links(without_code(body)):
-        if link.is_path:
-            path = reference_of(link, entry.address, addresses).path or ""
-            if is_entry_place(path) and not path.startswith("../"):
-                yield path.removesuffix(".md"), False
-        else:
-            full = full_address(link.target, entry.address, addresses)
-            yield full or link.target, not is_plain_address(link.target)
 
 
 def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:

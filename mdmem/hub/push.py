@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,6 @@ from mdmem.hub.contents import (
     COLUMNS,
     FORMAT,
     Contents,
-    HubFile,
     HubWing,
     WingSource,
     narrow_settings,
@@ -33,7 +32,6 @@ from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.git.merge import committed_at, is_ancestor, is_ancestor_of_any, is_shallow
 from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, resolve
 from mdmem.store.git.status import list_revision
-from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -95,23 +93,24 @@ def push(workspace: Workspace, connection: HubConnection, request: PushRequest) 
 
     Raises UsageError, HubError, HubRaceError and git's errors.
     """
-    commit = resolve(workspace.location.get_repository(), request.commit)
+    git = workspace.location.get_repository()
+    commit = resolve(git, request.commit)
     contents = Contents(workspace, commit)
-    return retried(connection, lambda cursor: _push(cursor, contents, request))
 
+    def send(cursor: Any) -> PushResult:
+        stored = _take_repository(cursor, contents, given=request.repository)
+        how = _succession(cursor, git, stored, commit, is_rewritten=request.is_rewritten)
+        had = stored.commit
+        if how is Succession.OLDER:
+            return PushResult(stored.name, commit, had or commit, had, how)
+        counts = _transfer(cursor, stored.id, contents, is_whole=request.is_whole)
+        result = PushResult(stored.name, commit, commit, had, how, *counts, missing=contents.missing_sentences)
+        is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
+        if not (result.is_unchanged and is_noted):
+            _note(cursor, stored, contents)
+        return result
 
-def _push(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
-    git, commit = contents.workspace.location.get_repository(), contents.commit
-    stored = _take_repository(cursor, contents, given=request.repository)
-    how = _succession(cursor, git, stored, commit, is_rewritten=request.is_rewritten)
-    if how is Succession.OLDER:
-        return PushResult(stored.name, commit, stored.commit or commit, stored.commit, how)
-    counts = _transfer(cursor, stored.id, contents, is_whole=request.is_whole)
-    result = PushResult(stored.name, commit, commit, stored.commit, how, *counts, missing=contents.missing_sentences)
-    is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
-    if not (result.is_unchanged and is_noted):
-        _note(cursor, stored, contents)
-    return result
+    return retried(connection, send)
 
 
 def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> HubRepository:
@@ -122,7 +121,10 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
     location, commit = contents.workspace.location, contents.commit
     name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
     found = find_repository(cursor, name, is_locked=True)
-    if found is not None and _is_another_memory(location, commit, found):
+    # If the folder of this memory moved, the row is about the memory before that.
+    settings = f"{found.root}/{SETTINGS_NAME}" if found is not None and found.root else SETTINGS_NAME
+    is_elsewhere = found is not None and found.commit is not None and found.root != location.under
+    if found is not None and is_elsewhere and list_revision(location.get_repository(), commit, settings):
         if given is not None:
             where = found.root or "the top"
             raise UsageError(
@@ -142,17 +144,6 @@ def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> H
         raise HubError(FORBIDDEN)
     # If another process just added the name, it may belong to another memory.
     return found if is_made else _take_repository(cursor, contents, given=given)
-
-
-def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
-    """Return whether the hub's row is about another memory of the same repository.
-
-    Return False if it is about this memory before its folder moved.
-    """
-    if found.commit is None or found.root == location.under:
-        return False
-    settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
-    return bool(list_revision(location.get_repository(), commit, settings))
 
 
 def _succession(cursor: Any, git: Repository, stored: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:
@@ -268,7 +259,9 @@ def _send(cursor: Any, id_: int, contents: Contents, wing: HubWing, paths: Colle
     manifest = None
     for batch in contents.batches(wing, paths):
         cursor.executemany(_INSERT, [(id_, *file.columns, id_) for file in batch])
-        _link(cursor, id_, batch)
+        rows = [(file.path, field, to) for file in batch for field, to in sorted(file.links)]
+        if rows:
+            cursor.execute(_INSERT_LINKS, (*map(list, zip(*rows, strict=True)), id_))
         manifest = next((file for file in batch if file.path == MANIFEST), manifest)
     if manifest is not None or MANIFEST not in wing.files:
         stated = manifest.wing if manifest is not None else None
@@ -288,18 +281,11 @@ _INSERT = (
     f" VALUES (%s, {', '.join('%b' if name == 'content' else '%s' for name in COLUMNS[:-1])},"
     " %s::tsvector || array_to_tsvector(ARRAY[' w' || %s::integer]))"
 )
-
-
-def _link(cursor: Any, wing: int, files: Sequence[HubFile]) -> None:
-    """Insert the links of files."""
-    rows = [(file.path, field, to) for file in files for field, to in sorted(file.links)]
-    if rows:
-        cursor.execute(
-            "INSERT INTO link (file_id, wing_id, field, target) SELECT id, wing_id, field, target"
-            " FROM unnest(%s::text[], %s::text[], %s::text[]) AS one (named, field, target)"
-            " JOIN file ON path = named AND wing_id = %s ON CONFLICT DO NOTHING",
-            (*map(list, zip(*rows, strict=True)), wing),
-        )
+_INSERT_LINKS = (
+    "INSERT INTO link (file_id, wing_id, field, target) SELECT id, wing_id, field, target"
+    " FROM unnest(%s::text[], %s::text[], %s::text[]) AS one (named, field, target)"
+    " JOIN file ON path = named AND wing_id = %s ON CONFLICT DO NOTHING"
+)
 
 
 def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:

@@ -5,7 +5,7 @@ PostgreSQL finds and ranks the entries (migrations/0003_search.sql).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -216,26 +216,24 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
         "SELECT id, content FROM file WHERE id = ANY (%s)", ([one.id for one in entries],), binary=True
     ).fetchall()
     contents = {id_: bytes(content) for id_, content in rows if content is not None}
-    accesses = _narrow_accesses(cursor, {one.repository_id for one in entries if one.repository_id is not None})
+    # The wings that the caller may see of each repository that the caller may see only in part.
+    readable = dict(
+        cursor.execute(
+            "SELECT repository_id, array_agg(name) FROM wing"
+            " WHERE repository_id = ANY (%s) AND NOT reads_whole(repository_id) GROUP BY 1",
+            (list({one.repository_id for one in entries if one.repository_id is not None}),),
+        ).fetchall()
+    )
     found = {}
     for one in entries:
         if one.id not in contents:
             continue
-        body, access = body_of(contents[one.id]), accesses.get(one.repository_id or 0)
-        if access is not None:
+        body = body_of(contents[one.id])
+        if one.repository_id in readable:
+            access = Access.to_wings(readable[one.repository_id], may_write=False)
             body = Redaction(access, known_addresses(frozenset(), access, frozenset())).body(body, one.address)
         found[one.id] = snippet(body, terms)
     return found
-
-
-def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int, Access]:
-    """Return the caller's access to each repository that the caller may see only in part."""
-    rows = cursor.execute(
-        "SELECT repository_id, array_agg(name) FROM wing"
-        " WHERE repository_id = ANY (%s) AND NOT reads_whole(repository_id) GROUP BY 1",
-        (list(repositories),),
-    ).fetchall()
-    return {id_: Access.to_wings(names, may_write=False) for id_, names in rows}
 
 
 def iter_repositories(entries: Iterable[HubEntry]) -> Iterator[HubEntry]:

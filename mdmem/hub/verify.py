@@ -15,7 +15,6 @@ from mdmem.hub.contents import (
     COLUMNS,
     FORMAT,
     Contents,
-    HubFile,
     HubWing,
     narrow_settings,
     plain_text,
@@ -141,9 +140,23 @@ class _Comparison:
 
     def findings(self) -> Iterator[Finding]:
         """Yield a finding for every difference."""
-        yield from self._settings()
+        contents = self._contents
+        place = remote_place(contents.remote)
+        stated = {
+            "root": contents.workspace.location.under,
+            # A clone without a remote does not know the URL of the repository.
+            **({"url": place} if place is not None else {}),
+            "tracked": list(map(plain_text, contents.tracked)),
+            "narrow_settings": narrow_settings(contents.settings),
+        }
+        asked = f"SELECT {', '.join(stated)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+        ((*row, is_whole, settings),) = self._rows(asked, self._repository)
+        if is_whole and settings != contents.settings:
+            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+        if differing := _differing(stated, row, stated.values()):
+            yield _finding("row-differs", ".", f"the row of the repository differs in {differing}")
         wings, pins = ({row[0]: row[1:] for row in self._rows(asked, self._repository)} for asked in (_OWN, _PINNED))
-        for name, wing in self._contents.wings.items():
+        for name, wing in contents.wings.items():
             source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
             if had is None or (source is not None and had[1:4] != (source.place, source.path, source.commit)):
                 yield _finding("wing-missing", name, "the hub does not have this wing as it is pinned, or not at all")
@@ -153,27 +166,9 @@ class _Comparison:
                 )
             else:
                 yield from self._wing(wing, had[0], had[5:])
-        awaited = {one.name for one in self._contents.missing}
+        awaited = {one.name for one in contents.tree.missing_wings}
         for name in (wings.keys() | pins.keys()) - awaited:
             yield _finding("wing-left-over", name, "the commit has no such wing")
-
-    def _settings(self) -> Iterator[Finding]:
-        """Yield the differences in the repository's own row."""
-        contents = self._contents
-        place = remote_place(contents.remote)
-        wanted = {
-            "root": contents.workspace.location.under,
-            # A clone without a remote does not know the URL of the repository.
-            **({"url": place} if place is not None else {}),
-            "tracked": list(map(plain_text, contents.tracked)),
-            "narrow_settings": narrow_settings(contents.settings),
-        }
-        asked = f"SELECT {', '.join(wanted)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
-        ((*had, is_whole, settings),) = self._rows(asked, self._repository)
-        if is_whole and settings != contents.settings:
-            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
-        if differing := _differing(wanted, had, wanted.values()):
-            yield _finding("row-differs", ".", f"the row of the repository differs in {differing}")
 
     def _wing(self, wing: HubWing, id_: int, had: tuple[object, ...]) -> Iterator[Finding]:
         entries, stated = 0, Wing(name=wing.name)
@@ -185,9 +180,17 @@ class _Comparison:
             entries += sum(file.entry is not None for file in batch)
             stated = next((file.wing for file in batch if file.wing is not None), stated)
             rows = self._rows(_FILES, [file.path for file in batch], [file.words for file in batch], id_)
-            stored = {path: rest for path, *rest in rows}
+            stored = {row_path: rest for row_path, *rest in rows}
             for file in batch:
-                yield from _file(f"{wing.name}/{file.path}", file, stored.get(file.path))
+                path = f"{wing.name}/{file.path}"
+                if file.path not in stored:
+                    yield _finding("row-missing", path, "the hub has no row of this file")
+                    continue
+                *columns, has_words, links = stored[file.path]
+                in_row = (*columns, has_words, {(field, target) for field, target in links or ()})
+                in_file = (*file.columns[1:-1], True, file.links)
+                if differing := _differing((*COLUMNS[1:-1], "words", "links"), in_row, in_file):
+                    yield _finding("row-differs", path, f"the row differs in {differing}")
         wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
         if had != wanted:
             yield _finding("figures-differ", wing.name, f"the wing's row says {had}, its files {wanted}")
@@ -195,17 +198,6 @@ class _Comparison:
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()
         return found
-
-
-def _file(path: str, file: HubFile, had: list[Any] | None) -> Iterator[Finding]:
-    if had is None:
-        yield _finding("row-missing", path, "the hub has no row of this file")
-        return
-    *columns, has_words, links = had
-    linked = {(field, target) for field, target in links or ()}
-    wanted = (*file.columns[1:-1], True, file.links)
-    if differing := _differing((*COLUMNS[1:-1], "words", "links"), (*columns, has_words, linked), wanted):
-        yield _finding("row-differs", path, f"the row differs in {differing}")
 
 
 def _differing(names: Iterable[str], had: Iterable[object], wanted: Iterable[object]) -> str:

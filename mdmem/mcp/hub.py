@@ -96,12 +96,6 @@ def _who(hub: OpenedHub, *, query: Annotated[Text, Field(description="`wing/room
     )
 
 
-def _with_hub(one: Tool) -> Tool:
-    if one.writes:
-        return replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
-    return replace(one, asks_hub=True)
-
-
 # The other tools are not offered for a hub: checks are for files that were just written, and a synthesis plan starts
 # from the caller's own sources.
 _OF_CLONE = ("retrieve", "search", "get_entry", "why", "propose", "context", "remember")
@@ -127,7 +121,12 @@ class HubAnswers:
     @staticmethod
     def tools_of(profile: str) -> tuple[Tool, ...]:
         """Return the tools of a profile; reading tools take a repository, and some profiles get three more tools."""
-        tools = (_with_hub(one) if one.name in _OF_CLONE else one for one in tools_of(profile))
+        tools = [
+            replace(one, about=f"{one.about} It writes this clone's files, never the hub.")
+            if one.writes and one.name in _OF_CLONE
+            else replace(one, asks_hub=one.name in _OF_CLONE)
+            for one in tools_of(profile)
+        ]
         return (*tools, *(_ONLY_OF_HUB if Profile(profile) in (Profile.CORE, Profile.TEST) else ()))
 
     def page(self, asked: ToolCall, of_clone: AnswerOfRoot) -> Page:

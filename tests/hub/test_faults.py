@@ -13,8 +13,8 @@ from builders import commit_all, memory, run_here, write_entry
 from pushes import pushed, rows, state
 
 from mdmem.errors import UsageError
-from mdmem.hub import push as pushing
 from mdmem.hub.connection import HubError, HubRaceError, Limits, connected
+from mdmem.hub.contents import Contents
 
 
 @pytest.fixture(autouse=True)
@@ -113,17 +113,17 @@ def test_whoever_waits_too_long_for_another_push_is_told(dsn: str, changed: Path
 def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
     dsn: str, changed: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, link = state(dsn), pushing._link
+    before, batches = state(dsn), Contents.batches
     with psycopg.connect(dsn, autocommit=True) as connection:
         # The tests' server says that something is kept before it is.
         connection.execute("CHECKPOINT")
 
-    def link_without(*told: Any) -> None:
+    def stopping(*asked: Any) -> Iterator[Any]:
+        yield from batches(*asked)
         server.stop()
-        link(*told)
 
     with monkeypatch.context() as patched:
-        patched.setattr(pushing, "_link", link_without)
+        patched.setattr(Contents, "batches", stopping)
         with pytest.raises(HubError, match=r"the hub does not answer|ended the connection"):
             pushed(dsn, changed)
     try:
