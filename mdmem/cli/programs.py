@@ -93,7 +93,7 @@ def lsp_command(given: Globals) -> int:
     """
     require_extra("lsp", "pygls", "lsprotocol")
     _require_streams(given, "an editor")
-    from mdmem.lsp.serve import serve
+    from mdmem.lsp.commands import serve
 
     environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ
     # `main` disabled garbage collection, but a server runs for a long time.

@@ -100,29 +100,27 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
     Each step is planned and tested before it is offered. If a step needs a reason, which only a person knows, the edit
     contains a placeholder, and a check reports the placeholder until it is replaced.
     """
-    for title, plan in _planned_steps(document, position):
+    entry, token = document.entry, document.token_at(position)
+    if entry is None or not document.memory.has_file(entry.address):
+        return
+    address, steps = entry.address, list[tuple[str, Callable[[], ChangeSet]]]()
+    named = document.resolve(token) if token is not None and token.kind is TokenKind.ADDRESS else None
+    if named is not None and named != address:
+        steps.append((f"Supersede {named}", lambda: supersession(document, named, by=address)))
+    if entry.status is Status.DRAFT:
+        steps.append(("Approve this draft", lambda: approval(document, address)))
+    elif entry.is_in_force:
+        steps.append(("Verify: still true today", lambda: verification(document, address)))
+        steps.append(("Put under review", lambda: doubt(document, address)))
+        steps.append(("Supersede with a new draft", lambda: succession(document, entry)))
+    steps.append(("Deprecate", lambda: deprecation(document, address)))
+    for title, plan in steps:
         try:
             edit = proved_edit(document.memory, plan())
         except MdmemError:
             continue
         if edit is not None:
             yield types.CodeAction(title, types.CodeActionKind.Refactor, edit=edit)
-
-
-def _planned_steps(document: Document, position: types.Position) -> Iterator[tuple[str, Callable[[], ChangeSet]]]:
-    entry, token = document.entry, document.token_at(position)
-    if entry is None or not document.memory.has_file(entry.address):
-        return
-    named = document.resolve(token) if token is not None and token.kind is TokenKind.ADDRESS else None
-    if named is not None and named != entry.address:
-        yield f"Supersede {named}", lambda: supersession(document, named, by=entry.address)
-    if entry.status is Status.DRAFT:
-        yield "Approve this draft", lambda: approval(document, entry.address)
-    elif entry.is_in_force:
-        yield "Verify: still true today", lambda: verification(document, entry.address)
-        yield "Put under review", lambda: doubt(document, entry.address)
-        yield "Supersede with a new draft", lambda: succession(document, entry)
-    yield "Deprecate", lambda: deprecation(document, entry.address)
 
 
 def approval(document: Document, address: str) -> ChangeSet:

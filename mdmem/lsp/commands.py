@@ -1,10 +1,14 @@
-"""The commands that an editor can run by name, for example for key bindings and code lenses."""
+"""The commands that an editor can run by name, for example for key bindings, and the start of the server."""
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from functools import wraps
 
 from lsprotocol import types
@@ -12,7 +16,7 @@ from lsprotocol import types
 from mdmem.errors import MdmemError, UsageError, shown_message
 from mdmem.lsp.actions import approval, deprecation, doubt, succession, supersession, verification
 from mdmem.lsp.edit import proved_edit
-from mdmem.lsp.memory import Document
+from mdmem.lsp.memory import Document, Memories
 from mdmem.lsp.server import Server
 from mdmem.lsp.show import SHOW, plain_line, reason_of, state_word
 from mdmem.model.entry import EntryType
@@ -201,3 +205,21 @@ def _showing_errors(ls: Server) -> Iterator[None]:
         yield
     except MdmemError as error:
         ls.show_message(shown_message(str(error)), types.MessageType.Warning)
+
+
+def serve(environment: Mapping[str, str], today: Callable[[], date]) -> None:
+    """Serve one editor over standard input and output until the editor exits."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.ERROR)
+    # pygls logs a traceback for each refused request. `report_server_error` logs one line instead.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    server = Server(Memories(environment=environment, today=today))
+    register_commands(server)
+    # Give pygls a copy of standard output, because pygls closes its output at the end.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+        try:
+            server.start_io(sys.stdin.buffer, output)
+        except (MemoryError, OverflowError, ValueError) as error:
+            # pygls allocates as much memory as the header of a message says.
+            raise UsageError("the editor sent a message that is too long to be read") from error

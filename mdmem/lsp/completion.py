@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
+from datetime import timedelta
 from heapq import nsmallest
 from itertools import count as count_from
-from itertools import islice
 
 from lsprotocol import types
-from msgspec import Struct
 
 from mdmem.checks.check import get_checks
-from mdmem.lsp.memory import Document, OpenMemory
+from mdmem.lsp.memory import Document
 from mdmem.lsp.show import files_matching, is_ended, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar
-from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Status, WingKind, title_of
+from mdmem.model.entry import EntryType, Field, Holder, Kind, Status, WingKind, title_of
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.model.templates import BODIES
 from mdmem.render.text import count
@@ -29,6 +28,8 @@ _ENUMS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
 # The fields whose values are often the same in several entries, so that used values are offered.
 _SHARED_FIELDS = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
 _MOST_ITEMS = 100
+# An entry expires some time ahead; every other date is usually today's.
+_DAYS_TO_EXPIRY = 90
 # The number of characters before the cursor that are searched, since a line may have a megabyte.
 _LONGEST_WORD = 500
 _EMPTY = re.compile(r"\s*\w*\s*")
@@ -40,54 +41,38 @@ _SNIPPET_SIGNS = re.compile(r"[\\$}]")
 _BLANK = re.compile(r"<([^<>]+)>")
 
 
-class _Offer(Struct, frozen=True):
-    """One completion: its label and the text that it inserts.
-
-    The editor compares typed text with `filter`, or with the label if `filter` is empty.
-    """
-
-    label: str
-    new: str
-    kind: types.CompletionItemKind
-    detail: str = ""
-    filter: str = ""
-    is_snippet: bool = False
-    is_ended: bool = False
-
-
-class _Offers(Struct, frozen=True):
-    """The completions at one position, best first, and the range that they replace.
-
-    `is_incomplete` tells the editor to ask again when another character is typed.
-    """
-
-    where: types.Range
-    offers: Iterable[_Offer]
-    is_incomplete: bool = False
-
-
 def complete(document: Document, params: types.CompletionParams) -> types.CompletionList | None:
-    """Return the completions at a position; None in code and in plain prose."""
+    """Return the completions at a position, best first; None in code and in plain prose."""
     found = _offers(document, document.offset_at(params.position)) if not document.is_code else None
-    if found is None:
-        return None
-    items = [
-        types.CompletionItem(
-            label=one.label,
-            kind=one.kind,
-            tags=[types.CompletionItemTag.Deprecated] if one.is_ended else None,
-            detail=one.detail or None,
-            sort_text=f"{rank:04}",
-            filter_text=one.filter or one.label,
-            insert_text_format=types.InsertTextFormat.Snippet if one.is_snippet else types.InsertTextFormat.PlainText,
-            text_edit=types.TextEdit(found.where, one.new),
-        )
-        for rank, one in enumerate(found.offers)
-    ]
-    return types.CompletionList(is_incomplete=found.is_incomplete, items=items)
+    for rank, item in enumerate(found.items if found is not None else ()):
+        item.sort_text = f"{rank:04}"
+    return found
 
 
-def _offers(document: Document, offset: int) -> _Offers | None:
+def _item(
+    where: types.Range,
+    label: str,
+    new: str,
+    kind: types.CompletionItemKind,
+    *,
+    detail: str = "",
+    filter_text: str = "",
+    is_snippet: bool = False,
+    is_ended: bool = False,
+) -> types.CompletionItem:
+    """Return a completion that writes `new` at a range. Editors compare typed text with the filter, or the label."""
+    return types.CompletionItem(
+        label=label,
+        kind=kind,
+        tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
+        detail=detail or None,
+        filter_text=filter_text or label,
+        insert_text_format=types.InsertTextFormat.Snippet if is_snippet else types.InsertTextFormat.PlainText,
+        text_edit=types.TextEdit(where, new),
+    )
+
+
+def _offers(document: Document, offset: int) -> types.CompletionList | None:
     text = document.text
     if document.address is not None and len(text) < _LONGEST_WORD and _EMPTY.fullmatch(text):
         return _new_entries(document, offset)
@@ -107,9 +92,10 @@ def _offers(document: Document, offset: int) -> _Offers | None:
         return _code_paths(document, slot)
     # YAML requires a space after a colon or a hyphen.
     blank = " " if text[slot.start - 1 : slot.start] in (":", "-") else ""
+    where, value_kind = document.range_of_token(slot), types.CompletionItemKind.Value
     written = (f"{blank}{value}" for value in _values(document, field.key.text))
-    values = (_Offer(one.strip(), one, types.CompletionItemKind.Value, filter=one) for one in written)
-    return _Offers(document.range_of_token(slot), values)
+    items = [_item(where, one.strip(), one, value_kind, filter_text=one) for one in written]
+    return types.CompletionList(is_incomplete=False, items=items)
 
 
 def _word_around(document: Document, start: int, offset: int, key: str = "") -> Token:
@@ -129,7 +115,7 @@ def _value_slot(document: Document, key: str, offset: int) -> Token:
     return _word_around(document, word.start("begun") if word else offset, offset, key)
 
 
-def _new_entries(document: Document, offset: int) -> _Offers:
+def _new_entries(document: Document, offset: int) -> types.CompletionList:
     """Return a template for each type, for an empty file; the most frequent type in the room comes first."""
     wing, room, _ = document.near.split("/", 2)
     memory = document.memory
@@ -138,27 +124,25 @@ def _new_entries(document: Document, offset: int) -> _Offers:
     number = document.position_at(offset).line
     line = types.Range(types.Position(number, 0), types.Position(number, len(document.line(number))))
     end = "\n" if number + 1 < document.line_count else ""
-    by_use = sorted(EntryType, key=lambda kind: (-in_room[kind], kind.value != usual, kind.rank))
-    snippet, is_snippet = types.CompletionItemKind.Snippet, memory.abilities.snippets
-    texts = ((kind.value, _template(kind, document).removesuffix(end)) for kind in by_use)
-    return _Offers(line, (_Offer(kind, text, snippet, f"a new {kind}", is_snippet=is_snippet) for kind, text in texts))
-
-
-def _template(kind: EntryType, document: Document) -> str:
-    """Return the template of a type; each placeholder shows an explanation from the template."""
-    numbers = count_from(1)
+    items = []
 
     def blank(*words: str) -> str:
         return _placeholder(document, next(numbers), *words)
 
-    fields = (
-        f"type: {kind.value}",
-        f"status: {blank('draft', 'active')}",
-        f"created_at: {document.memory.today().isoformat()}",
-        f"title: {blank(scalar(title_of(document.near)))}",
-    )
-    body = _BLANK.sub(lambda found: blank(found.group()), BODIES[kind])
-    return "\n".join(["---", *fields, "---", "", body])
+    for kind in sorted(EntryType, key=lambda kind: (-in_room[kind], kind.value != usual, kind.rank)):
+        numbers = count_from(1)
+        fields = (
+            f"type: {kind.value}",
+            f"status: {blank('draft', 'active')}",
+            f"created_at: {memory.today().isoformat()}",
+            f"title: {blank(scalar(title_of(document.near)))}",
+        )
+        # Each placeholder shows an explanation from the template.
+        body = _BLANK.sub(lambda found: blank(found.group()), BODIES[kind])
+        text = "\n".join(["---", *fields, "---", "", body]).removesuffix(end)
+        snippet, is_snippet = types.CompletionItemKind.Snippet, memory.abilities.snippets
+        items.append(_item(line, kind.value, text, snippet, detail=f"a new {kind}", is_snippet=is_snippet))
+    return types.CompletionList(is_incomplete=False, items=items)
 
 
 def _placeholder(document: Document, number: int, *words: str) -> str:
@@ -174,39 +158,45 @@ def _placeholder(document: Document, number: int, *words: str) -> str:
     return f"${{{number}:{escaped}}}" if words else f"${number}"
 
 
-def _keys(document: Document, offset: int) -> _Offers:
+def _keys(document: Document, offset: int) -> types.CompletionList:
     """Return the keys that the file does not have yet: first required ones, then those of its type, then others."""
     text, token = document.text, document.parsed.token_at(offset)
     start = text.rfind("\n", 0, offset) + 1
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
     is_there = token is not None and token.kind is TokenKind.KEY
     slot = token if is_there and token is not None else _word_around(document, start, offset)
-    missing = sorted(_missing_fields(document), key=lambda pair: (not pair[0].required, not pair[1]))
-    kind, is_snippet = types.CompletionItemKind.Field, document.memory.abilities.snippets
-    texts = ((field, "" if is_there else f": {_opening(document, field)}") for field, _ in missing)
-    offers = (_Offer(one.name, one.name + text, kind, one.meaning, is_snippet=is_snippet) for one, text in texts)
-    return _Offers(document.range_of_token(slot), offers)
+    where, is_snippet = document.range_of_token(slot), document.memory.abilities.snippets
+    items = []
+    for field in _missing_fields(document):
+        # After a new key come brackets for a list, a choice of values, or a date.
+        opening = ""
+        if field.kind in LIST_KINDS:
+            opening = f"[{_placeholder(document, 1)}]"
+        elif field.kind in _ENUMS or field.kind is Kind.MOMENT:
+            opening = _placeholder(document, 1, *_values(document, field.name))
+        new, kind = field.name if is_there else f"{field.name}: {opening}", types.CompletionItemKind.Field
+        items.append(_item(where, field.name, new, kind, detail=field.meaning, is_snippet=is_snippet))
+    return types.CompletionList(is_incomplete=False, items=items)
 
 
-def _missing_fields(document: Document) -> Iterator[tuple[Field, bool]]:
-    """Yield the fields that the file may have but does not, and whether each is specific to its type or label."""
+def _missing_fields(document: Document) -> list[Field]:
+    """Return the fields that the file may have but does not: required ones, those of its type or label, and others."""
     there = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
     is_entry = is_entry_place(document.path or "")
     kind, label = there.get("type", ""), there.get("label", "")
-    for field in FIELDS:
-        if field.name in there or field.name not in (KNOWN_FIELDS if is_entry else WING_FIELDS):
-            continue
-        is_of_type = field.holder.value in (kind, label)
-        if not is_entry or field.holder is Holder.ENTRY or is_of_type or kind not in list(EntryType):
-            yield field, is_of_type
-
-
-def _opening(document: Document, field: Field) -> str:
-    """Return the snippet after a new key: brackets for a list, a choice of values, or today's date."""
-    if field.kind in LIST_KINDS:
-        return f"[{_placeholder(document, 1)}]"
-    is_known = field.kind in _ENUMS or field.kind is Kind.MOMENT
-    return _placeholder(document, 1, *_values(document, field.name)) if is_known else ""
+    missing = [
+        field
+        for field in FIELDS
+        if field.name not in there
+        and field.name in (KNOWN_FIELDS if is_entry else WING_FIELDS)
+        and (
+            not is_entry
+            or field.holder is Holder.ENTRY
+            or field.holder.value in (kind, label)
+            or kind not in list(EntryType)
+        )
+    ]
+    return sorted(missing, key=lambda field: (not field.required, field.holder.value not in (kind, label)))
 
 
 def _values(document: Document, name: str) -> Iterable[str]:
@@ -215,7 +205,7 @@ def _values(document: Document, name: str) -> Iterable[str]:
     if kind in _ENUMS:
         return [member.value for member in _ENUMS[kind]]
     if kind is Kind.MOMENT:
-        return [memory.today().isoformat()]
+        return [(memory.today() + timedelta(_DAYS_TO_EXPIRY if name == "expires_at" else 0)).isoformat()]
     if kind is Kind.NAMES:
         return [one.name for one in memory.catalog.wings.values() if one.is_shared and one.name != document.wing]
     if kind is Kind.PAIRS:
@@ -239,51 +229,42 @@ def _used_values(document: Document, name: str) -> list[str]:
     return [scalar(text) for text in dict.fromkeys((*owners, *used)) if text.isprintable()][:_MOST_ITEMS]
 
 
-def _addresses(document: Document, slot: Token) -> _Offers:
-    """Return the addresses in the wings that this wing reads, if the address or the title contains the typed text."""
+def _addresses(document: Document, slot: Token) -> types.CompletionList:
+    """Return the addresses in the wings that this wing reads, if the address or the title contains the typed text.
+
+    Current entries come first, then drafts, then others. Within each group, addresses that begin with the typed text
+    come first, then those in the same wing and room.
+    """
     typed, memory = slot.text.casefold(), document.memory
-    entries = memory.catalog.entries
+    entries, lineage = memory.catalog.entries, memory.catalog.lineage
     wings = tuple(f"{name}/" for name in (document.wing, *shared_of(memory.catalog.wings, document.wing or "")))
+    room = f"{document.near.rpartition('/')[0]}/"
     field = document.parsed.field_at(slot.start) if slot.key else None
     items = field.items if field is not None else ()
     named = {document.address, *(one.text for one in items if not one.start <= slot.start <= one.end)}
+
+    def rank(address: str) -> tuple[int, bool, bool, bool, str]:
+        begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
+        state = 1 if entries[address].status is Status.DRAFT else 0 if lineage.is_current(address) else 2
+        return state, not begins, not address.startswith(wings[0]), not address.startswith(room), address
+
     matching = [
         one
         for one in entries
         if one.startswith(wings) and one not in named and (typed in one or typed in entries[one].title.casefold())
     ]
-    ranked = nsmallest(_MOST_ITEMS, matching, key=_address_order(document, typed))
-    offers = (_address_offer(memory, entries[one], typed) for one in ranked)
-    return _Offers(document.range_of_token(slot), offers, is_incomplete=True)
+    found, where, kind = [], document.range_of_token(slot), types.CompletionItemKind.Reference
+    for one in nsmallest(_MOST_ITEMS, matching, key=rank):
+        state, entry = state_word(memory, one), entries[one]
+        # Editors compare the beginning of the filter text, so start it where the typed text was found.
+        searched = one if typed in one else entry.title.casefold()
+        begun = searched[searched.find(typed) :]
+        detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
+        found.append(_item(where, one, one, kind, detail=detail, filter_text=begun, is_ended=is_ended(memory, one)))
+    return types.CompletionList(is_incomplete=True, items=found)
 
 
-def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
-    """Return a sort key for addresses: current entries, then drafts, then others.
-
-    Within each group, addresses that begin with the typed text come first, then those in the same wing and room.
-    """
-    catalog, wing = document.memory.catalog, f"{document.wing}/"
-    room = f"{document.near.rpartition('/')[0]}/"
-
-    def rank(address: str) -> tuple[int, bool, bool, bool, str]:
-        begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
-        is_draft = catalog.entries[address].status is Status.DRAFT
-        state = 1 if is_draft else 0 if catalog.lineage.is_current(address) else 2
-        return state, not begins, not address.startswith(wing), not address.startswith(room), address
-
-    return rank
-
-
-def _address_offer(memory: OpenMemory, entry: Entry, typed: str) -> _Offer:
-    address, state = entry.address, state_word(memory, entry.address)
-    # Editors compare the beginning of the filter text, so start it where the typed text was found.
-    searched = address if typed in address else entry.title.casefold()
-    detail = " · ".join((entry.type.value, plain_line(entry.title), *(() if state == "current" else (state,))))
-    reference, text = types.CompletionItemKind.Reference, searched[searched.find(typed) :]
-    return _Offer(address, address, reference, detail, text, is_ended=is_ended(memory, address))
-
-
-def _code_paths(document: Document, slot: Token) -> _Offers:
+def _code_paths(document: Document, slot: Token) -> types.CompletionList:
     """Return the folders (as globs) and files that begin with the typed path, one level below it."""
     typed, tracked = slot.text, document.memory.tracked_files
     above = typed[: typed.rfind("/") + 1]
@@ -296,9 +277,12 @@ def _code_paths(document: Document, slot: Token) -> _Offers:
             files.append(path)
     found = [*folders.items(), *((path, 1) for path in files)]
     if any(sign in typed for sign in "*?["):
-        found.insert(0, (typed, len(files_matching(document.memory, typed))))
+        found.insert(0, (typed, len(files_matching(tracked, (typed,)))))
     # Quote the glob, since YAML would read a glob that begins with `*` as an alias.
     quote = "" if document.text[slot.start - 1 : slot.start] in ('"', "'") else '"'
-    kind = types.CompletionItemKind.File
-    offers = (_Offer(glob, f"{quote}{glob}{quote}", kind, count(number, "file")) for glob, number in found)
-    return _Offers(document.range_of_token(slot), islice(offers, _MOST_ITEMS), is_incomplete=True)
+    where, kind = document.range_of_token(slot), types.CompletionItemKind.File
+    items = [
+        _item(where, glob, f"{quote}{glob}{quote}", kind, detail=count(number, "file"))
+        for glob, number in found[:_MOST_ITEMS]
+    ]
+    return types.CompletionList(is_incomplete=True, items=items)

@@ -56,8 +56,12 @@ def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool
             raise LostRaceError(f"`{change.path}` changed meanwhile; nothing is changed, try again")
         elif text_edits := text_edits_to(document, after):
             edits.append(_edit(document.uri, document.version, text_edits))
-    moved = [change for change in changes if change.path != change.to and with_renames]
-    renames = [_rename(memory, change) for change in moved]
+    root, options = memory.location.root, types.RenameFileOptions(overwrite=False)
+    renames = [
+        types.RenameFile(memory.uri_of(change.path), (root / change.to).as_uri(), options=options)
+        for change in changes
+        if change.path != change.to and with_renames
+    ]
     if not (edits or renames):
         return None
     if memory.abilities.versioned_edits:
@@ -83,11 +87,6 @@ def _require_possible(memory: OpenMemory, change: Change, *, with_renames: bool)
 
 def _edit(uri: str, version: int | None, edits: Sequence[types.TextEdit]) -> types.TextDocumentEdit:
     return types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), edits)
-
-
-def _rename(memory: OpenMemory, change: Change) -> types.RenameFile:
-    new = (memory.location.root / change.to).as_uri()
-    return types.RenameFile(memory.uri_of(change.path), new, options=types.RenameFileOptions(overwrite=False))
 
 
 def text_edits_to(document: Document, after: bytes) -> list[types.TextEdit]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -200,16 +201,16 @@ class Document(Struct, frozen=True, dict=True):
     @cached_property
     def parsed(self) -> ParsedText:
         """Return the tokens of the text; in code, these are only the addresses of existing entries."""
-        return ParsedText(links=tuple(self._addresses_in_code())) if self.is_code else parse_text(self.text)
-
-    def _addresses_in_code(self) -> Iterator[Token]:
-        prefix = self.memory.location.prefix
+        if not self.is_code:
+            return parse_text(self.text)
+        links = []
         for found in _PATH_IN_CODE.finditer(self.text) if len(self.text) <= _LONGEST_CODE else ():
             named = found.group().rstrip(".").removesuffix(".md")
-            address = named.lstrip("./").removeprefix(prefix)
+            address = named.lstrip("./").removeprefix(self.memory.location.prefix)
             if address in self.memory.catalog.entries:
                 start = found.start() + len(named) - len(address)
-                yield Token(TokenKind.ADDRESS, start, start + len(address), address)
+                links.append(Token(TokenKind.ADDRESS, start, start + len(address), address))
+        return ParsedText(links=tuple(links))
 
     def token_at(self, position: types.Position) -> Token | None:
         """Return the token at a position, or None."""
@@ -409,7 +410,12 @@ class Memories:
     def memory_of(self, file: Path) -> OpenMemory | None:
         """Return the memory that a command in the file's folder would find; None if the file is not in its project."""
         if file.parent not in self._located:
-            self._located[file.parent] = self._locate(file.parent)
+            self._located[file.parent] = None
+            # There may be no memory, or several are equally near, or the folder cannot be read.
+            with suppress(MdmemError, OSError):
+                found = locate(None, self._environment, next(one for one in file.parents if one.is_dir()))
+                # Test for the settings file, since git still lists it after a memory was deleted.
+                self._located[file.parent] = found if (found.root / SETTINGS_NAME).is_file() else None
         location = self._located[file.parent]
         if location is None or not (file.is_relative_to(location.root) or file.is_relative_to(location.base)):
             return None
@@ -417,16 +423,6 @@ class Memories:
             memory = self.opened[location.root] = OpenMemory(location, self._environment, self._today)
             memory.abilities, memory.codec = self.abilities, self.workspace.position_codec
         return self.opened[location.root]
-
-    def _locate(self, folder: Path) -> Location | None:
-        try:
-            there = next(one for one in (folder, *folder.parents) if one.is_dir())
-            location = locate(None, self._environment, there)
-            # Test for the settings file, since git still lists it after a memory was deleted.
-            return location if (location.root / SETTINGS_NAME).is_file() else None
-        except (MdmemError, OSError):
-            # There is no memory, or several are equally near, or the folder cannot be read.
-            return None
 
     def document(self, uri: str) -> Document | None:
         """Return a file of a memory, or an open code file of its project; None for any other file."""

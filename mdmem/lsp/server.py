@@ -20,8 +20,16 @@ from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
-from mdmem.lsp.navigate import definition, document_symbols, implementation, links, references, workspace_symbols
-from mdmem.lsp.show import hover, lenses
+from mdmem.lsp.show import (
+    definition,
+    document_symbols,
+    hover,
+    implementation,
+    lenses,
+    links,
+    references,
+    workspace_symbols,
+)
 from mdmem.model.finding import Finding, Severity
 
 SECTION = "mdmem"
@@ -126,26 +134,24 @@ class Publisher:
 
 def diagnostics_of(document: Document, findings: Sequence[Finding]) -> list[types.Diagnostic]:
     """Return the findings about one document as LSP diagnostics, in the same order."""
-    return [
-        types.Diagnostic(
-            range=document.range_of_place(finding.place),
-            message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
-            severity=_SEVERITIES[finding.weight],
-            code=finding.code,
-            source="mdmem",
-            related_information=_related(document.memory, finding),
+    diagnostics = []
+    for finding in findings:
+        place, related = finding.other, None
+        other = document.memory.document(place.path) if place is not None else None
+        if place is not None and other is not None:
+            location = types.Location(other.uri, other.range_of_place(place))
+            related = [types.DiagnosticRelatedInformation(location, "the other end")]
+        diagnostics.append(
+            types.Diagnostic(
+                range=document.range_of_place(finding.place),
+                message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
+                severity=_SEVERITIES[finding.weight],
+                code=finding.code,
+                source="mdmem",
+                related_information=related,
+            )
         )
-        for finding in findings
-    ]
-
-
-def _related(memory: OpenMemory, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
-    other = finding.other
-    document = memory.document(other.path) if other is not None else None
-    if other is None or document is None:
-        return None
-    location = types.Location(document.uri, document.range_of_place(other))
-    return [types.DiagnosticRelatedInformation(location, "the other end")]
+    return diagnostics
 
 
 class Options(Struct, frozen=True):

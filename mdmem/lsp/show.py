@@ -1,13 +1,14 @@
-"""Hover texts and code lenses for entries, fields, checks and globs.
+"""Answers that only show: hover texts, code lenses, definitions, links, references and symbols.
 
 Texts from entries are shown in a fenced code block, so that the editor treats nothing in them as markup or a command.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from lsprotocol import types
@@ -17,9 +18,10 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.ask.retrieve import reading_of
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
-from mdmem.lsp.memory import START, Abilities, Document, OpenMemory
+from mdmem.lsp.memory import START, Abilities, Document, Memories, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
-from mdmem.model.entry import Entry
+from mdmem.markdown.parse import without_fenced
+from mdmem.model.entry import Entry, EntryType
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
 from mdmem.render.findings.text import explanation
@@ -75,9 +77,12 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
     yield " · ".join(filter(None, (entry.type.value, state_word(memory, address), entry.owner)))
     yield entry.title
     yield address
-    chain = [*_chain_lines(memory, address)]
-    if chain:
-        yield from ("", *chain)
+    chain = memory.catalog.lineage.chain(address)
+    if len(chain) > 1 or is_ended(memory, address):
+        older = max(0, len(chain) - _MOST_OF_CHAIN)
+        yield from ("", f"  {older} older") if older else ("",)
+        for one in chain[older:]:
+            yield f"{'>' if one == address else ' '} {one} ({state_word(memory, one)}){reason_of(memory, one)}"
     try:
         summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)
     except MdmemError:
@@ -87,19 +92,6 @@ def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
         yield from ("", *textwrap.wrap(summary, _WIDTH, break_on_hyphens=False))
 
 
-def _chain_lines(memory: OpenMemory, address: str) -> Iterator[str]:
-    """Yield the entries of a supersession chain, oldest first, each with its state and reason."""
-    members = memory.catalog.lineage.chain(address)
-    if len(members) < 2 and not is_ended(memory, address):
-        return
-    older = len(members) - _MOST_OF_CHAIN
-    if older > 0:
-        yield f"  {older} older"
-    for one in members[max(0, older) :]:
-        mark = ">" if one == address else " "
-        yield f"{mark} {one} ({state_word(memory, one)}){reason_of(memory, one)}"
-
-
 def reason_of(memory: OpenMemory, address: str) -> str:
     """Return a colon and the reason why an entry supersedes another one or was ended; empty if there is none."""
     entry = memory.catalog.entries[address]
@@ -107,13 +99,9 @@ def reason_of(memory: OpenMemory, address: str) -> str:
     return f": {plain(reason, _LINE)}" if reason else ""
 
 
-def files_matching(memory: OpenMemory, *globs: str) -> tuple[str, ...]:
-    """Return the sorted tracked files that match at least one glob."""
-    return _matching(memory.tracked_files, globs)
-
-
 @lru_cache(maxsize=512)
-def _matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str, ...]:
+def files_matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the sorted tracked files that match at least one glob."""
     return tuple(sorted(all_matches(globs, tracked)))
 
 
@@ -143,7 +131,13 @@ def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
         rules, more = rules_for_code(document) if params.position.line == 0 else ((), "")
         return types.Hover(markup(abilities, filter(None, (*map(title_line, rules), more)))) if rules else None
     lines = [*_token_lines(document, token)] if token is not None else []
-    blocks = [block for block in (lines, *map(_check_lines, _codes_at(document, params.position))) if block]
+    codes = dict[str, None]()
+    for finding in document.memory.findings:
+        if finding.place.path == document.path:
+            place = document.range_of_place(finding.place)
+            if place.start <= params.position <= place.end:
+                codes[finding.code] = None
+    blocks = [block for block in (lines, *map(_check_lines, codes)) if block]
     where = document.range_of_token(token) if token is not None and lines else None
     return types.Hover(markup(abilities, *blocks), where) if blocks else None
 
@@ -155,7 +149,13 @@ def _token_lines(document: Document, token: Token) -> Iterator[str]:
         yield f"of {field.holder.words}; set by {field.set_by.replace('`', '')}"
         yield field.example
     elif token.kind is TokenKind.ADDRESS:
-        yield from _address_lines(document, token)
+        address, broken = document.resolve(token), document.memory.catalog.broken
+        if address is not None:
+            yield from entry_lines(document.memory, address)
+        elif f"{token.text}.md" in broken:
+            fault = broken[f"{token.text}.md"].findings[0]
+            yield f"{token.text} cannot be parsed"
+            yield f"line {fault.place.line}: {fault.message}"
     elif token.kind is TokenKind.CODE:
         yield from _check_lines(token.text)
     elif token.kind is TokenKind.WING and token.text in document.memory.catalog.wings:
@@ -164,19 +164,9 @@ def _token_lines(document: Document, token: Token) -> Iterator[str]:
         yield " · ".join(filter(None, (f"{wing.kind.value} wing {wing.name}", owners)))
         yield from filter(None, (wing.description,))
     elif token.kind is TokenKind.GLOB:
-        files = files_matching(document.memory, token.text)
+        files = files_matching(document.memory.tracked_files, (token.text,))
         yield count(len(files), "file")
         yield from files[:_MOST_FILES]
-
-
-def _address_lines(document: Document, token: Token) -> Iterator[str]:
-    address, broken = document.resolve(token), document.memory.catalog.broken
-    if address is not None:
-        yield from entry_lines(document.memory, address)
-    elif f"{token.text}.md" in broken:
-        fault = broken[f"{token.text}.md"].findings[0]
-        yield f"{token.text} cannot be parsed"
-        yield f"line {fault.place.line}: {fault.message}"
 
 
 def _check_lines(code: str) -> list[str]:
@@ -184,16 +174,6 @@ def _check_lines(code: str) -> list[str]:
         return explanation(code, get_check(code)).splitlines()
     except MdmemError:
         return []
-
-
-def _codes_at(document: Document, position: types.Position) -> list[str]:
-    found = []
-    for finding in document.memory.findings:
-        if finding.place.path == document.path:
-            where = document.range_of_place(finding.place)
-            if where.start <= position <= where.end:
-                found.append(finding.code)
-    return list(dict.fromkeys(found))
 
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
@@ -236,5 +216,121 @@ def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
         verb = "mentions" if len(linking) == 1 else "mention"
         yield f"{entries(len(linking))} {verb} this", _targets(memory, linking)
     if entry.is_in_force and entry.applies_to:
-        files = files_matching(memory, *entry.applies_to)
+        files = files_matching(memory.tracked_files, entry.applies_to)
         yield f"applies to {count(len(files), 'file')}", [(path, memory.uri_of_code(path)) for path in files]
+
+
+_SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
+    EntryType.INVARIANT: types.SymbolKind.Constant,
+    EntryType.DECISION: types.SymbolKind.Interface,
+    EntryType.PATTERN: types.SymbolKind.Method,
+    EntryType.NOTE: types.SymbolKind.String,
+}
+_MOST_SYMBOLS = 200
+_HEADING = re.compile(r"^#{1,6}[ \t]+([^\r\n]*\S)", re.MULTILINE)
+
+
+def definition(document: Document, params: types.DefinitionParams) -> list[types.Location]:
+    """Return the file of the entry, wing or code whose name is at a position."""
+    token = document.token_at(params.position)
+    return [*_locations(document, token)] if token is not None else []
+
+
+def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
+    """Return the current end of the chain of the entry at a position; several ends if the chain was split."""
+    memory, address = document.memory, document.address_at(params.position)
+    heads = memory.catalog.lineage.heads(address) if address is not None else ()
+    return [memory.location_of(head) for head in heads if memory.has_file(head)]
+
+
+def links(document: Document, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    """Return the links in a document that lead to existing files."""
+    found = ((token, next(_locations(document, token), None)) for token in document.parsed.tokens)
+    return [
+        types.DocumentLink(document.range_of_token(token), target=where.uri)
+        for token, where in found
+        if where is not None
+    ]
+
+
+def _locations(document: Document, token: Token) -> Iterator[types.Location]:
+    memory = document.memory
+    if token.kind is TokenKind.ADDRESS:
+        address = document.resolve(token) or token.text
+        if memory.has_file(address) or f"{address}.md" in memory.catalog.broken:
+            yield memory.location_of(address)
+    elif token.kind is TokenKind.WING:
+        wing = memory.catalog.wings.get(token.text)
+        if wing is not None and wing.has_manifest:
+            yield types.Location(memory.uri_of(f"{wing.name}/README.md"), START)
+    elif token.kind is TokenKind.GLOB and token.text in memory.tracked_files:
+        yield types.Location(memory.uri_of_code(token.text), START)
+
+
+def references(document: Document, params: types.ReferenceParams) -> list[types.Location]:
+    """Return every place in the memory that mentions the entry at a position."""
+    memory, address = document.memory, document.address_at(params.position)
+    if address is None:
+        return []
+    found = [memory.location_of(address)] if params.context.include_declaration else []
+    for one in memory.linked_from(address):
+        other = memory.document(f"{one}.md")
+        tokens = other.parsed.addresses if other is not None else ()
+        found += [
+            types.Location(other.uri, other.range_of_token(token))
+            for token in tokens
+            if other is not None and other.resolve(token) == address
+        ]
+    return found
+
+
+def document_symbols(document: Document, _: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+    """Return the outline of an entry: its fields with their values, and its headings."""
+    if document.is_code:
+        return None
+    parts = []
+    for field in document.parsed.fields:
+        end = field.start + len(document.text[field.start : field.end].rstrip())
+        where, key = document.range_of(field.start, end), document.range_of_token(field.key)
+        values = plain_line(", ".join(item.text for item in field.items))
+        parts.append(types.DocumentSymbol(field.key.text, types.SymbolKind.Field, where, key, values))
+    body = document.parsed.body
+    for heading in _HEADING.finditer(without_fenced(document.text[body:])):
+        where = document.range_of(body + heading.start(), body + heading.end())
+        name = plain_line(heading[1].rstrip("#").strip())
+        parts.append(types.DocumentSymbol(name, types.SymbolKind.String, where, where))
+    entry = document.entry
+    if entry is None:
+        return parts
+    whole = document.range_of(0, len(document.text))
+    name, tags = plain_line(entry.title), _tags(document.memory, entry.address)
+    first = types.Range(whole.start, whole.start)
+    return [types.DocumentSymbol(name, _SYMBOLS[entry.type], whole, first, entry.type.value, tags, children=parts)]
+
+
+def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+    """Return the entries whose title or address contains every word, superseded and deprecated ones last."""
+    words = params.query.casefold().split()
+    found: list[types.WorkspaceSymbol] = []
+    ended: list[types.WorkspaceSymbol] = []
+    for memory in memories.all_known():
+        for address, entry in memory.catalog.entries.items():
+            searched = f"{address} {entry.title}".casefold()
+            if all(word in searched for word in words) and memory.has_file(address):
+                tags = _tags(memory, address)
+                symbol = types.WorkspaceSymbol(
+                    location=memory.location_of(address),
+                    name=plain_line(entry.title),
+                    kind=_SYMBOLS[entry.type],
+                    tags=tags,
+                    container_name=address,
+                )
+                (ended if tags else found).append(symbol)
+                if len(found) == _MOST_SYMBOLS:
+                    return found
+    return [*found, *ended][:_MOST_SYMBOLS]
+
+
+def _tags(memory: OpenMemory, address: str) -> list[types.SymbolTag] | None:
+    # Editors show a deprecated symbol struck through.
+    return [types.SymbolTag.Deprecated] if is_ended(memory, address) else None

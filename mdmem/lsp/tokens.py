@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum, auto
 from functools import lru_cache
 
@@ -165,25 +165,22 @@ def _fields(text: str, start: int, end: int) -> Iterator[FieldBlock]:
 def _items(text: str, name: str, start: int, end: int) -> Iterator[Token]:
     kind = _KINDS.get(name)
     token_kind = _TOKEN_KINDS.get(kind, TokenKind.VALUE) if kind is not None else TokenKind.VALUE
-    for first, last in _item_spans(text, kind, start, end):
+    spans: Iterable[tuple[int, int]] = ()
+    if kind is Kind.RELATIONS or kind is Kind.PAIRS:
+        pattern = _TO if kind is Kind.RELATIONS else _IGNORED
+        spans = (found.span("item") for found in pattern.finditer(text, start, end))
+    elif kind in LIST_KINDS:
+        pattern = _FLOW_ITEM if text[start:end].lstrip().startswith("[") else _BLOCK_ITEM
+        spans = (found.span("item") for found in pattern.finditer(text, start, end) if found["item"])
+    elif text[start:end].strip():
+        value = text[start:end]
+        lead = start + len(value) - len(value.lstrip())
+        quoted = _QUOTE.match(text, lead, end)
+        spans = [(lead, quoted.end() if quoted else start + len(value.rstrip()))]
+    for first, last in spans:
         item = text[first:last]
         quote = item[0] if item[0] in "'\"" else ""
         item = item.rstrip() if quote else _TRAILING_COMMENT.sub("", item).rstrip()
         last = first + len(item)
         first, last = first + len(quote), last - (bool(quote) and len(item) > 1 and item.endswith(quote))
         yield Token(token_kind, first, last, text[first:last], name)
-
-
-def _item_spans(text: str, kind: Kind | None, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if kind is Kind.RELATIONS or kind is Kind.PAIRS:
-        pattern = _TO if kind is Kind.RELATIONS else _IGNORED
-        yield from (found.span("item") for found in pattern.finditer(text, start, end))
-    elif kind in LIST_KINDS:
-        pattern = _FLOW_ITEM if text[start:end].lstrip().startswith("[") else _BLOCK_ITEM
-        yield from (found.span("item") for found in pattern.finditer(text, start, end) if found["item"])
-    else:
-        value = text[start:end]
-        lead = len(value) - len(value.lstrip())
-        quoted = _QUOTE.match(text, start + lead, end)
-        if value.strip():
-            yield start + lead, quoted.end() if quoted else start + len(value.rstrip())

@@ -57,6 +57,7 @@ def test_keys_that_are_missing_come_first_and_those_that_are_there_not_at_all(re
     [
         ("status: dr|", ["draft", "active", "under_review", "deprecated"]),
         ("deprecated_at: |", ["2026-11-21"]),
+        ("expires_at: |", ["2027-02-19"]),
         ("owner: |", ["Ada", "nav team"]),
         ("tags: [|]", ["threads"]),
         ("title: |", []),

@@ -7,7 +7,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.navigate import definition, document_symbols, implementation, links, references, workspace_symbols
+from mdmem.lsp.show import definition, document_symbols, implementation, links, references, workspace_symbols
 
 NEW = "memory/nav/rules/new-rule.md"
 
