@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from builders import (
     commit_all,
     entry,
@@ -22,7 +25,10 @@ from hypothesis import strategies as st
 from processes import run_text
 
 from mdmem.ask.excerpt import summary_of
+from mdmem.markdown.headings import sections_of
+from mdmem.markdown.merge import has_hunks
 from mdmem.markdown.parse import without_code
+from mdmem.store.settings import readable_settings
 
 
 def _memory(folder: Path) -> Path:
@@ -45,6 +51,29 @@ def test_comment_that_nothing_closes_reaches_to_the_end() -> None:
     # To look for an end from each of thousands that are open takes the square of them.
     assert summary_of(entry("a/b/c", title="T"), "Said.\n\n" + "<!-- " * 3) == "Said."
     assert summary_of(entry("a/b/c", title="T"), "<!-- one --> <!-- " * 3 + "not said") == ""
+
+
+def _settings(text: str) -> object:
+    return readable_settings(text.encode())
+
+
+# Each of these once took seconds to hours.
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (_settings, " " * 100_000 + "\nno_such_key = 1\n"),
+        (_settings, f'x = """\n{"[" * 100_000}\n"""\n'),
+        (_settings, f'[wings.nav]\ngit = "https://{":" * 100_000}"\n'),
+        (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "=======\n}/<<<<<<<\n" * 6_000),
+        (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "|||||||\n" * 12_000),
+        (lambda text: [one.is_aside for one in sections_of(text)], "\n" * 50_000 + "- " * 25_000),
+    ],
+    ids=["blanks", "brackets", "colons", "separators", "ancestors", "items"],
+)
+def test_text_that_is_made_to_be_slow_is_read_in_time(read: Callable[[str], object], text: str) -> None:
+    started = time.process_time()
+    read(text)
+    assert time.process_time() - started < 0.2
 
 
 SPAN = re.compile(r"(`(?<!``)`*)(?!`)[^\n]*?(?<!`)\1(?!`)")

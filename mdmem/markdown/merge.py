@@ -22,12 +22,15 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import instant_of, parse_moment
 from mdmem.model.fields import LISTS
 
+# A line of one side ends at the next marker and is never given back, because each of thousands of unclosed markers
+# would otherwise be searched for its end.
+_OURS = rb"(?:(?!<{7}[ \r\n]|\|{7}(?: [^\r\n]*)?\r?\n|={7}\r?\n)[^\n]*\n)*+"
 _HUNK = re.compile(
     rb"^<{7}(?: [^\r\n]*)?\r?\n"
-    rb"(?P<ours>(?:(?!<{7}[ \r\n])[^\n]*\n)*?)"
-    rb"(?:\|{7}(?: [^\r\n]*)?\r?\n(?:(?!<{7}[ \r\n])[^\n]*\n)*?)?"
+    rb"(?P<ours>" + _OURS + rb")"
+    rb"(?:\|{7}(?: [^\r\n]*)?\r?\n(?:(?!<{7}[ \r\n]|={7}\r?\n)[^\n]*\n)*+)?+"
     rb"={7}\r?\n"
-    rb"(?P<theirs>(?:(?!<{7}[ \r\n])[^\n]*\n)*?)"
+    rb"(?P<theirs>(?:(?!<{7}[ \r\n]|>{7}(?: [^\r\n]*)?(?:\r?\n|\Z))[^\n]*\n)*+)"
     rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)",
     re.MULTILINE,
 )

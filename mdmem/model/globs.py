@@ -10,6 +10,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import count
 
 from msgspec import Struct
 
@@ -55,7 +56,7 @@ def script_pattern(glob: str) -> list[str | None] | None:
     rule = _rule(glob)
     if rule is _NOTHING:
         return None
-    source = None if rule.pattern is None else rule.pattern.pattern.decode("latin-1")
+    source = None if rule.pattern is None else _for_browsers(rule.pattern.pattern.decode("latin-1"))
     return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
 
 
@@ -133,10 +134,10 @@ _TOKEN = re.compile(
 
 
 def _regex(glob: bytes) -> bytes:
-    """Return the regular expression of a glob. It works in Python and in a browser.
+    """Return the regular expression of a glob.
 
-    The text before a later star or `**` is matched once, as early as possible. Otherwise a glob with many stars takes
-    exponential time. A lookahead with a group does this even in engines without atomic groups.
+    Each part before a later star or `**` is an atomic group, because a glob with many stars would otherwise take
+    exponential time.
     """
     blocks: list[list[bytes]] = [[b""]]
     for token in _tokens(glob):
@@ -146,19 +147,29 @@ def _regex(glob: bytes) -> bytes:
             blocks[-1].append(token)
         else:
             blocks[-1][-1] += token
-    group = 0
+    joined = [b"".join([first, *map(_atomic, rest[:-1]), *rest[-1:]]) for first, *rest in blocks]
+    return b"".join([*map(_atomic, joined[:-1]), joined[-1]])
 
-    def joined(pieces: list[bytes], *, is_last: bool) -> bytes:
-        nonlocal group
-        outer = group = group + (not is_last)
-        settled = []
-        for piece in pieces[1:-1]:
-            group += 1
-            settled.append(b"(?=(%s))(?:\\%d)" % (piece, group))
-        whole = b"".join([pieces[0], *settled, *pieces[1:][-1:]])
-        return whole if is_last else b"(?=(%s))(?:\\%d)" % (whole, outer)
 
-    return b"".join(joined(pieces, is_last=number == len(blocks)) for number, pieces in enumerate(blocks, 1))
+def _atomic(pattern: bytes) -> bytes:
+    return b"(?>%s)" % pattern
+
+
+def _for_browsers(pattern: str) -> str:
+    """Replace each atomic group by a lookahead and a reference to its group, since JavaScript has no atomic groups."""
+    ends: list[str] = []
+    groups = count(1)
+
+    def turned(found: re.Match[str]) -> str:
+        if found[0] == "(?>":
+            ends.append(f"))(?:\\{next(groups)})")
+            return "(?=("
+        if found[0] == ")":
+            return ends.pop()
+        ends.extend([")"] * found[0].startswith("("))
+        return found[0]
+
+    return re.sub(r"\\.|\(\?.|\)", turned, pattern, flags=re.DOTALL)
 
 
 def _tokens(glob: bytes) -> Iterator[bytes]:

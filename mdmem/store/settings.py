@@ -166,8 +166,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         return line_of(key, self.source, value)
 
 
-_TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
-_KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
+# The quantifiers never give back, because a line of a hundred thousand blanks or brackets would take minutes.
+_TABLE = re.compile(r"\s*+\[{1,2}+([^\]#]++)\]")
+_KEY = re.compile(r"""\s*+([\w."' -]++)\s*+=""")
 _QUOTES = str.maketrans("", "", "\"' ")
 
 
@@ -294,7 +295,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 # Matches `git@host:folder/name.git`. A single letter before the colon would be a Windows drive.
 _SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
-_PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
+_PASSWORD = re.compile(r"://[^/@:]*:[^/@]*@")
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[\w.+/@#=,%-]+(?<![/.])(?<!\.lock)\Z")
 

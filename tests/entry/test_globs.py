@@ -80,6 +80,9 @@ def test_glob_of_many_stars_ends() -> None:
     assert not matches("**/a*/" * 40 + "b", "a/" * 99 + "a")
     assert not covered_in_a_browser("*a" * 40 + "b", "a" * 200)
     assert not covered_in_a_browser("**/a*/" * 40 + "b", "a/" * 99 + "a")
+    # From the hundredth on, Python reads the number of a group as a character.
+    assert matches("*a" * 500, "ba" * 500)
+    assert not matches("*a" * 500, "ba" * 499)
 
 
 def covered_in_a_browser(glob: str, path: str) -> bool:
