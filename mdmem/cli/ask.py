@@ -43,15 +43,13 @@ from mdmem.cli.completion import complete_address, complete_file, complete_place
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import standing_marks
-from mdmem.render.answers import Style, answers_json, answers_markdown, answers_text
-from mdmem.render.basis import problems_text
+from mdmem.render.answers import Style, answers_json, answers_text, problems_text
 from mdmem.render.context import pack_json, pack_markdown, pack_text
 from mdmem.render.entries import (
     entry_list,
     excerpts_json,
     excerpts_text,
-    not_listed,
-    nothing_listed,
+    hidden_text,
     search_text,
     shown_text,
     titles_by_room,
@@ -159,7 +157,7 @@ def retrieve_command(
     if form == "json":
         print_text(dump(answers_json(answers)))
     else:
-        print_text(answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink()))
+        print_text(answers_text(answers, _style(given, form)))
     session.record(lambda: answers.shown)
     return 0
 
@@ -292,10 +290,8 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
             raise
         pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
     given.remark(*pack["remarks"])
-    if form == "json":
-        print_text(dump(pack_json(pack)))
-    else:
-        print_text(pack_markdown(pack) if form == "markdown" else pack_text(pack, ink=given.ink()))
+    text = pack_markdown(pack) if form == "markdown" else pack_text(pack, _style(given, form))
+    print_result(form, pack_json(pack), text)
     return 0
 
 
@@ -363,18 +359,19 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
     if form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
     elif only_titles and found:
-        print_text(titles_by_room(found, given.ink()))
+        print_text(titles_by_room(found, _style(given, form)))
     elif found:
         marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
         print_text(entry_list(found, _style(given, form), marks))
     problems = list_problems(workspace, filters)
     alone = [f"{one.place.path}: {one.message} ({_code(one)})" for one in problems if len(problems) == 1]
     given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
-    hidden = count_hidden(workspace, filters, found)
+    hidden = [*hidden_text(count_hidden(workspace, filters, found))]
     if not found:
-        given.remark(nothing_listed(hidden, is_filtered=filters != Filters()))
-    elif form != "json" and (rest := not_listed(hidden)):
-        given.remark(rest)
+        nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"
+        given.remark("; ".join([nothing, *hidden]))
+    elif form != "json" and hidden:
+        given.remark(f"and {'; '.join(hidden)}")
     return 0 if found else 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,13 @@ from mdmem.cli.common import (
     print_text,
 )
 from mdmem.hub.connection import init, open_hub, transaction
-from mdmem.hub.grants import add_token, drop_token, grant, grants, revoke, rotate_token
+from mdmem.hub.grants import Grant, add_token, drop_token, grant, grants, revoke, rotate_token
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import forget, rename
 from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
 from mdmem.render import hub as rendered
+from mdmem.render.json import record_json
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
@@ -102,7 +103,11 @@ def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -
         result = push(workspace, connection, request)
     if form == "text":
         given.remark(*result.missing, *rendered.kept_remarks(result))
-    print_result(form, rendered.push_json(result), rendered.push_text(result))
+    sent = {
+        **record_json(result, "repository", "commit", "before", "pushed", "succession", unchanged="is_unchanged"),
+        **record_json(result, "added", "changed", "removed", "pins", "kept", "missing"),
+    }
+    print_result(form, sent, rendered.push_text(result))
     return _INCOMPLETE if result.missing else 0
 
 
@@ -181,7 +186,7 @@ def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
     """List the repositories of the hub, with commit and age."""
     with _opened(dsn) as connection:
         report = status(connection)
-    print_result(form, rendered.status_json(report), rendered.status_text(report))
+    print_result(form, record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
     if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
         given.remark("this database role has no grants; set a token in MDMEM_HUB_TOKEN")
     return 0
@@ -235,6 +240,12 @@ def forget_command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
 _PLACES = click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
 
 
+def _print_grants(form: str, found: Sequence[Grant]) -> None:
+    kinds = [None if one.name is None else "role" if one.is_role else "token" for one in found]
+    shown = [{"name": one.name, "kind": kind, "sees": one.permissions} for one, kind in zip(found, kinds, strict=True)]
+    print_result(form, {"grants": shown}, rendered.grants_text(found))
+
+
 @_command(
     "grant",
     _NAME,
@@ -253,7 +264,7 @@ def grant_command(
         raise click.UsageError("name what is granted: REPOSITORY or REPOSITORY/WING, repeatable, or --all")
     with _opened(dsn) as connection:
         granted = grant(connection, name, places, sees_all=sees_all, may_push=may_push)
-    print_result(form, rendered.grants_json([granted]), rendered.grants_text([granted]))
+    _print_grants(form, [granted])
     return 0
 
 
@@ -269,7 +280,7 @@ def revoke_command(
     """
     with _opened(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
-    print_result(form, rendered.grants_json([left]), rendered.grants_text([left]))
+    _print_grants(form, [left])
     return 0
 
 
@@ -278,7 +289,7 @@ def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: s
     """List who reads and who pushes which repository. Others than the hub's owner see their own grants."""
     with _opened(dsn) as connection:
         found = grants(connection, name)
-    print_result(form, rendered.grants_json(found), rendered.grants_text(found))
+    _print_grants(form, found)
     if not found:
         given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
     return 0

@@ -23,7 +23,7 @@ from mdmem.mcp.calls import system_refusal
 from mdmem.mcp.tools.core import entries_text, list_text
 from mdmem.model.entry import EntryType
 from mdmem.model.fields import front_matter_schema
-from mdmem.render.basis import problems_text
+from mdmem.render.answers import problems_text
 from mdmem.render.history import why_text
 from mdmem.render.ink import Ink
 from mdmem.render.text import one_line

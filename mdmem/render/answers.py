@@ -1,24 +1,35 @@
-"""Render the answers of `retrieve` as text for a terminal and as Markdown for an agent."""
+"""Render the answers of `retrieve` as text for a terminal and as Markdown for an agent, and the notes around them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.answer import MENTIONED, OVER_BUDGET, Answer, AnswerBasis, Answers, Form, Item, Mention, count_omitted
+from mdmem.ask.answer import (
+    MENTIONED,
+    OVER_BUDGET,
+    RELATIONS,
+    Answer,
+    AnswerBasis,
+    Answers,
+    Contradiction,
+    Form,
+    Item,
+    Mention,
+    count_omitted,
+)
 from mdmem.ask.limits import SMALL_BUDGET
 from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.text import is_title_alone, quoted
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.lineage import standing_marks
-from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
-from mdmem.render.text import count, entries, in_no_entry, indent, one_line, repeats
+from mdmem.render.text import UNREPLACED, count, entries, first_of, in_no_entry, indent, one_line, repeats
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState
 
 TITLE_ALONE = "no text beyond its title"
@@ -32,7 +43,7 @@ SOURCES = {
 }
 # The most characters of a question that are repeated above its answer.
 _QUESTION = 48
-_MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _LONGEST_PATH = 4, 12, 3, 120
+_MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REASON = 4, 12, 3, 4, 120, 160
 # If an entry matches at most this many words of the question, its line lists these words.
 _FEW_WORDS = 2
 
@@ -60,10 +71,14 @@ class Style(Struct, frozen=True):
     def item(self, item: Item) -> str:
         """Return an entry with its content, and the related entries as lines under it."""
         entry, marks = item.entry, _marks(item)
-        is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, _title(item)))
-        called = "" if is_said else f": {one_line(_title(item))}"
+        title = item.content or entry.title if item.form.is_line else entry.title
+        is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
+        called = "" if is_said else f": {one_line(title)}"
         address = entry.address.removeprefix(self.prefix)
-        lines = list(self._mentions(item))
+        # Plain mentions by other shown entries become one line of ids.
+        known = [one for one in item.mentions if one.how == MENTIONED and one.address in self.shown and not one.does]
+        lines = [mention_line(one, self) for one in item.mentions if one not in known]
+        lines += [f"{MENTIONED} {', '.join(one.address.removeprefix(self.prefix) for one in known)}"] if known else []
         if not self.is_markdown:
             head = f"{self.ink.bold(f'[{entry.type}] {address}')}{called}{marks}"
             content = [indent(item.content)] if item.content and not item.form.is_line else []
@@ -72,13 +87,6 @@ class Style(Struct, frozen=True):
             return "\n".join([f"- {entry.type} `{address}`{marks}{called}", *(f"  - {line}" for line in lines)])
         blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{address}`{marks}", quoted(item.content)]
         return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
-
-    def _mentions(self, item: Item) -> Iterator[str]:
-        """Yield the lines under an entry; plain mentions by other shown entries become one line of ids."""
-        known = [one for one in item.mentions if one.how == MENTIONED and one.address in self.shown and not one.does]
-        yield from (mention_line(one, self) for one in item.mentions if one not in known)
-        if known:
-            yield f"{MENTIONED} {', '.join(one.address.removeprefix(self.prefix) for one in known)}"
 
     def items(self, items: Iterable[Item]) -> Iterator[str]:
         """Yield entries as blocks of text.
@@ -96,21 +104,41 @@ class Style(Struct, frozen=True):
             yield from ["\n".join(lines)] if lines else []
             lines = []
             yield self.item(item)
-        lines += [_already_shown(shown, self.prefix)] if shown else []
+        ids = Counter(item.address.rpartition("/")[2] for item in shown)
+        names: dict[str, list[str]] = {}
+        for item in shown:
+            short = item.address.rpartition("/")[2]
+            name = short if ids[short] == 1 else item.address.removeprefix(self.prefix)
+            names.setdefault(item.entry.type, []).append(name)
+        listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
+        lines += [f"Already shown: {'; '.join(listed)}"] if listed else []
         yield from ["\n".join(lines)] if lines else []
 
 
 _PLAIN = Style()
 
 
-def answers_text(answers: Answers, *, ink: Ink) -> str:
-    """Return the answers of a call as text."""
-    return _answers(answers, Style(ink=ink))
-
-
-def answers_markdown(answers: Answers) -> str:
-    """Return the answers of a call as Markdown; contents are block quotes, to tell them from instructions."""
-    return _answers(answers, Style(is_markdown=True))
+def answers_text(answers: Answers, style: Style) -> str:
+    """Return the answers of a call; in Markdown, contents are block quotes, to tell them from instructions."""
+    blocks: list[str] = []
+    named = sum(item.form is not Form.GIVEN for one in answers.all for item in (*one.items, *one.proposed))
+    if len(answers.prefix) * named > len(_prefix_text(answers.prefix)):
+        style = replace(style, prefix=answers.prefix)
+    if answers.main is not None:
+        blocks.append(_main(answers.main, style))
+    elif answers.short:
+        # All questions of a call have the same scope, so they have the same problems.
+        blocks += [*problems_text(answers.short[0].basis), *([_prefix_text(style.prefix)] if style.prefix else [])]
+    blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
+    blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one))
+    if answers.short:
+        bases = [one.basis for one in answers.short]
+        most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
+        foot = f"Each answer omits up to {count(most, 'entry', 'entries')}. " if most else ""
+        foot += f"From {' and '.join(dict.fromkeys(map(source_of, bases)))}"
+        unread = ", ".join(answers.unread[:_MOST_WINGS])
+        blocks.append(style.foot(f"{foot}{f'; not read: {unread} (--wing, --all-wings)' if unread else ''}"))
+    return "\n\n".join(blocks)
 
 
 def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
@@ -121,29 +149,12 @@ def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = a
     return {**first, "answers": [{"query": one.question.words, **shown(one)} for one in answers.short]}
 
 
-def _answers(answers: Answers, style: Style) -> str:
-    blocks: list[str] = []
-    named = sum(item.form is not Form.GIVEN for one in answers.all for item in (*one.items, *one.proposed))
-    if len(answers.prefix) * named > len(_prefix_text(answers.prefix)):
-        style = replace(style, prefix=answers.prefix)
-    if answers.main is not None:
-        blocks.append(answer_text(answers.main, style))
-    elif answers.short:
-        # All questions of a call have the same scope, so they have the same problems.
-        blocks += [*problems_text(answers.short[0].basis), *([_prefix_text(style.prefix)] if style.prefix else [])]
-    blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
-    blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one))
-    if answers.short:
-        blocks.append(style.foot(_short_foot(answers)))
-    return "\n\n".join(blocks)
-
-
 def _prefix_text(prefix: str) -> str:
     return f"Addresses begin with {prefix}."
 
 
-def answer_text(answer: Answer, style: Style) -> str:
-    """Return one answer: problems, the verdict on coverage, the entries, the proposals, and the counts."""
+def _main(answer: Answer, style: Style) -> str:
+    """Return the main answer: problems, the verdict on coverage, the entries, the proposals, and the counts."""
     basis, style = answer.basis, _style_of(answer, style)
     blocks = [*problems_text(basis)]
     if basis.degraded:
@@ -152,8 +163,17 @@ def answer_text(answer: Answer, style: Style) -> str:
     blocks += [verdict, *_elsewhere(answer), *_unread(basis), *_ended(answer), *style.items(answer.items)]
     if answer.proposed:
         blocks += [style.heading("Proposed (not binding)"), *style.items(answer.proposed)]
-    blocks += [style.ink.warn(block) for block in contradictions_text(basis, entries_of(answer))]
-    return "\n\n".join([*blocks, *fallback_text(basis), style.foot(_foot(answer)), *_absent(basis)])
+    blocks += map(style.ink.warn, contradictions_text(answer))
+    if basis.fallback:
+        lines = [f"  {one.path}:{one.line}: {one.text}" for one in basis.fallback]
+        blocks.append("\n".join(["Outside the memory, not binding:", *lines]))
+    blocks.append(style.foot(_foot(answer)))
+    if basis.absent:
+        # These paths have a typing error, or are new.
+        names = [one_line(path) for path in basis.absent]
+        cut = [f"`{one if len(one) <= _LONGEST_PATH else f'…{one[1 - _LONGEST_PATH :]}'}`" for one in names]
+        blocks.append(f"Not in this working tree now: {first_of(cut, _MOST_ABSENT)}")
+    return "\n\n".join(blocks)
 
 
 def _style_of(answer: Answer, style: Style) -> Style:
@@ -161,56 +181,37 @@ def _style_of(answer: Answer, style: Style) -> Style:
     return replace(style, shown=frozenset(shown))
 
 
-def entries_of(answer: Answer) -> dict[str, Entry]:
-    """Return the entries that an answer shows, by address."""
-    return {item.address: item.entry for item in answer.items}
-
-
 def _short(number: int, answer: Answer, style: Style) -> str:
     """Return the short answer to one of several questions: gaps in coverage, entries, and contradictions."""
-    words, style = one_line(answer.question.words), _style_of(answer, style)
+    basis, words, style = answer.basis, one_line(answer.question.words), _style_of(answer, style)
     cut = words if len(words) <= _QUESTION else f"{words[:_QUESTION].rpartition(' ')[0] or words[:_QUESTION]} …"
-    blocks = [style.heading(f"{number}. {cut}"), *_lacks(answer)]
-    blocks += style.items((*answer.items, *answer.proposed))
-    blocks += contradictions_text(answer.basis, entries_of(answer))
-    return ("\n\n" if style.is_markdown else "\n").join(blocks)
-
-
-def _lacks(answer: Answer) -> Iterator[str]:
-    basis = answer.basis
+    blocks = [style.heading(f"{number}. {cut}")]
     if basis.degraded:
-        yield f"Degraded: {basis.why_degraded}."
+        blocks.append(f"Degraded: {basis.why_degraded}.")
     if not answer.scope.wings:
-        yield _unasked(answer.scope)
+        blocks.append(_unasked(answer.scope))
     elif basis.coverage is Coverage.NONE:
-        yield _uncovered(answer)
+        blocks.append(_uncovered(answer))
     elif basis.coverage is Coverage.PARTIAL:
-        yield _covered_in_part(basis)
-    yield from _unread(basis)
+        blocks.append(_covered_in_part(basis))
+    blocks += _unread(basis)
     if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
-        yield in_no_entry(basis.unmatched_terms, answer.scope.wings)
-    yield from _ended(answer)
+        blocks.append(in_no_entry(basis.unmatched_terms, answer.scope.wings))
+    blocks += [*_ended(answer), *style.items((*answer.items, *answer.proposed)), *contradictions_text(answer)]
+    return ("\n\n" if style.is_markdown else "\n").join(blocks)
 
 
 def _ended(answer: Answer) -> Iterable[str]:
     """Return the line about the best match if it is not current; nothing if the answer shows its successor."""
     ended = answer.basis.ended
-    return ended_text(answer.basis) if ended and entries_of(answer).keys().isdisjoint(ended[0].heads) else ()
+    shown = {item.address for item in answer.items}
+    return ended_text(answer.basis) if ended and shown.isdisjoint(ended[0].heads) else ()
 
 
 def _unasked(scope: Scope) -> str:
     if scope.state is ScopeState.UNCERTAIN:
         return "The memory cannot be read here; it may contain rules for this."
     return "There is no memory to ask here."
-
-
-def _short_foot(answers: Answers) -> str:
-    bases = [one.basis for one in answers.short]
-    most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
-    sources = " and ".join(dict.fromkeys(map(source_of, bases)))
-    omitted = f"Each answer omits up to {count(most, 'entry', 'entries')}. " if most else ""
-    named = ", ".join(answers.unread[:_MOST_WINGS])
-    return f"{omitted}From {sources}{f'; not read: {named} (--wing, --all-wings)' if named else ''}"
 
 
 def _verdict(answer: Answer) -> str:
@@ -296,33 +297,9 @@ def _elsewhere(answer: Answer) -> Iterator[str]:
         yield f"In {one.wing} {apply} to {paths}: ask again with `--wing {one.wing}`."
 
 
-def _absent(basis: AnswerBasis) -> Iterator[str]:
-    """Yield one line about the given paths that do not exist, because of a typing error or because they are new."""
-    names = [one_line(path) for path in basis.absent]
-    short = [name if len(name) <= _LONGEST_PATH else f"…{name[1 - _LONGEST_PATH :]}" for name in names[:_MOST_ABSENT]]
-    more = f" and {len(names) - _MOST_ABSENT} more" if len(names) > _MOST_ABSENT else ""
-    if names:
-        yield f"Not in this working tree now: {', '.join(f'`{name}`' for name in short)}{more}"
-
-
 def _unread(basis: AnswerBasis) -> Iterator[str]:
     for one in basis.unread:
         yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {one.wing})"
-
-
-def _already_shown(items: Sequence[Item], prefix: str) -> str:
-    """Return one line with the ids of the entries that the session has already seen, by type."""
-    ids = Counter(item.address.rpartition("/")[2] for item in items)
-    names: dict[str, list[str]] = {}
-    for item in items:
-        short = item.address.rpartition("/")[2]
-        names.setdefault(item.entry.type, []).append(short if ids[short] == 1 else item.address.removeprefix(prefix))
-    listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
-    return f"Already shown: {'; '.join(listed)}"
-
-
-def _title(item: Item) -> str:
-    return item.content or item.entry.title if item.form.is_line else item.entry.title
 
 
 def _marks(item: Item) -> str:
@@ -333,10 +310,9 @@ def _marks(item: Item) -> str:
     marks += [status] if item.status is not Status.ACTIVE and not any(status in one for one in reasons) else []
     marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.GIVEN else []
     marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
-    names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
-    marks += (
-        [one for one in reasons if names_words or not one.startswith(_OBVIOUS)] if item.form is not Form.GIVEN else []
-    )
+    if item.form is not Form.GIVEN:
+        names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
+        marks += [one for one in reasons if names_words or not one.startswith(_OBVIOUS)]
     marks += [one for one in standing_marks(item.stance) if not any(one in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 
@@ -352,3 +328,69 @@ def mention_line(one: Mention, style: Style = _PLAIN) -> str:
     said = f": “{one_line(one.said)}”" if one.said else ""
     title = f": {one_line(one.title)}" if one.title and not is_shown and not repeats(address, one.title) else ""
     return f"{one.how} {address}{title}{day}{said}".rstrip()
+
+
+def problems_text(basis: AnswerBasis) -> Iterator[str]:
+    """Yield a block about the files that cannot be read in full: the error of a single file, or several paths."""
+    places = [f"{one.place.path}:{one.place.line}" for one in basis.problems]
+    if len(places) == 1:
+        one = basis.problems[0]
+        head = "1 file of this scope cannot be read in full, and may apply:"
+        yield f"{head}\n  {places[0]}: {_cut_reason(one.message)} ({one.code})"
+    elif places:
+        head = f"{len(places)} files of this scope cannot be read in full, and may apply:"
+        yield f"{head} {first_of(places, _MOST_FILES)} (`mdmem check`)"
+
+
+def contradictions_text(answer: Answer) -> Iterator[str]:
+    """Yield a block about the contradictions of an answer, which prints entries of the answer by their ids."""
+    if conflicts := answer.basis.conflicts:
+        shown = {item.address: item.entry for item in answer.items}
+        ids = Counter(address.rpartition("/")[2] for address in shown)
+
+        def named(address: str) -> str:
+            short = address.rpartition("/")[2]
+            return short if address in shown and ids[short] == 1 else address
+
+        lines = [f"  {named(one.a)} against {named(one.b)}: {one.why}{_weighed(one, shown)}" for one in conflicts]
+        yield "\n".join(["Contradictions, for a person to resolve:", *lines])
+
+
+def _weighed(one: Contradiction, shown: Mapping[str, Entry]) -> str:
+    """Return which of two contradicting entries outranks the other or is newer; empty if one is not shown."""
+    a, b = shown.get(one.a), shown.get(one.b)
+    if a is None or b is None:
+        return ""
+    if a.type is not b.type:
+        stronger, weaker = sorted((a.type, b.type), key=lambda kind: kind.rank)
+        return f"; the {stronger} outranks the {weaker}"
+    if a.created_at is None or b.created_at is None or day_of(a.created_at) == day_of(b.created_at):
+        return ""
+    newer, older = sorted((day_of(a.created_at), day_of(b.created_at)), reverse=True)
+    which = "former" if day_of(a.created_at) == newer else "latter"
+    return f"; neither outranks the other, the {which} is newer ({newer} and {older})"
+
+
+def ended_text(basis: AnswerBasis) -> Iterator[str]:
+    """Yield a line about the best match if it is not current, with its successors and the reason."""
+    for one in basis.ended:
+        title, after = f" ({one_line(one.title)})", UNREPLACED
+        if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
+            title, after = "", f"replaced by {', '.join(named)}"
+        why = f": {_cut_reason(one.reason)}" if one.reason else ""
+        yield f"The best match is not current: {one.address}{title}, {after}{why}"
+
+
+def _cut_reason(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
+
+
+_AFTER = {"claimed_by": ", in a one-sided supersession", "claims": ", which is current"}
+
+
+def relations_text(item: Item) -> Iterator[str]:
+    """Yield a line for each amendment and one-sided supersession of an entry."""
+    for name, addresses in item.relations.items():
+        after = _AFTER.get(name, "")
+        yield from (f"{RELATIONS[name]} {one} ({one_line(item.titles[one])}){after}" for one in addresses)

@@ -13,7 +13,6 @@ from mdmem.markdown.text import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
 from mdmem.render.answers import Style
-from mdmem.render.ink import Ink
 from mdmem.render.text import count, indent
 
 Facts = Mapping[str, Any]
@@ -36,14 +35,14 @@ def pack_markdown(pack: Facts) -> str:
     return "\n\n".join([*blocks, *pack.get("remarks", ()), *pack.get("at", ())])
 
 
-def pack_text(pack: Facts, *, ink: Ink) -> str:
+def pack_text(pack: Facts, style: Style) -> str:
     """Return a context pack as text for a terminal."""
-    return "\n\n".join(_pack(pack, Style(ink=ink)))
+    return "\n\n".join(_pack(pack, style))
 
 
 def _pack(pack: Facts, style: Style) -> Iterator[str]:
     """Yield the blocks of a pack: unreadable files first, then the entries by facet (section), then the drafts."""
-    write = partial(_line if pack.get("layer") == Layer.WAKE else _item, style=style)
+    write = partial(_item, style=style, is_short=pack.get("layer") == Layer.WAKE)
     if pack.get("problems"):
         yield _listed(f"**{_UNREADABLE}**" if style.is_markdown else _UNREADABLE, _problems(pack), style)
     yield pack["usage_hint"]
@@ -86,56 +85,45 @@ def _omitted(pack: Facts) -> str:
     return f"Omitted: {'; '.join(counts)}."
 
 
-def _item(item: Facts, style: Style) -> str:
-    content, reason = item.get("content", ""), visible(item.get("reason", ""))
-    related = [
+def _item(item: Facts, style: Style, *, is_short: bool) -> str:
+    """Return an item with its content, reason and relations.
+
+    With `is_short`, an invariant is one line with its rule, and another item is its title with the open work below.
+    """
+    kind, address, content = item.get("type"), item.get("id"), item.get("content", "")
+    title, marks = _cut(item.get("name", "")), _marks(item, is_short=is_short)
+    below = [_cut(line) for line in item.get("bearings", ())]
+    if is_short:
+        rule = visible(content) if kind == EntryType.INVARIANT else ""
+        if style.is_markdown:
+            head, shown = f"- {kind} `{address}`{marks}: {rule or title}", "" if rule else quoted(content)
+        else:
+            head = f"{style.ink.bold(f'[{kind}] {address}')}: {rule or title}{marks}"
+            shown = "" if rule else indent(content)
+        return "\n".join(filter(None, (head, shown, indent(_bullets(below, style), 2 if style.is_markdown else 0))))
+    reason = visible(item.get("reason", ""))
+    # The lines above mention these entries already.
+    mentioned = {line.partition(": ")[0].rpartition(" ")[2] for line in item.get("bearings", ())}
+    below += [
         f"{one['relationship']} ({one['direction']}): `{one['id']}`, {one['type']}: {_cut(one['name'])}"
         + ("" if one.get("status", _ACTIVE) == _ACTIVE else f" ({one['status']})")
-        for one in _related(item)
+        for one in item.get("related", ())
+        if one["id"] not in mentioned
     ]
-    below = [*_relations(item), *related]
     if style.is_markdown:
-        state = "; ".join(filter(None, (f"`{item.get('id')}`{_marks(item)}", reason)))
-        blocks = (f"### {item.get('type')}: {_title(item)}", state, quoted(content), _bullets(below, style))
-        return "\n\n".join(filter(None, blocks))
-    lines = [f"{_name(item, style)}{_marks(item)}", f"  {_title(item)}", *([indent(content, 4)] if content else [])]
+        state = "; ".join(filter(None, (f"`{address}`{marks}", reason)))
+        return "\n\n".join(filter(None, (f"### {kind}: {title}", state, quoted(content), _bullets(below, style))))
+    head = f"{style.ink.bold(f'[{kind}] {address}')}{marks}"
+    lines = [head, f"  {title}", *([indent(content, 4)] if content else [])]
     return "\n".join([*lines, style.ink.dim(f"  why: {reason}"), *([_bullets(below, style)] if below else [])])
-
-
-def _line(item: Facts, style: Style) -> str:
-    """Return an invariant as one line with its rule, and other items as one line with the title and the open work."""
-    rule, marks = _rule(item), _marks(item, is_short=True)
-    content = "" if rule else item.get("content", "")
-    below = indent(_bullets([*_relations(item)], style), 2 if style.is_markdown else 0)
-    if style.is_markdown:
-        head, content = f"- {item.get('type')} `{item.get('id')}`{marks}: {rule or _title(item)}", quoted(content)
-    else:
-        head, content = f"{_name(item, style)}: {rule or _title(item)}{marks}", indent(content)
-    return "\n".join(filter(None, (head, content, below)))
 
 
 def _bullets(lines: Iterable[str], style: Style) -> str:
     return "\n".join(f"- {line}" if style.is_markdown else style.ink.dim(f"  {line}") for line in lines)
 
 
-def _name(item: Facts, style: Style) -> str:
-    return style.ink.bold(f"[{item['type']}] {item['id']}")
-
-
-def _title(item: Facts) -> str:
-    return _cut(item.get("name", ""))
-
-
-def _rule(item: Facts) -> str:
-    """Return the rule of an invariant as one line; empty for other items."""
-    return visible(item.get("content", "")) if item.get("type") == EntryType.INVARIANT else ""
-
-
-def _marks(item: Facts, *, is_short: bool = False) -> str:
-    """Return remarks about an item in parentheses: scope, status, and whether its content is shortened.
-
-    With `is_short`, scope and shortening are left out.
-    """
+def _marks(item: Facts, *, is_short: bool) -> str:
+    """Return remarks about an item in parentheses: its status and, unless `is_short`, its scope and shortening."""
     metadata = item.get("metadata", {})
     status = metadata.get("status", _ACTIVE)
     marks = [metadata["scope"]] if "scope" in metadata and not is_short else []
@@ -143,17 +131,6 @@ def _marks(item: Facts, *, is_short: bool = False) -> str:
     marks += ["shortened"] if metadata.get("form") == "summary" and not is_short else []
     marks += stance_marks(item)
     return f" ({', '.join(marks)})" if marks else ""
-
-
-def _relations(item: Facts) -> Iterator[str]:
-    """Yield the amendments of an item and its one-sided supersessions, in both directions."""
-    yield from map(_cut, item.get("bearings", ()))
-
-
-def _related(item: Facts) -> Iterator[Facts]:
-    """Yield the linked entries of an item, except those that `_relations` lists already."""
-    named = {line.partition(": ")[0].rpartition(" ")[2] for line in item.get("bearings", ())}
-    yield from (one for one in item.get("related", ()) if one["id"] not in named)
 
 
 def _cut(text: str) -> str:
@@ -178,7 +155,12 @@ def plan_markdown(plan: Facts) -> str:
     blocks += _bold_list("Constraints", plan["constraints"])
     for section in plan["sections"]:
         blocks.append(f"## {visible(section['title'])}\n\n{visible(section['prompt'])}")
-        blocks += map(_source, section["sources"])
+        for source in section["sources"]:
+            doubt = f", {source['status'].replace('_', ' ')}" if is_doubtful(source) else ""
+            head = f"- `{source['id']}` ({source['type']}, {source['freshness']}{doubt}): {visible(source['name'])}"
+            preview = [f"  > {line}".rstrip() for line in source["preview"].splitlines()]
+            near = [f"  - {one['relationship']} ({one['direction']}): `{one['id']}`" for one in source["neighborhood"]]
+            blocks.append("\n".join([f"{head}; {source['reason']}", *preview, *near]))
         blocks += _bold_list("Gaps", section["gaps"])
     conflicts = (f"`{one['a']}` against `{one['b']}`: {one['why']}" for one in plan["conflicts"])
     blocks += _bold_list(_CONTRADICTIONS, conflicts)
@@ -192,11 +174,3 @@ def plan_markdown(plan: Facts) -> str:
 def _bold_list(title: str, lines: Iterable[str]) -> list[str]:
     listed = [f"- {line}" for line in lines]
     return ["\n".join([f"**{title}:**", *listed])] if listed else []
-
-
-def _source(source: Facts) -> str:
-    doubt = f", {source['status'].replace('_', ' ')}" if is_doubtful(source) else ""
-    head = f"- `{source['id']}` ({source['type']}, {source['freshness']}{doubt}): {visible(source['name'])}"
-    preview = [f"  > {line}".rstrip() for line in source["preview"].splitlines()]
-    near = [f"  - {one['relationship']} ({one['direction']}): `{one['id']}`" for one in source["neighborhood"]]
-    return "\n".join([f"{head}; {source['reason']}", *preview, *near])

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mdmem.ask.answer import VIA_NAMED, replaced_notes
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import Entry, Status
-from mdmem.model.lineage import Stance, Standing, standing_marks
-from mdmem.render.answers import TITLE_ALONE, Style, mention_line
-from mdmem.render.basis import ended_text, problems_text, relations_text
-from mdmem.render.ink import Ink
+from mdmem.model.lineage import Standing, standing_marks
+from mdmem.render.answers import TITLE_ALONE, Style, ended_text, mention_line, problems_text, relations_text
 from mdmem.render.json import mentions_json
 from mdmem.render.text import UNREPLACED, count, first_of, indent, one_line, repeats
 
@@ -34,38 +32,29 @@ def search_text(
     if result.basis.degraded:
         blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
     blocks += ended_text(result.basis)
-    write = _result_in_list if style.is_markdown else _result
-    results = [write(hit, snippet_of(hit), style.ink) for hit in result.hits[:limit]]
+    results = []
+    for hit in result.hits[:limit]:
+        entry, snippet, standing_of_hit = hit.entry, snippet_of(hit), standing_marks(hit.stance)
+        if style.is_markdown:
+            via = f", in place of {first_of([f'`{old}`' for old in hit.via], VIA_NAMED)}" if hit.via else ""
+            marks = "".join(f", {mark}" for mark in standing_of_hit)
+            head = f"- `{entry.address}` ({entry.type}{via}{marks}): {one_line(entry.title)}. {snippet}"
+            results.append("\n  ".join([head, *relations_text(hit)]))
+            continue
+        status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
+        marks = ", ".join([*status, *standing_of_hit])
+        lines = [one_line(entry.title)]
+        if hit.heads and entry.address not in hit.heads:
+            lines.append(f"replaced by {', '.join(hit.heads)}")
+        lines += [*replaced_notes(hit.via), *relations_text(hit)]
+        lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
+        head = f"{style.ink.bold(f'[{entry.type}] {entry.address}')}{f' ({marks})' if marks else ''}"
+        below = [style.ink.dim(f"  {snippet}")] if snippet else []
+        results.append("\n".join([head, *(f"  {line}" for line in lines), *below]))
     blocks += ["\n".join(results)] if style.is_markdown and results else results
     if len(result.hits) > limit:
         blocks.append(style.foot(f"{len(result.hits) - limit} more; {more}"))
     return "\n\n".join(blocks)
-
-
-def _result(hit: Result, snippet: str, ink: Ink) -> str:
-    marks = _marks(hit.status.value, hit.stance)
-    lines = [f"{ink.bold(f'[{hit.entry.type}] {hit.entry.address}')}{marks}", f"  {one_line(hit.entry.title)}"]
-    if hit.heads and hit.entry.address not in hit.heads:
-        lines.append(f"  replaced by {', '.join(hit.heads)}")
-    lines += [f"  {line}" for line in (*replaced_notes(hit.via), *relations_text(hit))]
-    lines += [f"  {hit.stance.note}"] if hit.stance is not None and hit.stance.note else []
-    return "\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])])
-
-
-def _result_in_list(hit: Result, snippet: str, _: Ink) -> str:
-    via = f", in place of {first_of([f'`{old}`' for old in hit.via], VIA_NAMED)}" if hit.via else ""
-    marks = "".join(f", {mark}" for mark in standing_marks(hit.stance))
-    head = f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet}"
-    return "\n  ".join([head, *relations_text(hit)])
-
-
-def _marks(status: str, stance: Stance | None) -> str:
-    """Return in parentheses the status of an entry and its state compared with the default branch.
-
-    The text is empty for an active entry of the default branch.
-    """
-    marks = [*([] if status == Status.ACTIVE else [status.replace("_", " ")]), *standing_marks(stance)]
-    return f" ({', '.join(marks)})" if marks else ""
 
 
 def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) -> str:
@@ -74,26 +63,20 @@ def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) 
     `marks` are short remarks by address, which are printed after the title.
     """
     entries = list(listed)
-    if style.is_markdown:
-        rows = [
-            f"| {one.type} | {one.status} | `{one.address}` | "
-            f"{f'{one_line(one.title)}{_mark(one, marks)}'.replace('|', chr(92) + '|')} |"
-            for one in entries
-        ]
-        return "\n".join(["| type | status | address | title |", "| --- | --- | --- | --- |", *rows])
     width = max((len(entry.address) for entry in entries), default=0)
-    return "\n".join(
-        f"{one.type:<9}  {one.status.replace('_', ' '):<12}  {style.ink.bold(f'{one.address:<{width}}')}  "
-        f"{one_line(one.title)}{style.ink.dim(f' {_mark(one, marks)}') if marks.get(one.address) else ''}"
-        for one in entries
-    )
+    lines = ["| type | status | address | title |", "| --- | --- | --- | --- |"] if style.is_markdown else []
+    for one in entries:
+        title, mark = one_line(one.title), f" ({marks[one.address]})" if marks.get(one.address) else ""
+        if style.is_markdown:
+            cell = f"{title}{mark}".replace("|", r"\|")
+            lines.append(f"| {one.type} | {one.status} | `{one.address}` | {cell} |")
+        else:
+            start = f"{one.type:<9}  {one.status.replace('_', ' '):<12}  {style.ink.bold(f'{one.address:<{width}}')}"
+            lines.append(f"{start}  {title}{style.ink.dim(f' {mark}') if mark else ''}")
+    return "\n".join(lines)
 
 
-def _mark(entry: Entry, marks: Mapping[str, str]) -> str:
-    return f" ({marks[entry.address]})" if marks.get(entry.address) else ""
-
-
-def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
+def titles_by_room(listed: Iterable[Entry], style: Style) -> str:
     """Return a heading for each room, with the id and the title of each of its entries below.
 
     A title is left out if the entry-id contains all its words in their order.
@@ -103,20 +86,11 @@ def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
         room, _, entry_id = entry.address.rpartition("/")
         title = "" if repeats(entry_id, entry.title) else f"  {one_line(entry.title)}"
         rooms.setdefault(room, []).append(f"{entry_id}{title}")
-    return "\n\n".join("\n".join([ink.bold(f"{room}/"), *lines]) for room, lines in rooms.items())
+    return "\n\n".join("\n".join([style.ink.bold(f"{room}/"), *lines]) for room, lines in rooms.items())
 
 
-def nothing_listed(hidden: Mapping[str, int], *, is_filtered: bool) -> str:
-    """Return the message for an empty list, with the options that would show hidden entries."""
-    return "; ".join(["no entry passes these filters" if is_filtered else "no entry is current", *_hidden(hidden)])
-
-
-def not_listed(hidden: Mapping[str, int]) -> str:
-    """Return how many entries a list hides, and which options show them; empty if it hides none."""
-    return f"and {'; '.join(_hidden(hidden))}" if any(hidden.values()) else ""
-
-
-def _hidden(hidden: Mapping[str, int]) -> Iterator[str]:
+def hidden_text(hidden: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many drafts and other entries a list hides, and which options show them."""
     if hidden["draft"]:
         yield f"{count(hidden['draft'], 'draft')}, shown by --include-drafts"
     if hidden["ended"]:
@@ -126,56 +100,53 @@ def _hidden(hidden: Mapping[str, int]) -> Iterator[str]:
 
 def shown_text(shown: Iterable[ShownEntry], style: Style) -> str:
     """Return entries in full, each with its state: current, draft, replaced, proposed, and so on."""
-    return "\n\n".join(_shown(one, style) for one in shown)
-
-
-def _shown(one: ShownEntry, style: Style) -> str:
-    entry = one.entry
-    if style.is_markdown:
-        head = f"## {one_line(entry.title)}\n\n`{entry.address}`: {entry.type}, {standing(one)}"
-        return f"{head}\n\n{one.body.strip()}"
-    fields = [f"  {name}: {_value(value)}" for name, value in one.front_matter.items() if name not in ("type", "title")]
-    head = f"{style.ink.bold(f'[{entry.type}] {entry.address}')} ({standing(one)})"
-    return "\n".join([head, f"  {one_line(entry.title)}", *fields, "", indent(one.body.strip("\n"))]).rstrip()
+    blocks = []
+    for one in shown:
+        entry, title = one.entry, one_line(one.entry.title)
+        if style.is_markdown:
+            head = f"## {title}\n\n`{entry.address}`: {entry.type}, {standing(one)}"
+            blocks.append(f"{head}\n\n{one.body.strip()}")
+            continue
+        lines = [f"{style.ink.bold(f'[{entry.type}] {entry.address}')} ({standing(one)})", f"  {title}"]
+        for name, value in one.front_matter.items():
+            if name not in ("type", "title"):
+                text = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+                lines.append(f"  {name}: {one_line(text)}")
+        blocks.append("\n".join([*lines, "", indent(one.body.strip("\n"))]).rstrip())
+    return "\n\n".join(blocks)
 
 
 def standing(one: ShownEntry) -> str:
     """Return the state of an entry as text: current or not, its state on the default branch, what amends it."""
+    if one.current:
+        state = "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
+    elif one.entry.status is Status.DRAFT:
+        is_merged = one.stance is not None and one.stance.standing is Standing.MERGED
+        state = "draft" if is_merged else "draft, not binding"
+    else:
+        state = f"replaced by {', '.join(one.heads)}" if one.heads else f"not current, {UNREPLACED}"
     related = ((verb, named) for verb, named in (("claimed", one.claimed_by), ("amended", one.amended_by)) if named)
     notes = [f"{verb} by {', '.join(named)}" for verb, named in related]
     notes += [one.stance.note] if one.stance is not None and one.stance.note else []
-    return "; ".join([", ".join([_state(one), *standing_marks(one.stance)]), *notes])
-
-
-def _state(one: ShownEntry) -> str:
-    if one.current:
-        return "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
-    if one.entry.status is Status.DRAFT:
-        return "draft" if one.stance is not None and one.stance.standing is Standing.MERGED else "draft, not binding"
-    return f"replaced by {', '.join(one.heads)}" if one.heads else f"not current, {UNREPLACED}"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, list):
-        return one_line(", ".join(str(item) for item in value))
-    return "" if value is None else one_line(str(value))
+    return "; ".join([", ".join([state, *standing_marks(one.stance)]), *notes])
 
 
 def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
     """Return the excerpts of entries under their titles; in Markdown, excerpts are block quotes."""
-    return "\n\n".join(_excerpt(one, style) for one in shown)
-
-
-def _excerpt(one: EntryExcerpt, style: Style) -> str:
-    replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
-    state = "" if one.is_current else replaced
-    content = f"has {TITLE_ALONE}" if one.is_title_alone else one.content or "already shown"
-    mentions = [mention_line(other) for other in one.mentions]
-    if style.is_markdown:
-        head = f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{state}"
-        return "\n- ".join([f"{head}\n\n{quoted(content)}", *mentions])
-    head = f"{style.ink.bold(one.entry.address)}: {one_line(one.entry.title)}{state}"
-    return "\n".join([head, indent(content), *(f"  {style.ink.dim(line)}" for line in mentions)])
+    blocks = []
+    for one in shown:
+        title = one_line(one.entry.title)
+        replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
+        state = "" if one.is_current else replaced
+        content = f"has {TITLE_ALONE}" if one.is_title_alone else one.content or "already shown"
+        mentions = [mention_line(other) for other in one.mentions]
+        if style.is_markdown:
+            head = f"### {title}\n\n`{one.entry.address}`{state}\n\n{quoted(content)}"
+            blocks.append("\n- ".join([head, *mentions]))
+        else:
+            head = f"{style.ink.bold(one.entry.address)}: {title}{state}"
+            blocks.append("\n".join([head, indent(content), *(f"  {style.ink.dim(line)}" for line in mentions)]))
+    return "\n\n".join(blocks)
 
 
 def excerpts_json(shown: Iterable[EntryExcerpt]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from mdmem.model.entry import EntryType, Field, Holder, Kind, Searched, Status, WingKind
 from mdmem.model.fields import FIELDS
@@ -50,12 +49,12 @@ def field_text(field: Field, ink: Ink) -> str:
 
 def fields_json(fields: Sequence[Field]) -> str:
     """Return all facts about the fields as a JSON document."""
-    return dump({"fields": [_row(field) for field in fields]})
-
-
-def _row(field: Field) -> dict[str, Any]:
-    facts = record_json(field, "name", "meaning", "set_by", "searched", "example", type="kind", needed="required")
-    return {**facts, "value": _KINDS[field.kind], "for": field.holder}
+    names = ("name", "meaning", "set_by", "searched", "example")
+    rows = [
+        {**record_json(one, *names, type="kind", needed="required"), "value": _KINDS[one.kind], "for": one.holder}
+        for one in fields
+    ]
+    return dump({"fields": rows})
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mdmem.change.history import BlameReport, ChainLink, LogReport, OtherSuccessor, WhyReport
+from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
 from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
@@ -86,9 +86,33 @@ def blame_json(blame: BlameReport) -> dict[str, Any]:
 
 def why_text(explained: WhyReport, ink: Ink) -> str:
     """Return the chain of supersessions from the oldest to the newest entry, and the related entries."""
-    blocks = [_chain_link(link, explained, ink) for link in explained.chain]
-    blocks.append("\n".join([_conclusion(explained), *_related(explained)]))
-    return "\n\n".join(blocks)
+    if explained.contradictory:
+        ends = [f"{explained.address} is in a cycle of supersessions, so it is unknown which entry is current."]
+    elif explained.unread:
+        ends = [f"{', '.join(explained.unread)} cannot be read, so the current entry is unknown."]
+    elif explained.address in explained.heads:
+        ends = [f"{explained.address} is current."]
+    elif explained.draft:
+        ends = [f"{explained.address} is a draft without effect until it is active."]
+    elif explained.heads:
+        ends = [f"Current instead: {', '.join(explained.heads)}."]
+    else:
+        ends = [] if explained.others else ["No entry in this chain is current."]
+        for one in explained.others:
+            state = "current" if one.is_current else one.entry.status.replace("_", " ")
+            why = f": {one_line(one.entry.reason)}" if one.entry.reason else "."
+            ends.append(f"{one.old} was superseded by {one.entry.address} ({state}){why}")
+    related = (
+        ("A draft would supersede it", explained.drafts),
+        ("Superseded by a one-sided link of", explained.claimed_by),
+        ("It amends", explained.amends),
+        ("Amended by", explained.amended_by),
+        ("It overrides", explained.overrides),
+        ("Overridden by", explained.overridden_by),
+        ("In conflict with", explained.conflicts),
+    )
+    ends += [f"{text}: {', '.join(addresses)}." for text, addresses in related if addresses]
+    return "\n\n".join([*(_chain_link(link, explained, ink) for link in explained.chain), "\n".join(ends)])
 
 
 def _chain_link(link: ChainLink, explained: WhyReport, ink: Ink) -> str:
@@ -101,52 +125,14 @@ def _chain_link(link: ChainLink, explained: WhyReport, ink: Ink) -> str:
     lines += [f"    {days}"] if days else []
     lines += [f"    supersedes {old}" for old in link.replaced]
     lost = {} if link.current else {one.old: one.entry.address for one in explained.others}
-    lines += [
-        f"    claims to supersede {old}, which {f'{lost[old]} superseded' if old in lost else 'does not link back'}"
-        for old in link.claims
-    ]
+    for old in link.claims:
+        how = f"{lost[old]} superseded" if old in lost else "does not link back"
+        lines.append(f"    claims to supersede {old}, which {how}")
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
     lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
     lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
-    shown = [
-        f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}" for one in link.commits[:3]
-    ]
-    more = len(link.commits) - len(shown)
-    return "\n".join([*lines, *shown, *([ink.dim(f"    and {count(more, 'earlier commit')}")] if more else [])])
-
-
-def _conclusion(explained: WhyReport) -> str:
-    if explained.contradictory:
-        return f"{explained.address} is in a cycle of supersessions, so it is unknown which entry is current."
-    if explained.unread:
-        return f"{', '.join(explained.unread)} cannot be read, so the current entry is unknown."
-    if explained.address in explained.heads:
-        return f"{explained.address} is current."
-    if explained.draft:
-        return f"{explained.address} is a draft without effect until it is active."
-    if explained.heads:
-        return f"Current instead: {', '.join(explained.heads)}."
-    if explained.others:
-        return "\n".join(map(_superseded_by, explained.others))
-    return "No entry in this chain is current."
-
-
-def _superseded_by(one: OtherSuccessor) -> str:
-    entry = one.entry
-    state = "current" if one.is_current else entry.status.replace("_", " ")
-    return (
-        f"{one.old} was superseded by {entry.address} ({state}){f': {one_line(entry.reason)}' if entry.reason else '.'}"
-    )
-
-
-def _related(explained: WhyReport) -> list[str]:
-    named = (
-        ("A draft would supersede it", explained.drafts),
-        ("Superseded by a one-sided link of", explained.claimed_by),
-        ("It amends", explained.amends),
-        ("Amended by", explained.amended_by),
-        ("It overrides", explained.overrides),
-        ("Overridden by", explained.overridden_by),
-        ("In conflict with", explained.conflicts),
-    )
-    return [f"{text}: {', '.join(addresses)}." for text, addresses in named if addresses]
+    for one in link.commits[:3]:
+        lines.append(f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}")
+    if len(link.commits) > 3:
+        lines.append(ink.dim(f"    and {count(len(link.commits) - 3, 'earlier commit')}"))
+    return "\n".join(lines)

@@ -7,18 +7,20 @@ reads at a fixed commit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from mdmem.hub.grants import Grant
 from mdmem.hub.push import PushResult, Succession
-from mdmem.hub.search import HubEntry, HubResult, Pin, iter_repositories
-from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
+from mdmem.hub.search import HubEntry, HubResult, iter_repositories
+from mdmem.hub.verify import HubReport, VerifyReport
 from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
 from mdmem.render.text import count, entries, first_of, one_line
 
 _LISTED = 5
+# The keys of every entry in JSON.
+_ENTRY = ("address", "repository", "commit", "type", "status", "title")
 
 
 def push_text(result: PushResult) -> str:
@@ -40,52 +42,33 @@ def push_text(result: PushResult) -> str:
 
 
 def kept_remarks(result: PushResult) -> list[str]:
-    """Return a sentence if pinned wings were kept as they are, in a list; otherwise an empty list."""
+    """Return a sentence about the pinned wings that were kept as they are, if there are any."""
     kept = ", ".join(f"`{name}`" for name in result.kept)
     why = "other repositories read it, too, so that only the hub's owner sends it again"
     return [f"pinned {kept} stays as it was: {why}"] if kept else []
 
 
-def push_json(result: PushResult) -> dict[str, Any]:
-    """Return the result of a push as JSON values."""
-    return {
-        **record_json(result, "repository", "commit", "before", "pushed", "succession"),
-        "unchanged": result.is_unchanged,
-        **record_json(result, "added", "changed", "removed", "pins", "kept", "missing"),
-    }
-
-
 def status_text(report: HubReport) -> str:
     """Return a line for each repository, and the size of the hub."""
-    lines = [_repository_line(one) for one in report.repositories] or ["the hub has no repository that you may see"]
+    lines = [] if report.repositories else ["the hub has no repository that you may see"]
+    for one in report.repositories:
+        if one.commit is None or one.age_seconds is None:
+            lines.append(f"{one.name}  nothing was pushed yet")
+            continue
+        # The largest unit with a number of at least 2 is used.
+        units = (("day", 86_400), ("hour", 3_600), ("minute", 60))
+        ages = (f"{one.age_seconds // length} {unit}s" for unit, length in units if one.age_seconds >= 2 * length)
+        parts = [entries(one.entries)]
+        parts += [f"pins {', '.join(one.pins)}"] if one.pins else []
+        parts += [f"was {', '.join(one.former_names)}"] if one.former_names else []
+        parts += [] if one.is_ours else ["sent by another mdmem"]
+        pushed = f"pushed {next(ages, f'{one.age_seconds} s')} ago"
+        lines.append(one_line(f"{one.name}  {one.commit[:10]}, {pushed}: {'; '.join(parts)}"))
     size = f", {report.bytes / 1_000_000:.1f} MB" if report.bytes is not None else ""
     number = entries(sum(one.entries for one in report.repositories))
     repositories = count(len(report.repositories), "repository", "repositories")
     lines.append(f"{repositories}, {number}{size}, tables of version {report.version}")
     return "\n".join(lines)
-
-
-def _repository_line(one: RepositoryState) -> str:
-    if one.commit is None or one.age_seconds is None:
-        return f"{one.name}  nothing was pushed yet"
-    parts = [entries(one.entries)]
-    parts += [f"pins {', '.join(one.pins)}"] if one.pins else []
-    parts += [f"was {', '.join(one.former_names)}"] if one.former_names else []
-    parts += [] if one.is_ours else ["sent by another mdmem"]
-    return one_line(f"{one.name}  {one.commit[:10]}, pushed {age_text(one.age_seconds)} ago: {'; '.join(parts)}")
-
-
-def age_text(seconds: int) -> str:
-    """Return an age in days, hours, minutes or seconds; the largest unit with a number of at least 2 is used."""
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}s"
-    return f"{seconds} s"
-
-
-def status_json(report: HubReport) -> dict[str, Any]:
-    """Return the repositories of the hub and its size as JSON values."""
-    return record_json(report, "version", "repositories", "bytes")
 
 
 def verify_text(report: VerifyReport) -> str:
@@ -112,31 +95,18 @@ def grants_text(grants: Sequence[Grant]) -> str:
         pushes = [one.place for one in grant.permissions if one.may_push]
         reads = [one.place for one in grant.permissions if not one.may_push]
         parts = [f"{verb} {', '.join(places)}" for verb, places in (("pushes", pushes), ("reads", reads)) if places]
-        who = "you" if grant.name is None else f"{grant.name} ({_kind(grant)})"
+        who = "you" if grant.name is None else f"{grant.name} ({'role' if grant.is_role else 'token'})"
         lines.append(f"{who}: {'; '.join(parts) or 'nothing'}")
     return "\n".join(lines)
-
-
-def _kind(grant: Grant) -> str | None:
-    if grant.name is None:
-        return None
-    return "role" if grant.is_role else "token"
-
-
-def grants_json(grants: Sequence[Grant]) -> dict[str, Any]:
-    """Return the permissions of tokens and roles as JSON values."""
-    return {"grants": [{"name": one.name, "kind": _kind(one), "sees": one.permissions} for one in grants]}
 
 
 def hub_search_json(result: HubResult) -> dict[str, Any]:
     """Return the results of a search as JSON values."""
     hits = [
         {
-            **_entry_json(one),
-            "wing": one.wing,
+            **record_json(one, *_ENTRY, "wing", path="file"),
             "room": one.path.partition("/")[0],
-            **record_json(one, "score", "snippet"),
-            **_pins_json(one.pins),
+            **_with_pins(one, "score", "snippet"),
         }
         for one in result.entries
     ]
@@ -145,7 +115,7 @@ def hub_search_json(result: HubResult) -> dict[str, Any]:
         "hits": hits,
         "at_least": not result.is_all,
         "source": "hub",
-        "repositories": _repositories_json(result.entries),
+        "repositories": _copies(result.entries),
     }
 
 
@@ -156,7 +126,7 @@ def hub_search_text(result: HubResult, *, ink: Ink) -> str:
         status = "" if one.status == "active" else f" ({one.status.replace('_', ' ')})"
         lines = [_head(one, ink) + one_line(status), f"  {one_line(one.title)}"]
         blocks.append("\n".join([*lines, *([ink.dim(f"  {one.snippet}")] if one.snippet else [])]))
-    return "\n\n".join([*blocks, *_copies_lines(result.entries, ink)])
+    return "\n\n".join([*blocks, *_copies_text(result.entries, ink)])
 
 
 def _head(one: HubEntry, ink: Ink) -> str:
@@ -181,35 +151,33 @@ def search_remarks(result: HubResult) -> list[str]:
 
 def who_json(report: HubResult) -> dict[str, Any]:
     """Return entries with their owners and dependents as JSON values."""
+    shown = [
+        {
+            **record_json(one, *_ENTRY, path="file"),
+            **record_json(one, "owner", "wing_owners"),
+            "dependents": [
+                {**record_json(by, *_ENTRY, path="file"), "field": by.field, "owner": by.owner} for by in one.dependents
+            ],
+            **_with_pins(one),
+        }
+        for one in report.entries
+    ]
     found = {} if report.matches is None else {"matches": report.matches, "at_least": not report.is_all}
-    return {
-        "query": report.query,
-        "entries": [
-            {
-                **_entry_json(one),
-                **record_json(one, "owner", "wing_owners"),
-                "dependents": [{**_entry_json(by), **record_json(by, "field", "owner")} for by in one.dependents],
-                **_pins_json(one.pins),
-            }
-            for one in report.entries
-        ],
-        **found,
-        "repositories": _repositories_json([*report.entries, *(by for one in report.entries for by in one.dependents)]),
-    }
+    mentioned = [*report.entries, *(by for one in report.entries for by in one.dependents)]
+    return {"query": report.query, "entries": shown, **found, "repositories": _copies(mentioned)}
 
 
 def who_text(report: HubResult, *, ink: Ink) -> str:
     """Return a block for each entry with its owners and dependents."""
-    return "\n\n".join([*(_owned_text(one, ink) for one in report.entries), *_copies_lines(report.entries, ink)])
-
-
-def _owned_text(entry: HubEntry, ink: Ink) -> str:
-    owners = [*([entry.owner] if entry.owner else []), *(f"{name} (wing)" for name in entry.wing_owners)]
-    lines = [entry.title, f"owners: {', '.join(owners) or 'nobody is named'}"]
-    lines += [f"{by.field} of {by.repository}:{by.address} ({by.status})" for by in entry.dependents]
-    lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in entry.pins]
-    lines += [] if entry.dependents or entry.pins else ["nothing links it"]
-    return "\n  ".join([_head(entry, ink), *map(one_line, lines)])
+    blocks = []
+    for one in report.entries:
+        owners = [*([one.owner] if one.owner else []), *(f"{name} (wing)" for name in one.wing_owners)]
+        lines = [one.title, f"owners: {', '.join(owners) or 'nobody is named'}"]
+        lines += [f"{by.field} of {by.repository}:{by.address} ({by.status})" for by in one.dependents]
+        lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pins]
+        lines += [] if one.dependents or one.pins else ["nothing links it"]
+        blocks.append("\n  ".join([_head(one, ink), *map(one_line, lines)]))
+    return "\n\n".join([*blocks, *_copies_text(report.entries, ink)])
 
 
 def who_remarks(report: HubResult) -> list[str]:
@@ -221,31 +189,24 @@ def who_remarks(report: HubResult) -> list[str]:
     return [f"{number} match, of which the best {shown} are shown; an address, or `hub search`, leads to the others"]
 
 
-def _entry_json(one: HubEntry) -> dict[str, Any]:
-    return record_json(one, "address", "repository", "commit", "type", "status", "title", path="file")
+def _with_pins(one: HubEntry, *names: str) -> dict[str, Any]:
+    pins = [record_json(pin, "repository", "commit") for pin in one.pins]
+    return {**record_json(one, *names), **({"pins": pins} if pins else {})}
 
 
-def _pins_json(pins: Iterable[Pin]) -> dict[str, Any]:
-    found = [record_json(one, "repository", "commit") for one in pins]
-    return {"pins": found} if found else {}
+def _copies(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
+    """Return the repositories of some entries, each with its commit in the hub and the time of the push (UTC)."""
+    found = []
+    for one in iter_repositories(shown):
+        assert one.pushed_at is not None
+        pushed_at = one.pushed_at.astimezone(UTC).isoformat(timespec="seconds")
+        found.append({"repository": one.repository, "commit": one.commit, "pushed_at": pushed_at})
+    return found
 
 
-def _repositories_json(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
-    return [
-        {"repository": one.repository, "commit": one.commit, "pushed_at": _moment(one).isoformat(timespec="seconds")}
-        for one in iter_repositories(shown)
-    ]
-
-
-def _copies_lines(shown: Iterable[HubEntry], ink: Ink) -> list[str]:
-    """Return a line with the commit of each repository and when it was pushed, in a list; empty without entries."""
+def _copies_text(shown: Iterable[HubEntry], ink: Ink) -> list[str]:
     copies = [
-        one_line(f"{one.repository} {one.commit[:10]}, pushed {_moment(one):%Y-%m-%d %H:%M} UTC")
-        for one in iter_repositories(shown)
+        one_line(f"{one['repository']} {one['commit'][:10]}, pushed {one['pushed_at'][:16].replace('T', ' ')} UTC")
+        for one in _copies(shown)
     ]
     return [ink.dim(f"copy of {first_of(copies, _LISTED, '; ')}")] if copies else []
-
-
-def _moment(one: HubEntry) -> datetime:
-    assert one.pushed_at is not None
-    return one.pushed_at.astimezone(UTC)

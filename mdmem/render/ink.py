@@ -67,9 +67,11 @@ def fitted(text: str, width: int) -> str:
 
     A word that is wider than a line, such as an address, is not broken.
     """
-    return "\n".join(line if len(line) <= width else _wrapped(line, width) for line in text.split("\n"))
-
-
-def _wrapped(line: str, width: int) -> str:
-    hanging = " " * min(len(line) - len(line.lstrip(" ")) + _HANGING, width // 2)
-    return fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+    lines = []
+    for line in text.split("\n"):
+        if len(line) <= width:
+            lines.append(line)
+            continue
+        hanging = " " * min(len(line) - len(line.lstrip(" ")) + _HANGING, width // 2)
+        lines.append(fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(lines)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from mdmem.ask.answer import VIA_NAMED, Answer, AnswerBasis, Item, Mention, SearchResult
+from mdmem.ask.answer import VIA_NAMED, Answer, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
 from mdmem.model.lineage import stance_json
 from mdmem.render.text import json_text
 
 if TYPE_CHECKING:
-    from mdmem.change.history import ChainLink, WhyReport
+    from mdmem.change.history import WhyReport
     from mdmem.change.status import StatusReport
 
 SCHEMA = 1
@@ -40,29 +40,26 @@ def search_json(
     result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
     """Return the best results as JSON values; `named` is the most superseded entries that are listed for each."""
+    basis = result.basis
+    hits = [
+        {
+            **record_json(hit, "entry.address", "entry.type", "status", "entry.title", "entry.wing", "entry.room"),
+            "score": round(hit.score, 4),
+            "snippet": snippet_of(hit),
+            "heads": list(hit.heads),
+            "via": list(hit.via[:named]),
+            **_lists(hit.relations),
+            **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
+        }
+        for hit in result.hits[:limit]
+    ]
     return {
         "query": result.query,
         "total": len(result.hits),
-        "hits": [_hit(hit, snippet_of(hit), named) for hit in result.hits[:limit]],
-        **_ended_json(result.basis),
-        **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
+        "hits": hits,
+        **(basis.as_json("ended") if basis.ended else {}),
+        **basis.as_json("unmatched_terms", "problems", "degraded", "source"),
     }
-
-
-def _hit(hit: Item, snippet: str, named: int | None) -> dict[str, Any]:
-    return {
-        **record_json(hit, "entry.address", "entry.type", "status", "entry.title", "entry.wing", "entry.room"),
-        "score": round(hit.score, 4),
-        "snippet": snippet,
-        "heads": list(hit.heads),
-        "via": list(hit.via[:named]),
-        **_lists(hit.relations),
-        **stance_json(hit.stance, is_current=hit.entry.address in hit.heads),
-    }
-
-
-def _ended_json(basis: AnswerBasis) -> dict[str, Any]:
-    return basis.as_json("ended") if basis.ended else {}
 
 
 def _lists(named: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
@@ -76,7 +73,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "scope": record_json(answer.scope, "wing", "shared_wings", "rooms", "focus", "state"),
         "items": [_item(item) for item in answer.items],
         "proposed": [_item(item) for item in answer.proposed],
-        **_ended_json(basis),
+        **(basis.as_json("ended") if basis.ended else {}),
         **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
         **record_json(answer, "tokens", "budget", "over_budget"),
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
@@ -108,15 +105,13 @@ def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
 def agents_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON values for an agent, without empty values and defaults."""
     whole = answer_json(answer)
-    lists = {name: [_without_usual(item) for item in whole[name]] for name in ("items", "proposed")}
-    return _filled({**whole, **lists, "scope": _filled(whole["scope"])})
+    for name in ("items", "proposed"):
+        filled = (_filled(item).items() for item in whole[name])
+        whole[name] = [{name: value for name, value in item if _USUAL.get(name) != value} for item in filled]
+    return _filled({**whole, "scope": _filled(whole["scope"])})
 
 
 _USUAL = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
-
-
-def _without_usual(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in _filled(item).items() if _USUAL.get(name) != value}
 
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,33 +134,29 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
 
 def why_json(explained: WhyReport) -> dict[str, Any]:
     """Return the chain of supersessions of an entry as JSON values, the oldest entry first."""
+    chain = [
+        {
+            **record_json(link.entry, "address", "type", "status", "title"),
+            **record_json(link, "current", "entry.created_at", "entry.deprecated_at", "claims", supersedes="replaced"),
+            **record_json(link.entry, "reason", "deprecated_reason", "approved_by"),
+            "commits": [record_json(one, "author", "when", "subject", commit="digest") for one in link.commits],
+        }
+        for link in explained.chain
+    ]
     return {
         **record_json(explained, "address", "heads", "contradictory"),
-        "chain": [_link(link) for link in explained.chain],
+        "chain": chain,
         **record_json(explained, "drafts", "claimed_by", "amends", "amended_by"),
         **record_json(explained, "overrides", "overridden_by", "conflicts"),
     }
 
 
-def _link(link: ChainLink) -> dict[str, Any]:
-    entry = link.entry
-    commits = [record_json(one, "author", "when", "subject", commit="digest") for one in link.commits]
-    return {
-        **record_json(entry, "address", "type", "status", "title"),
-        **record_json(link, "current", "entry.created_at", "entry.deprecated_at", "claims", supersedes="replaced"),
-        **record_json(entry, "reason", "deprecated_reason", "approved_by"),
-        "commits": commits,
-    }
-
-
 def status_json(report: StatusReport) -> dict[str, Any]:
     """Return the state of a memory as JSON values."""
-    shown = report.shown
+    shown, keys = report.shown, ("name", "kind", "types", "statuses", "broken")
     return {
         **record_json(report, "root", "why", "tree", "active_wing"),
-        "wings": [
-            record_json(wing, "name", "kind", "types", "statuses", "broken", entries="total") for wing in report.wings
-        ],
+        "wings": [record_json(wing, *keys, entries="total") for wing in report.wings],
         "borrowed": [record_json(one, "name", "git", "commit", "asked") for one in report.borrowed],
         "told": {**record_json(shown, "times", "ways", "last"), "never": report.never_shown if shown.times else []},
         "index": record_json(report.index, "exists", "usable", "documents", "stale", "gone", "bytes", "folder", "why"),

@@ -14,8 +14,8 @@ from mdmem.ask.context import compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer
 from mdmem.ask.question import read_request
 from mdmem.model.access import Access, AccessDeniedError
+from mdmem.render.answers import Style
 from mdmem.render.context import pack_markdown, pack_text
-from mdmem.render.ink import Ink
 from mdmem.store.state.local_records import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
@@ -148,7 +148,7 @@ def test_wake_gives_rules_without_reasons_what_is_open_and_titles(tmp_path: Path
 def test_wake_is_a_third_of_recall(tmp_path: Path, project: str, goal: str) -> None:
     root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
     packs = [context(root, goal, project=project, layer=layer) for layer in ("wake", "recall")]
-    for form in (pack_markdown, partial(pack_text, ink=Ink())):
+    for form in (pack_markdown, partial(pack_text, style=Style())):
         sizes = [len(form(pack).encode()) for pack in packs]
         assert 3 * sizes[0] <= sizes[1]
 
@@ -265,7 +265,7 @@ def test_what_a_draft_says_of_an_entry_in_force_is_marked(tmp_path: Path) -> Non
     root = make_memory(tmp_path)
     put(root, "app/architecture/kept", "The pool of walruses")
     put(root, "app/architecture/hoped", "Seals", status="draft", supersedes=["app/architecture/kept"], reason="room")
-    said = pack_text(context(root, "the pool of walruses"), ink=Ink())
+    said = pack_text(context(root, "the pool of walruses"), Style())
     assert "  supersedes (incoming): `app/architecture/hoped`, decision: Seals (draft)\n" in f"{said}\n"
 
 
@@ -447,7 +447,7 @@ def test_claims_and_amendments_are_said_beneath_an_item(tmp_path: Path, layer: s
     claim = "claimed by app/architecture/pool-by-load: Threads follow the load"
     assert said["pool-size"] == [claim, "amended by app/architecture/pool-names: Its threads have names"]
     assert f"- {claim}" in pack_markdown(pack)
-    assert f"\n  {claim}" in pack_text(pack, ink=Ink())
+    assert f"\n  {claim}" in pack_text(pack, Style())
 
 
 def test_session_begins_without_lines_from_outside_where_the_memory_has_any(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from builders import run_here, write
 
 from mdmem.ask.answer import EndedMatch
-from mdmem.render.basis import ended_text
+from mdmem.render.answers import ended_text
 
 from .builders import found, hits, make_wings, names, only, put
 

@@ -42,7 +42,7 @@ from mdmem.mcp.tools.tool import (
 )
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
-from mdmem.render.answers import Style, answers_json, answers_markdown
+from mdmem.render.answers import Style, answers_json, answers_text
 from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, standing
 from mdmem.render.findings.json import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
@@ -185,7 +185,7 @@ def _retrieve(
 def _result_of(answers: Answers, **status: str) -> ToolResult:
     facts = {**status, "covered": any(one.basis.covered for one in answers.all)}
     return ToolResult(
-        text=lambda: answers_markdown(answers),
+        text=lambda: answers_text(answers, Style(is_markdown=True)),
         facts=lambda: {**answers_json(answers, agents_json), **facts},
         shown=answers.shown,
     )

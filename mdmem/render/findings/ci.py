@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from mdmem.model.finding import Severity
@@ -12,12 +12,11 @@ from mdmem.render.findings.report import (
     CheckedRoot,
     ReportStyle,
     RootFinding,
-    all_findings,
+    findings_of,
     fingerprints,
     fix_flag,
     fix_line,
     levels,
-    reported,
     summary,
     summary_line,
 )
@@ -37,25 +36,21 @@ def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     shown: Counter[str] = Counter()
     annotated: list[str] = []
     rest: list[str] = []
-    for found in reported(roots):
+    for found in findings_of(roots):
+        finding, place = found.finding, found.finding.place
         shown[found.severity] += 1
-        if shown[found.severity] <= _ANNOTATIONS:
-            annotated.append(_command(found))
-        else:
+        if shown[found.severity] > _ANNOTATIONS:
             # GitHub's runner interprets a line that starts with `::`, or contains `##[`, as a command.
             rest.append(f"- {concise_line(found, found.checked.from_top).replace('##[', '## [')}")
+            continue
+        end = f",endColumn={place.column + place.width}" if place.width else ""
+        at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
+        title = _property(f"mdmem {finding.code}{' (new)' if finding.new else ''}")
+        fix = f"fix: {fix_line(finding.fix)}" if finding.fix is not None else ""
+        message = _escaped("\n".join(filter(None, (finding.message, finding.help, fix))))
+        annotated.append(f"::{_LEVELS[found.severity]} {at},title={title}::{message}")
     more = [f"{count(len(rest), 'more finding')} without an annotation:"] if rest else []
     return replace_surrogates("\n".join([*annotated, *more, *rest, summary(roots)]))
-
-
-def _command(found: RootFinding) -> str:
-    finding, place = found.finding, found.finding.place
-    end = f",endColumn={place.column + place.width}" if place.width else ""
-    title = _property(f"mdmem {finding.code}{' (new)' if finding.new else ''}")
-    fix = f"fix: {fix_line(finding.fix)}" if finding.fix is not None else ""
-    message = _escaped("\n".join(part for part in (finding.message, finding.help, fix) if part))
-    at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
-    return f"::{_LEVELS[found.severity]} {at},title={title}::{message}"
 
 
 def _escaped(text: str) -> str:
@@ -76,18 +71,19 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
     GitLab recognizes known findings by a fingerprint, which does not depend on line numbers.
     """
-    found = all_findings(roots)
-    issues = [
-        {
-            "description": "; ".join(part for part in (one.message, one.advice) if part),
-            "check_name": one.finding.code,
-            "fingerprint": fingerprint,
-            "severity": _SEVERITIES[one.severity],
-            "location": {"path": replace_surrogates(one.path), "lines": {"begin": one.finding.place.line}},
-        }
-        for one, fingerprint in zip(found, fingerprints(found), strict=True)
-    ]
-    return json_text(issues)
+    found = findings_of(roots, "findings")
+    return json_text(
+        [
+            {
+                "description": "; ".join(filter(None, (one.message, one.advice))),
+                "check_name": one.finding.code,
+                "fingerprint": fingerprint,
+                "severity": _SEVERITIES[one.severity],
+                "location": {"path": replace_surrogates(one.path), "lines": {"begin": one.finding.place.line}},
+            }
+            for one, fingerprint in zip(found, fingerprints(found), strict=True)
+        ]
+    )
 
 
 def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
@@ -95,53 +91,40 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
     A case has failed if the finding fails the run. An old finding is a skipped case, so that it does not look fixed. An
     unreadable file is a case with an error. A root without findings has one passed case. The name of a case is the
-    check and the message, without a line number.
+    check and the message, without a line number; equal names in a file are numbered, since GitLab shows cases with the
+    same name only once.
     """
     top = ElementTree.Element("testsuites", {"name": "mdmem"})
     for checked in roots:
-        top.append(_suite(checked))
+        cases = []
+        seen: Counter[tuple[str, str]] = Counter()
+        for one in findings_of([checked], "findings"):
+            name = f"{one.finding.code}: {one.finding.message}"
+            seen[one.path, name] += 1
+            again = seen[one.path, name]
+            cases.append(_case(one, for_xml(f"{name} ({again})" if again > 1 else name)))
+        for path in checked.report.incomplete:
+            shown = for_xml(visible(checked.from_top(path)))
+            cases.append(ElementTree.Element("testcase", {"classname": shown, "name": "incomplete", "file": shown}))
+            message = "the file could not be read, so the run is incomplete"
+            ElementTree.SubElement(cases[-1], "error", {"message": message, "type": "incomplete"})
+        if not cases:
+            cases.append(ElementTree.Element("testcase", {"classname": "mdmem", "name": "check"}))
+            ElementTree.SubElement(cases[-1], "system-out").text = for_xml(summary_line(checked.report))
+        suite = ElementTree.SubElement(top, "testsuite", {"name": for_xml(f"mdmem {checked.under}".strip())})
+        suite.attrib["tests"] = str(len(cases))
+        for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            suite.attrib[name] = str(sum(case.find(tag) is not None for case in cases))
+        suite.extend(cases)
     ElementTree.indent(top)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
-
-
-def _suite(checked: CheckedRoot) -> ElementTree.Element:
-    cases = [_case(one, name) for one, name in _named(all_findings([checked]))]
-    for path in checked.report.incomplete:
-        shown = for_xml(visible(checked.from_top(path)))
-        case = ElementTree.Element("testcase", {"classname": shown, "name": "incomplete", "file": shown})
-        message = "the file could not be read, so the run is incomplete"
-        ElementTree.SubElement(case, "error", {"message": message, "type": "incomplete"})
-        cases.append(case)
-    if not cases:
-        passed = ElementTree.Element("testcase", {"classname": "mdmem", "name": "check"})
-        ElementTree.SubElement(passed, "system-out").text = for_xml(summary_line(checked.report))
-        cases.append(passed)
-    suite = ElementTree.Element("testsuite", {"name": for_xml(f"mdmem {checked.under}".strip())})
-    suite.attrib["tests"] = str(len(cases))
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.attrib[name] = str(sum(case.find(tag) is not None for case in cases))
-    suite.extend(cases)
-    return suite
-
-
-def _named(found: Sequence[RootFinding]) -> Iterable[tuple[RootFinding, str]]:
-    """Yield each finding with a name for its case.
-
-    Equal names in a file are numbered, since GitLab shows cases with the same name only once.
-    """
-    seen: Counter[tuple[str, str]] = Counter()
-    for one in found:
-        name = f"{one.finding.code}: {one.finding.message}"
-        seen[one.path, name] += 1
-        again = seen[one.path, name]
-        yield one, for_xml(f"{name} ({again})" if again > 1 else name)
 
 
 def _case(found: RootFinding, name: str) -> ElementTree.Element:
     finding, report, path = found.finding, found.checked.report, for_xml(visible(found.path))
     case = ElementTree.Element("testcase", {"classname": path, "name": name, "file": path})
     where = f"{path}:{finding.place.line}:{finding.place.column}"
-    text = "\n".join(for_xml(part) for part in (f"{where}: {finding.message}", finding.help) if part)
+    text = "\n".join(map(for_xml, filter(None, (f"{where}: {finding.message}", finding.help))))
     if report.fails(finding):
         kind = {"message": for_xml(finding.message), "type": found.severity.value}
         ElementTree.SubElement(case, "failure", kind).text = text
@@ -162,7 +145,7 @@ _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return the totals, a table of findings with the worst first, and the help, in at most 65,000 characters."""
-    found = reported(roots)
+    found = findings_of(roots)
     sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))
     parts = [f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"]
     unread = [f"- {code(one.from_top(path))}" for one in roots for path in one.report.incomplete]
@@ -178,7 +161,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     for one in found:
         fix = one.finding.fix
         made = f"{prose(fix.title)} ({code(f'mdmem check {fix_flag(fix)}')})" if fix is not None else ""
-        if advice := "; or ".join(part for part in (prose(one.finding.help), made) if part):
+        if advice := "; or ".join(filter(None, (prose(one.finding.help), made))):
             helps.append(f"- {code(one.place)} {code(one.finding.code)}: {advice}")
     parts += _details("How to fix", helps, limit=_PAGE - sum(len(part) + 2 for part in parts))
     return "\n\n".join(parts)

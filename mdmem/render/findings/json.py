@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mdmem.checks.engine import CheckReport
-from mdmem.model.finding import Fix, totals
-from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, fixed, reported
+from mdmem.model.finding import totals
+from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, findings_of
 from mdmem.render.json import SCHEMA, dump, record_json
 from mdmem.render.text import json_text
 
@@ -29,11 +29,11 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
         **({"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}),
         **record_json(first, "tree", "base"),
         "checked": sum(one.report.checked for one in roots),
-        "totals": totals(one.finding for one in reported(roots)),
+        "totals": totals(one.finding for one in findings_of(roots)),
         **_old(roots),
-        "findings": [_finding(one, named=several) for one in reported(roots)],
+        "findings": [_finding(one, named=several) for one in findings_of(roots)],
         "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
-        "fixed": [_finding(one, named=several) for one in fixed(roots)],
+        "fixed": [_finding(one, named=several) for one in findings_of(roots, "fixed")],
     }
 
 
@@ -42,8 +42,8 @@ def lines(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
     The key `kind` says which of these a line is.
     """
-    records = [{"kind": "finding", **_finding(one, named=True)} for one in reported(roots)]
-    records += [{"kind": "fixed", **_finding(one, named=True)} for one in fixed(roots)]
+    records = [{"kind": "finding", **_finding(one, named=True)} for one in findings_of(roots)]
+    records += [{"kind": "fixed", **_finding(one, named=True)} for one in findings_of(roots, "fixed")]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
     return "\n".join(json_text({"schema": SCHEMA, **record}, indent=None) for record in records)
 
@@ -74,7 +74,15 @@ def _old(roots: Sequence[CheckedRoot]) -> dict[str, int]:
 
 
 def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
-    finding, other = found.finding, found.finding.other
+    finding, other, fix = found.finding, found.finding.other, None
+    if finding.fix is not None:
+        # Bytes that are not UTF-8 become lone surrogates, as in file names.
+        edits = [
+            {**record_json(edit, "path", "start", "end"), "content": edit.content.decode("utf-8", "surrogateescape")}
+            for edit in finding.fix.edits
+        ]
+        renames = [{"from": old, "to": new} for old, new in finding.fix.renames]
+        fix = {"title": finding.fix.title, "safe": finding.fix.is_safe, "edits": edits, "renames": renames}
     return {
         **({"root": _name(found.checked)} if named else {}),
         **record_json(finding, "code", severity="weight"),
@@ -83,17 +91,5 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
         "other": record_json(other, "path", "line") if other is not None else None,
         **({"count": finding.count} if finding.count > 1 else {}),
         "new": finding.new,
-        "fix": _fix(finding.fix),
+        "fix": fix,
     }
-
-
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
-    if fix is None:
-        return None
-    # Bytes that are not UTF-8 become lone surrogates, as in file names.
-    edits = [
-        {**record_json(edit, "path", "start", "end"), "content": edit.content.decode("utf-8", "surrogateescape")}
-        for edit in fix.edits
-    ]
-    renames = [{"from": old, "to": new} for old, new in fix.renames]
-    return {"title": fix.title, "safe": fix.is_safe, "edits": edits, "renames": renames}

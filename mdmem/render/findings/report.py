@@ -6,7 +6,7 @@ import hashlib
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
@@ -93,22 +93,14 @@ def safe_text(text: str) -> str:
     return visible_text(replace_surrogates(text))
 
 
-def all_findings(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return all findings, sorted by severity (the worst first), new or old (new first), path and place."""
-    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.findings)
+def findings_of(
+    roots: Iterable[CheckedRoot], which: Literal["findings", "reported", "fixed"] = "reported"
+) -> tuple[RootFinding, ...]:
+    """Return findings sorted by severity (the worst first), new or old (new first), path and place.
 
-
-def reported(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return the findings to report one by one, sorted like `all_findings`; old findings are not included."""
-    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.reported)
-
-
-def fixed(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return the findings that were fixed, sorted like `all_findings`."""
-    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.fixed)
-
-
-def _sorted(found: Iterable[RootFinding]) -> tuple[RootFinding, ...]:
+    `findings` are all of them, `reported` are those to report one by one, without old ones.
+    """
+    found = (RootFinding(one, finding) for one in roots for finding in getattr(one.report, which))
     return tuple(
         sorted(found, key=lambda one: (one.severity.rank, not one.finding.new, one.path, one.finding.sort_key))
     )
@@ -147,20 +139,16 @@ def summary_line(report: CheckReport) -> str:
         parts.append(f"{sum(totals(one for one in report.reported if one.new).values())} new")
     if report.fixed:
         parts.append(f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}")
-    parts += _fixable(report.reported)
-    if report.known:
-        parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
-    return f"{entries(report.checked)} checked in {tree}{against}: {'; '.join(parts)}"
-
-
-def _fixable(findings: Iterable[Finding]) -> list[str]:
-    fixes = [finding.fix for finding in findings if finding.fix is not None]
+    fixes = [finding.fix for finding in report.reported if finding.fix is not None]
     safe = sum(fix.is_safe for fix in fixes)
     unsafe = len(fixes) - safe
     if safe:
-        more = f" ({unsafe} more with --unsafe-fixes)" if unsafe else ""
-        return [f"{safe} fixable with --fix{more}"]
-    return [f"{unsafe} fixable with --unsafe-fixes"] if unsafe else []
+        parts.append(f"{safe} fixable with --fix{f' ({unsafe} more with --unsafe-fixes)' if unsafe else ''}")
+    elif unsafe:
+        parts.append(f"{unsafe} fixable with --unsafe-fixes")
+    if report.known:
+        parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
+    return f"{entries(report.checked)} checked in {tree}{against}: {'; '.join(parts)}"
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:

@@ -9,15 +9,7 @@ from urllib.parse import quote
 
 from mdmem.checks.check import find_check
 from mdmem.model.finding import Place, Severity
-from mdmem.render.findings.report import (
-    CheckedRoot,
-    ReportStyle,
-    RootFinding,
-    all_findings,
-    fingerprints,
-    reported,
-    safe_text,
-)
+from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, findings_of, fingerprints, safe_text
 from mdmem.render.findings.text import concise_line
 from mdmem.render.text import json_text, replace_surrogates
 
@@ -46,32 +38,8 @@ def rule(code: str) -> dict[str, Any]:
 
 def sarif(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     """Return a SARIF log with one run for all roots; it lists only rules that have findings."""
-    content = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [_run(roots, style)],
-    }
-    return json_text(content)
-
-
-def _run(roots: Sequence[CheckedRoot], style: ReportStyle) -> dict[str, Any]:
-    found = all_findings(roots)
+    found = findings_of(roots, "findings")
     codes = sorted({one.finding.code for one in found})
-    hashes = fingerprints(found)
-    driver = {"name": "mdmem", "semanticVersion": style.version, "rules": [rule(code) for code in codes]}
-    return {
-        "tool": {"driver": driver},
-        "invocations": [_invocation(roots)],
-        "originalUriBaseIds": {_TOP: {"description": {"text": "The top of the repository."}}},
-        "columnKind": "unicodeCodePoints",
-        "results": [
-            _result(one, codes.index(one.finding.code), fingerprint)
-            for one, fingerprint in zip(found, hashes, strict=True)
-        ],
-    }
-
-
-def _invocation(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     unread = sorted(one.from_top(path) for one in roots for path in one.report.incomplete)
     notifications = [
         {
@@ -82,16 +50,30 @@ def _invocation(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
         for path in unread
     ]
     more = {"toolExecutionNotifications": notifications} if notifications else {}
-    return {"executionSuccessful": not unread, **more}
+    driver = {"name": "mdmem", "semanticVersion": style.version, "rules": [rule(code) for code in codes]}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": not unread, **more}],
+        "originalUriBaseIds": {_TOP: {"description": {"text": "The top of the repository."}}},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _result(one, codes.index(one.finding.code), fingerprint)
+            for one, fingerprint in zip(found, fingerprints(found), strict=True)
+        ],
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    return json_text({"$schema": schema, "version": "2.1.0", "runs": [run]})
 
 
 def _result(found: RootFinding, index: int, fingerprint: str) -> dict[str, Any]:
     finding, report = found.finding, found.checked.report
+    text = replace_surrogates("\n".join(filter(None, (found.message, found.advice))))
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": LEVELS[found.severity],
-        "message": {"text": _unlinked("\n".join(part for part in (found.message, found.advice) if part))},
+        # SARIF (3.11.6) interprets `[text](target)` as a link, which text from an entry must not become.
+        "message": {"text": re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", text)},
         "locations": [_location(found.path, finding.place)],
         "partialFingerprints": {"finding/v1": fingerprint},
     }
@@ -113,34 +95,29 @@ def _artifact(path: str) -> dict[str, Any]:
     return {"uri": quote(path.encode("utf-8", "surrogateescape")), "uriBaseId": _TOP}
 
 
-def _unlinked(text: str) -> str:
-    # SARIF (3.11.6) interprets `[text](target)` in a message as a link, which text from an entry must not become.
-    return re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", replace_surrogates(text))
-
-
 def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return the findings as a `DiagnosticResult`, as reviewdog's `proto/rdf/reviewdog.proto` defines it.
 
     Columns count bytes of UTF-8. The end of a range is exclusive.
     """
-    return json_text({"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in reported(roots)]})
-
-
-def _diagnostic(found: RootFinding) -> dict[str, Any]:
-    place, other = found.finding.place, found.finding.other
-    # If the line cannot be read, each character counts as one byte.
-    line = found.checked.line_of(place) or ""
-    ends = {"start": place.column, "end": place.column + place.width}
-    span = {}
-    for name, column in ends.items():
-        before = line[: column - 1]
-        more = len(before.encode("utf-8", "surrogatepass")) - len(before)
-        span[name] = {"line": place.line, "column": column + more}
-    other_end = safe_text(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
-    return {
-        "message": "\n".join(part for part in (found.message, other_end, found.advice) if part),
-        "location": {"path": replace_surrogates(found.path), "range": span},
-        "severity": found.severity.upper(),
-        "code": {"value": found.finding.code},
-        "original_output": safe_text(concise_line(found, found.checked.from_top)),
-    }
+    diagnostics = []
+    for found in findings_of(roots):
+        place, other = found.finding.place, found.finding.other
+        # If the line cannot be read, each character counts as one byte.
+        line = found.checked.line_of(place) or ""
+        span = {}
+        for name, column in (("start", place.column), ("end", place.column + place.width)):
+            before = line[: column - 1]
+            more = len(before.encode("utf-8", "surrogatepass")) - len(before)
+            span[name] = {"line": place.line, "column": column + more}
+        other_end = safe_text(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
+        diagnostics.append(
+            {
+                "message": "\n".join(filter(None, (found.message, other_end, found.advice))),
+                "location": {"path": replace_surrogates(found.path), "range": span},
+                "severity": found.severity.upper(),
+                "code": {"value": found.finding.code},
+                "original_output": safe_text(concise_line(found, found.checked.from_top)),
+            }
+        )
+    return json_text({"source": {"name": "mdmem"}, "diagnostics": diagnostics})

@@ -10,7 +10,7 @@ from mdmem.checks.check import Check, get_check
 from mdmem.markdown.sentences import size_of
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
-from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, fix_line, reported, summary
+from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, findings_of, fix_line, summary
 from mdmem.render.ink import Ink
 from mdmem.render.text import count
 
@@ -32,7 +32,7 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     Many warnings of the same check become one line. If there are more than 50 findings, or more than fit on a page, the
     result is a table by check and wing, with the first errors in full.
     """
-    found, sums = reported(roots), summary(roots)
+    found, sums = findings_of(roots), summary(roots)
     if style.is_whole:
         return "\n\n".join([*(_block(one, style) for one in found), sums])
     warnings: dict[str, list[RootFinding]] = {}
@@ -129,7 +129,7 @@ def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
 
 def concise(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return one line for each finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
-    return "\n".join(concise_line(found, found.checked.show_path) for found in reported(roots))
+    return "\n".join(concise_line(found, found.checked.show_path) for found in findings_of(roots))
 
 
 def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
