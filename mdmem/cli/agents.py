@@ -21,6 +21,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_wing
 from mdmem.model.access import Access
+from mdmem.model.text import visible
 from mdmem.render.agents import (
     ID_LENGTH,
     bearer_json,
@@ -28,7 +29,6 @@ from mdmem.render.agents import (
     new_bearer_text,
     pending_json,
     pending_text,
-    retried_text,
     title_of_write,
 )
 from mdmem.render.json import dump
@@ -222,7 +222,8 @@ def _retry(given: Globals, id_: str | None, form: str) -> int:
     """Try the waiting saves again, or one of them, and return exit code 1 if any still waits."""
     retried = Saver(open_workspace(given)).retry(id_)
     results = [{"id": one.id, **result.as_json()} for one, result in retried]
-    print_result(form, {"retried": results}, retried_text(retried))
+    lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in retried]
+    print_result(form, {"retried": results}, "\n".join(lines))
     if not retried:
         given.remark("no write waits")
     return 0 if all(result.is_there for _, result in retried) else 1

@@ -10,7 +10,7 @@ from mdmem.render.json import record_json
 from mdmem.render.text import count, entries
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken
-from mdmem.write.results import SaveResult, blocked_fields
+from mdmem.write.results import blocked_fields
 
 ID_LENGTH = 12
 
@@ -54,13 +54,6 @@ def pending_json(
     }
 
 
-def retried_text(retried: Sequence[tuple[PendingWrite, SaveResult]]) -> str:
-    """Return one line for each save that was tried again, with its result."""
-    return "\n".join(
-        f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in retried
-    )
-
-
 def title_of_write(write: PendingWrite | Blocked) -> str:
     """Return the title of the record in a waiting save, or else the kind of record or the verb."""
     if isinstance(write, Blocked):
@@ -75,18 +68,17 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
 
 def new_bearer_text(text: str, bearer: BearerToken) -> str:
     """Return a new token (`text`) on a line of its own, then its permissions on the next line."""
-    return f"{text}\n{_line(bearer)}; it is shown this once, send it as `Authorization: Bearer TOKEN`"
+    return f"{text}\n{bearers_text([bearer])}; it is shown this once, send it as `Authorization: Bearer TOKEN`"
 
 
 def bearers_text(bearers: Sequence[BearerToken]) -> str:
     """Return one line for each token: its name and permissions."""
-    return "\n".join(map(_line, bearers))
-
-
-def _line(bearer: BearerToken) -> str:
-    since = f", since {bearer.created.date().isoformat()}" if bearer.created else ""
-    writes = f"writes {_wings(bearer.access.writable)}" if bearer.access.writable != frozenset() else "writes nothing"
-    return f"{bearer.name}: reads {_wings(bearer.access.readable)}, {writes}{since}"
+    lines = []
+    for one in bearers:
+        since = f", since {one.created.date().isoformat()}" if one.created else ""
+        writes = f"writes {_wings(one.access.writable)}" if one.access.writable != frozenset() else "writes nothing"
+        lines.append(f"{one.name}: reads {_wings(one.access.readable)}, {writes}{since}")
+    return "\n".join(lines)
 
 
 def _wings(names: frozenset[str] | None) -> str:

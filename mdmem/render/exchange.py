@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
@@ -33,7 +32,14 @@ def import_text(report: ImportReport, ink: Ink) -> str:
         if report.written.is_dry or row.messages or row.outcome in ("skipped", "changed since it was imported")
     ]
     width = min(_WIDEST, max((len(_name(row)) for row in rows), default=0))
-    lines = [line for row in rows for line in _lines(row, width, ink)]
+    lines = []
+    for row in rows:
+        stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
+        what = stated if row.outcome == "imported" else row.outcome
+        to = f" → {ink.bold(visible(row.address))}" if row.address is not None else ""
+        lines.append(f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}")
+        lines += [ink.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
+        lines += [f"  {ink.warn(visible(sentence))}" for sentence in row.messages]
     if report.errors:
         lines += ["", ink.bold(f"errors in the records ({len(report.errors)}):")]
         lines += [
@@ -76,10 +82,18 @@ def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git:
 
 def import_json(report: ImportReport) -> str:
     """Return a JSON document with the result for each file, the errors in the records, and the written files."""
-    written = report.written
+    written, keys = report.written, ("path", "outcome", "address", "type", "status")
+    rows = [
+        {
+            **record_json(row, *keys, guessed="guesses", said="messages"),
+            "part": row.part or None,
+            "dialect": row.dialect or None,
+        }
+        for row in report.plan.rows
+    ]
     return dump(
         {
-            "records": [_row_json(row) for row in report.plan.rows],
+            "records": rows,
             "errors": [
                 record_json(one, "code", "message", path="place.path", line="place.line") for one in report.errors
             ],
@@ -91,24 +105,8 @@ def import_json(report: ImportReport) -> str:
     )
 
 
-def _row_json(row: ImportRow) -> dict[str, Any]:
-    stated = record_json(row, "path", "outcome", "address", "type", "status", guessed="guesses", said="messages")
-    return {**stated, "part": row.part or None, "dialect": row.dialect or None}
-
-
 def _name(row: ImportRow) -> str:
     return visible(f"{row.path}#{row.part}" if row.part else row.path)
-
-
-def _lines(row: ImportRow, width: int, ink: Ink) -> Iterator[str]:
-    stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
-    what = stated if row.outcome == "imported" else row.outcome
-    to = f" → {ink.bold(visible(row.address))}" if row.address is not None else ""
-    yield f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}"
-    for name, guess in row.guesses.items():
-        yield ink.dim(f"  {name}: {visible(guess.why)} (guessed)")
-    for sentence in row.messages:
-        yield f"  {ink.warn(visible(sentence))}"
 
 
 def _summary(report: ImportReport) -> str:
@@ -121,36 +119,25 @@ def _summary(report: ImportReport) -> str:
     manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
     kinds = Counter(f"{'' if row.status is Status.ACTIVE else f'{row.status} '}{row.type}" for row in entries)
     of = f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if kinds else ""
-    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{of}{_way(report, entries)}", *manifests]
+    way = ""
+    # A dry run lists each record anyway.
+    if entries and not report.written.is_dry:
+        ways = [(row.path, row.address or "") for row in entries]
+        if len(ways) > 1:
+            ways = [(path.rpartition("/")[0] or ".", address.rpartition("/")[0]) for path, address in ways]
+        read, filled = (_few(list(dict.fromkeys(some))) for some in zip(*ways, strict=True))
+        way = f" from {read} to {filled}"
+    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{of}{way}", *manifests]
     outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:
         parts.append(f"{count(len(report.gone), 'file')} {'would be ' if report.written.is_dry else ''}moved")
-    return "\n".join(["; ".join(parts), *_statuses(new)])
-
-
-def _statuses(rows: Sequence[ImportRow]) -> Iterator[str]:
-    """Yield a line that counts the active rules, the drafts and the entries under review; nothing without any."""
-    active = sum(1 for row in rows if row.status is Status.ACTIVE and row.type is not None and row.type.is_rule)
-    drafts, doubted = (sum(row.status is one for row in rows) for one in (Status.DRAFT, Status.UNDER_REVIEW))
-    if not (active or drafts or doubted):
-        return
-    parts = [f"{count(active, 'rule is', 'rules are') if active else 'no rule is'} active"]
-    parts += [count(drafts, "entry is a draft", "entries are drafts")] if drafts else []
-    parts += [f"{count(doubted, 'is', 'are')} under review"] if doubted else []
-    yield ", ".join(parts)
-
-
-def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
-    """Return the source folders and the new folders of imported records; for one record its file and address."""
-    # A dry run lists each record anyway.
-    if report.written.is_dry or not rows:
-        return ""
-    ways = [(row.path, row.address or "") for row in rows]
-    if len(ways) > 1:
-        ways = [(path.rpartition("/")[0] or ".", address.rpartition("/")[0]) for path, address in ways]
-    read, filled = (_few(list(dict.fromkeys(some))) for some in zip(*ways, strict=True))
-    return f" from {read} to {filled}"
+    active = sum(row.status is Status.ACTIVE and row.type is not None and row.type.is_rule for row in new)
+    drafts, doubted = (sum(row.status is one for row in new) for one in (Status.DRAFT, Status.UNDER_REVIEW))
+    states = [f"{count(active, 'rule is', 'rules are') if active else 'no rule is'} active"]
+    states += [count(drafts, "entry is a draft", "entries are drafts")] if drafts else []
+    states += [f"{count(doubted, 'is', 'are')} under review"] if doubted else []
+    return "\n".join(["; ".join(parts), *([", ".join(states)] if active or drafts or doubted else [])])
 
 
 def _few(names: Sequence[str]) -> str:

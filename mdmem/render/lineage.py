@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
@@ -90,34 +91,28 @@ class Relations(Struct, frozen=True, dict=True):
     @cached_property
     def arrows(self) -> Mapping[str, Sequence[Arrow]]:
         """Return, for each address, the arrows that start or end there."""
-        found: dict[str, list[Arrow]] = {}
-        for arrow in self._iter_arrows():
-            found.setdefault(arrow.start, []).append(arrow)
-            found.setdefault(arrow.end, []).append(arrow)
-        return found
-
-    def _iter_arrows(self) -> Iterator[Arrow]:
-        entries = self.catalog.entries
+        entries, arrows = self.catalog.entries, list[Arrow]()
         for address, one in entries.items():
             if one.status is Status.DRAFT:
-                yield from (Arrow(old, address, Relation.PROPOSED) for old in one.supersedes if old in entries)
+                arrows += (Arrow(old, address, Relation.PROPOSED) for old in one.supersedes if old in entries)
             for kind, linked in (
                 (Relation.OVERRIDES, one.overrides),
                 (Relation.AMENDS, one.amends),
                 (Relation.CONFLICTS, one.contradicts),
             ):
-                yield from (Arrow(address, other, kind) for other in linked if other in entries and other != address)
+                arrows += (Arrow(address, other, kind) for other in linked if other in entries and other != address)
+        found: dict[str, list[Arrow]] = defaultdict(list)
+        for arrow in arrows:
+            found[arrow.start].append(arrow)
+            found[arrow.end].append(arrow)
+        return found
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Return groups of connected entries, the largest first; in a group, a chain starts with its oldest entry."""
-        linked: dict[str, list[str]] = {}
         lineage = self.catalog.lineage
         pairs = [(old, new) for old, newer in lineage.linked_successors.items() for new in newer]
-        pairs += [(arrow.start, arrow.end) for arrows in self.arrows.values() for arrow in arrows]
-        for one, other in pairs:
-            linked.setdefault(one, []).append(other)
-            linked.setdefault(other, []).append(one)
+        linked = _neighbours([*pairs, *((arrow.start, arrow.end) for some in self.arrows.values() for arrow in some)])
         found, seen = [], set[str]()
         for one in sorted(linked):
             if one not in seen:
@@ -126,13 +121,18 @@ class Relations(Struct, frozen=True, dict=True):
                 found.append(tuple(dict.fromkeys(it for member in members for it in lineage.chain(member))))
         return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
-    def has_any(self, address: str) -> bool:
-        """Return whether any arrow connects an entry with another entry."""
-        return address in self._connected
-
     @cached_property
-    def _connected(self) -> frozenset[str]:
+    def connected(self) -> frozenset[str]:
+        """Return the entries that an arrow connects with another entry."""
         return frozenset(one for group in self.groups for one in group)
+
+
+def _neighbours(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for one, other in pairs:
+        found[one].append(other)
+        found[other].append(one)
+    return found
 
 
 def _reachable(starts: Iterable[str], linked: Mapping[str, Iterable[str]]) -> list[str]:
@@ -154,18 +154,20 @@ def lineage_graph(
     If there are more than `MOST` entries, only the nearest are drawn. To build many graphs of a catalog, pass its
     `relations`, so that they are computed once.
     """
-    relations = relations or Relations(catalog)
-    chains = {catalog.lineage.chain(address) for address in addresses}
-    edges = sorted({arrow for chain in chains for arrow in _arrows_of(chain, relations)})
-    linked: dict[str, list[str]] = {}
-    for edge in edges:
-        linked.setdefault(edge.start, []).append(edge.end)
-        linked.setdefault(edge.end, []).append(edge.start)
-    near = _reachable(addresses, linked)
+    relations, lineage = relations or Relations(catalog), catalog.lineage
+    found: set[Arrow] = set()
+    for chain in {lineage.chain(address) for address in addresses}:
+        for one in chain:
+            found.update(Arrow(one, new, Relation.SUPERSEDED) for new in lineage.successors.get(one, ()))
+            found.update(Arrow(one, new, Relation.CLAIMED) for new in lineage.claimants_of(one))
+            # A draft is drawn with the entry that it may supersede.
+            arrows = relations.arrows.get(one, ())
+            found.update(arrow for arrow in arrows if arrow.kind is not Relation.PROPOSED or arrow.start in chain)
+    edges = sorted(found)
+    near = _reachable(addresses, _neighbours((edge.start, edge.end) for edge in edges))
     drawn = set(near[:MOST])
-    order = {
-        one: number for number, one in enumerate(member for it in addresses for member in catalog.lineage.chain(it))
-    }
+    members = (member for address in addresses for member in lineage.chain(address))
+    order = {one: number for number, one in enumerate(members)}
     return LineageGraph(
         nodes=tuple(
             Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses)
@@ -174,17 +176,6 @@ def lineage_graph(
         edges=tuple(edge for edge in edges if edge.start in drawn and edge.end in drawn),
         hidden=max(0, len(near) - MOST),
     )
-
-
-def _arrows_of(chain: Sequence[str], relations: Relations) -> Iterator[Arrow]:
-    lineage = relations.catalog.lineage
-    for one in chain:
-        yield from (Arrow(one, new, Relation.SUPERSEDED) for new in lineage.successors.get(one, ()))
-        yield from (Arrow(one, new, Relation.CLAIMED) for new in lineage.claimants_of(one))
-        for arrow in relations.arrows.get(one, ()):
-            # A draft is drawn with the entry that it may supersede.
-            if arrow.kind is not Relation.PROPOSED or arrow.start in chain:
-                yield arrow
 
 
 def linked_graph(
@@ -254,8 +245,7 @@ def chart_text(text: str) -> str:
 
 def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
     """Return column and row of each node, so that edges lead to the right, except one edge of each cycle."""
-    before: dict[str, list[str]] = {node: [] for node in nodes}
-    after: dict[str, list[str]] = {node: [] for node in nodes}
+    before, after = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for start, end in edges:
         if start != end:
             before[end].append(start)
@@ -335,15 +325,25 @@ def lineage_svg(
     # A screen reader skips the parts of an image, so a picture with links is a group.
     role = "img" if href is None else "group"
     described = f'role="{role}" aria-labelledby="{name}-title" aria-describedby="{name}-said"'
+    asked = [node.entry.title for node in graph.nodes if node.is_asked]
+    title = f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
+    titles = {node.entry.address: node.entry.title for node in graph.nodes}
+    # Sentences for screen readers.
+    said = [f"{one.entry.title} is {one.state}{f', {one.days}' if one.days else ''}." for one in graph.nodes]
+    for edge in graph.edges:
+        verb = "is " if edge.kind in (Relation.SUPERSEDED, Relation.CLAIMED) else ""
+        said.append(f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}.")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {described}>',
-        f'<title id="{name}-title">{_text(_title(graph))}</title>',
-        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph)))}</desc>',
+        f'<title id="{name}-title">{_text(title if asked else "Supersessions and other relations")}</title>',
+        f'<desc id="{name}-said">{_text(" ".join(said))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
         *(line for edge in graph.edges for line in _arrow(edge, corners)),
-        *(line for node in graph.nodes for line in _box(node, *corners[node.entry.address], href)),
     ]
+    for node in graph.nodes:
+        (x, y), link = corners[node.entry.address], href(node.entry.address) if href is not None else None
+        parts += _box(node, x, y, link)
     if graph.hidden:
         parts.append(f'<text class="way" x="{_EDGE}" y="{height - 10}">+{graph.hidden} more are not drawn</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -369,43 +369,22 @@ def _arrow(edge: Arrow, corners: Mapping[str, tuple[int, int]]) -> Iterator[str]
     yield f'<text class="way" text-anchor="middle" x="{x}" y="{y - 6}">{label}</text>'
 
 
-def _box(node: Box, x: int, y: int, href: Callable[[str], str] | None) -> Iterator[str]:
-    entry = node.entry
-    asked = " asked" if node.is_asked else ""
-    link = f'<a href="{escape(href(entry.address))}">' if href is not None else ""
-    yield f'<g class="{_CLASS[node.state]} {entry.type}{asked}">{link}<title>{_text(entry.title)}</title>'
+def _box(node: Box, x: int, y: int, link: str | None) -> Iterator[str]:
+    entry, asked = node.entry, " asked" if node.is_asked else ""
+    opening, end = ("", "</g>") if link is None else (f'<a href="{escape(link)}">', "</a></g>")
+    yield f'<g class="{_CLASS[node.state]} {entry.type}{asked}">{opening}<title>{_text(entry.title)}</title>'
     yield f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_TALL}" rx="6"/>'
     yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{_TALL}" rx="2"/>'
-    for number, line in enumerate(_wrapped(entry.title)):
+    flat = " ".join(visible(entry.title).split())
+    lines = wrap(flat, _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
+    for number, line in enumerate(lines):
         yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
     address = visible(entry.address)
     shown = address if len(address) <= _ADDRESS else f"…{address[1 - _ADDRESS :]}"
-    yield f'<text class="about" x="{x + 14}" y="{y + 53}">{_text(shown)}</text>'
     about = ", ".join(filter(None, (entry.type.value, node.state.value, node.days)))
+    yield f'<text class="about" x="{x + 14}" y="{y + 53}">{_text(shown)}</text>'
     yield f'<text class="about" x="{x + 14}" y="{y + 68}">{_text(about)}</text>'
-    yield "</a></g>" if link else "</g>"
-
-
-def _wrapped(title: str) -> list[str]:
-    return wrap(" ".join(visible(title).split()), _TITLE, max_lines=_LINES, placeholder="…", break_on_hyphens=False)
-
-
-def _title(graph: LineageGraph) -> str:
-    asked = [node.entry.title for node in graph.nodes if node.is_asked]
-    if not asked:
-        return "Supersessions and other relations"
-    return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
-
-
-def _sentences(graph: LineageGraph) -> Iterator[str]:
-    """Yield sentences that describe the boxes and arrows, for screen readers."""
-    titles = {node.entry.address: node.entry.title for node in graph.nodes}
-    for node in graph.nodes:
-        days = f", {node.days}" if node.days else ""
-        yield f"{node.entry.title} is {node.state}{days}."
-    for edge in graph.edges:
-        verb = "is " if edge.kind in (Relation.SUPERSEDED, Relation.CLAIMED) else ""
-        yield f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}."
+    yield end
 
 
 def _text(text: str) -> str:

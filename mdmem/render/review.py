@@ -17,8 +17,6 @@ from msgspec.structs import replace
 from mdmem.change.review_model import (
     CLAIMS,
     Answered,
-    AnswerPair,
-    Belief,
     ContradictionChange,
     Covered,
     Dependent,
@@ -27,7 +25,6 @@ from mdmem.change.review_model import (
     Ref,
     RelationChange,
     ReviewReport,
-    Rewording,
     Span,
     Transition,
 )
@@ -109,28 +106,27 @@ def review_markdown(review: ReviewReport, *, page: str | None = None) -> str:
     ]
     head += [f"**{prose(clipped(remark))}**" for remark in review.remarks]
     head += [f"[The page of this change]({page})"] if page is not None else []
+
+    def mark(kind: Kind, text: str) -> str:
+        if not text.strip():
+            return text
+        if kind == "code":
+            return code(text)
+        shown = prose(text)
+        if kind in ("added", "removed"):
+            tag = "ins" if kind == "added" else "del"
+            return f"<{tag}>{shown}</{tag}>"
+        # Markdown needs the stars of bold text next to the text, not next to a blank.
+        return shown.replace(shown.strip(), f"**{shown.strip()}**", 1) if kind == "strong" else shown
+
     blocks = [
         [f"### {one.title}\n", *(f"{'  ' * min(level, _DEEPEST)}- {text}" for level, text in one.lines)]
-        for one in sections(review, _mark_markdown)
+        for one in sections(review, mark)
     ]
     left = LIMIT - sum(len(one) + 2 for one in head)
     # If the sections do not all fit, each gets an equal share of the characters.
     share = left if sum(len(line) + 1 for block in blocks for line in block) <= left else left // len(blocks)
     return "\n\n".join([*head, *(fit_lines(block, share - 2, _CUT) for block in blocks)])
-
-
-def _mark_markdown(kind: Kind, text: str) -> str:
-    if not text.strip():
-        return text
-    if kind == "code":
-        return code(text)
-    shown = prose(text)
-    if kind == "added":
-        return f"<ins>{shown}</ins>"
-    if kind == "removed":
-        return f"<del>{shown}</del>"
-    # Markdown needs the stars of bold text next to the text, not next to a blank.
-    return shown.replace(shown.strip(), f"**{shown.strip()}**", 1) if kind == "strong" else shown
 
 
 def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
@@ -193,36 +189,24 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
     found: tuple[tuple[str, Iterable[Line]], ...] = (
         ("Cannot be read", writer.unread()),
         ("Proposed", writer.proposed()),
-        ("Rules before → after", _flat(writer.belief(one) for one in review.beliefs if not _is_of_notes(one))),
+        ("Rules before → after", writer.beliefs(of_notes=False)),
         ("Findings after the merge" if is_merge else "New findings", writer.merging()),
-        (
-            "Changed text of current rules and decisions",
-            _flat(writer.rewording(one) for one in review.rewordings if one.is_frozen),
-        ),
+        ("Changed text of current rules and decisions", writer.rewordings(is_frozen=True)),
         (
             "Status and relations",
             writer.listed((*map(writer.transition, review.transitions), *map(writer.relation, review.bearings))),
         ),
-        ("Notes before → after", _flat(writer.belief(one) for one in review.beliefs if _is_of_notes(one))),
-        ("Other changed texts", _flat(writer.rewording(one) for one in review.rewordings if not one.is_frozen)),
+        ("Notes before → after", writer.beliefs(of_notes=True)),
+        ("Other changed texts", writer.rewordings(is_frozen=False)),
         ("References to entries that are no longer current", writer.listed(map(writer.dependent, review.dependents))),
         ("Contradictions", writer.listed(map(writer.contradiction, review.contradictions))),
         ("Code that these entries apply to", writer.listed(map(writer.covered, review.covered))),
         ("Other changed fields", writer.listed(map(writer.edit, review.edits))),
         ("Moved and reformatted files", writer.listed(writer.moves())),
-        ("Answers", _flat(map(writer.answer, review.answers))),
+        ("Answers", writer.answers()),
     )
     listed = (ReviewSection(title, tuple(lines)) for title, lines in found)
     return [section for section in listed if section.lines]
-
-
-def _is_of_notes(belief: Belief) -> bool:
-    refs = (*filter(None, (belief.before,)), *belief.after)
-    return all(ref.type is EntryType.NOTE for ref in refs)
-
-
-def _flat(parts: Iterable[Iterator[Line]]) -> Iterator[Line]:
-    return (line for part in parts for line in part)
 
 
 class _Writer(Struct, frozen=True):
@@ -279,19 +263,24 @@ class _Writer(Struct, frozen=True):
             yield 0, f"{self.mark('strong', 'draft ')}{self.entry(entry)} would {' and '.join(effects)}{reason}"
             yield from ((1, self.quoted(found[0].opening)),) if found[0].opening else ()
 
-    def belief(self, one: Belief) -> Iterator[Line]:
-        reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
-        if one.before is None:
-            yield 0, f"{self.mark('strong', 'new: ')}{self.entry(one.after[0])}"
-            yield from ((1, reason),) if one.reason else ()
-            return
-        yield 0, self.entry(one.before)
-        if not one.after:
-            yield 1, self.mark("strong", "→ nothing current replaces it")
-        for ref in one.after:
-            there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
-            yield 1, f"→ {self.entry(ref)}{there}"
-        yield 1, reason
+    def beliefs(self, *, of_notes: bool) -> Iterator[Line]:
+        """Yield what was new, replaced or ended: only notes, or only the other entries."""
+        for one in self.review.beliefs:
+            refs = (*filter(None, (one.before,)), *one.after)
+            if all(ref.type is EntryType.NOTE for ref in refs) != of_notes:
+                continue
+            reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
+            if one.before is None:
+                yield 0, f"{self.mark('strong', 'new: ')}{self.entry(one.after[0])}"
+                yield from ((1, reason),) if one.reason else ()
+                continue
+            yield 0, self.entry(one.before)
+            if not one.after:
+                yield 1, self.mark("strong", "→ nothing current replaces it")
+            for ref in one.after:
+                there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
+                yield 1, f"→ {self.entry(ref)}{there}"
+            yield 1, reason
 
     def merging(self) -> Iterator[Line]:
         one = self.review.merging
@@ -306,16 +295,19 @@ class _Writer(Struct, frozen=True):
             severity, code = self.mark("strong", str(finding.severity)), self.code(finding.code)
             yield 0, f"{severity} {place} {code} {self.quoted(finding.message)}"
 
-    def rewording(self, one: Rewording) -> Iterator[Line]:
-        notice = f" — {one.notice}" if one.notice else ""
-        faults = "".join(f" — {self.mark('strong', fault)}" for fault in one.faults)
-        yield 0, f"{self.entry(one.entry)}{notice}{faults}"
-        if one.title:
-            yield 1, f"title: {self.words(one.title)}"
-        if one.body:
-            yield 1, self.words(one.body)
-        if one.fields:
-            yield 1, self.fields(one.fields)
+    def rewordings(self, *, is_frozen: bool) -> Iterator[Line]:
+        for one in self.review.rewordings:
+            if one.is_frozen != is_frozen:
+                continue
+            notice = f" — {one.notice}" if one.notice else ""
+            faults = "".join(f" — {self.mark('strong', fault)}" for fault in one.faults)
+            yield 0, f"{self.entry(one.entry)}{notice}{faults}"
+            if one.title:
+                yield 1, f"title: {self.words(one.title)}"
+            if one.body:
+                yield 1, self.words(one.body)
+            if one.fields:
+                yield 1, self.fields(one.fields)
 
     def words(self, spans: Sequence[Span]) -> str:
         """Return the changed words of a text and the words near them; very long changes are cut."""
@@ -324,8 +316,11 @@ class _Writer(Struct, frozen=True):
         for number, span in enumerate(spans):
             words = span.text.replace("\n\n", " ¶ ").split()
             if span.mark == " ":
-                near = _near_change(words, is_first=number == 0, is_last=number == len(spans) - 1)
-                parts.append(self.mark("quoted", visible(" ".join(near))))
+                # Only the words next to a change are shown.
+                before = [] if number == 0 else words[:_AROUND]
+                after = [] if 0 < number == len(spans) - 1 else words[-_AROUND:]
+                is_short = len(words) <= len(before) + len(after) + bool(before and after)
+                parts.append(self.mark("quoted", visible(" ".join(words if is_short else [*before, "…", *after]))))
                 continue
             if words[:left]:
                 kind: Kind = "added" if span.mark == "+" else "removed"
@@ -386,16 +381,17 @@ class _Writer(Struct, frozen=True):
         if same := self.review.no_ops:
             yield f"{entries(len(same))} reformatted: {first_of([*map(self.code, same)], _MOST_IN_LINE)}"
 
-    def answer(self, one: AnswerPair) -> Iterator[Line]:
-        before, after = ([ref.address for ref in side.items] for side in (one.before, one.after))
-        question = f"asked {self.quoted(one.question)}"
-        if one.is_same:
-            yield 0, f"{question}: the answer is the same"
-            yield 1, self._answered(one.after, before, "added")
-        else:
-            yield 0, question
-            yield 1, f"before: {self._answered(one.before, after, 'removed')}"
-            yield 1, f"after: {self._answered(one.after, before, 'added')}"
+    def answers(self) -> Iterator[Line]:
+        for one in self.review.answers:
+            before, after = ([ref.address for ref in side.items] for side in (one.before, one.after))
+            question = f"asked {self.quoted(one.question)}"
+            if one.is_same:
+                yield 0, f"{question}: the answer is the same"
+                yield 1, self._answered(one.after, before, "added")
+            else:
+                yield 0, question
+                yield 1, f"before: {self._answered(one.before, after, 'removed')}"
+                yield 1, f"after: {self._answered(one.after, before, 'added')}"
 
     def _answered(self, one: Answered, others: Sequence[str], kind: Kind) -> str:
         """Return the first entries of an answer, and all entries that the other answer (`others`) does not have."""
@@ -413,10 +409,3 @@ class _Writer(Struct, frozen=True):
         if one.problems:
             text += self.mark("strong", f" ({count(one.problems, 'file')} cannot be read and may apply)")
         return text
-
-
-def _near_change(words: list[str], *, is_first: bool, is_last: bool) -> list[str]:
-    """Return the unchanged words next to a change, with `…` for the omitted words between them."""
-    before = [] if is_first else words[:_AROUND]
-    after = [] if is_last and not is_first else words[-_AROUND:]
-    return words if len(words) <= len(before) + len(after) + (1 if before and after else 0) else [*before, "…", *after]

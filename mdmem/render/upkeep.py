@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from mdmem.change.examine import Groups, HygieneReport
 from mdmem.change.fetch_wings import FetchWingsResult
 from mdmem.change.status import StatusReport
@@ -18,7 +20,6 @@ from mdmem.render.json import record_json
 from mdmem.render.text import code, count, entries, first_of, prose
 from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
-from mdmem.store.state.pending_writes import PendingWrite
 
 # The most rules listed that were never shown to an agent; JSON has all.
 _NAMED = 3
@@ -39,47 +40,39 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last fetched on {one.asked}"
         for one in report.borrowed
     ]
+    index, total = report.index, sum(wing.total for wing in report.wings)
+    size = f"{index.bytes / 1024:.0f} KiB"
+    if not index.exists:
+        state = f"not built yet; the first question builds it in {index.folder}"
+    elif not index.usable:
+        state = f"unusable ({index.why}); the next question rebuilds it"
+    elif not index.stale:
+        state = f"complete: {entries(total)}, {size}"
+    else:
+        # The index is not written for a few changed files. A question reads these files directly.
+        rest = "the other" if index.stale == 1 else f"the other {index.stale}"
+        state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}; a question adds {rest} from the files"
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
     # Findings of the lowest severity are shown only with --verbose.
     check = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
     last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never"
     due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
-    merged = f"{count(len(report.merged), 'decision')} of agents, not approved"
     lines += [
-        f"index    {_index(report)}",
+        f"index    {state}",
         f"findings {f'{found}; `{check}` shows them' if found else 'none'}{known}",
         f"hygiene  {last}{due}",
-        *([f"agents   {_agents(report)}"] if report.shown.times else []),
-        *([f"merged   {merged}; `mdmem approve --merged --dry-run` shows what would change"] if report.merged else []),
-        *(f"note     {remark}" for remark in report.remarks),
     ]
-    return "\n".join(lines)
-
-
-def _index(report: StatusReport) -> str:
-    index = report.index
-    if not index.exists:
-        return f"not built yet; the first question builds it in {index.folder}"
-    if not index.usable:
-        return f"unusable ({index.why}); the next question rebuilds it"
-    total, size = sum(wing.total for wing in report.wings), f"{index.bytes / 1024:.0f} KiB"
-    if not index.stale:
-        return f"complete: {entries(total)}, {size}"
-    # The index is not written for a few changed files. A question reads these files directly.
-    indexed, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
-    return f"{indexed} of {entries(total)}, {size}; a question adds {rest} from the files"
-
-
-def _agents(report: StatusReport) -> str:
-    """Return how often entries were shown to agents in the last 30 days, and which rules were never shown."""
-    shown, never = report.shown, report.never_shown
-    times = count(sum(shown.times.values()), "time")
-    ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
-    text = f"{entries(len(shown.times))} shown {times} in 30 days ({ways}), last on {shown.last:%Y-%m-%d}"
-    if not never:
-        return f"{text}; every rule among them"
-    return f"{text}; never shown: {first_of(never, _NAMED)}"
+    if (shown := report.shown).times:
+        times = f"shown {count(sum(shown.times.values()), 'time')} in 30 days"
+        ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
+        never = first_of(report.never_shown, _NAMED)
+        rules = f"never shown: {never}" if never else "every rule among them"
+        lines.append(f"agents   {entries(len(shown.times))} {times} ({ways}), last on {shown.last:%Y-%m-%d}; {rules}")
+    if report.merged:
+        merged = f"{count(len(report.merged), 'decision')} of agents, not approved"
+        lines.append(f"merged   {merged}; `mdmem approve --merged --dry-run` shows what would change")
+    return "\n".join([*lines, *(f"note     {remark}" for remark in report.remarks)])
 
 
 def steps_text(steps: Sequence[HookStep]) -> str:
@@ -88,25 +81,21 @@ def steps_text(steps: Sequence[HookStep]) -> str:
     for step in steps:
         hook = step.hook
         if step.done == "removed legacy":
-            lines += [f"removed {hook.shown}.legacy", f"{hook.shown} stays as it is: {_framework(hook)}"]
+            state = _state(replace(hook, legacy=None))
+            lines += [f"removed {hook.shown}.legacy", f"{hook.shown} stays as it is: {state}"]
         elif step.done == "kept":
-            lines.append(f"{hook.shown} stays as it is: {hook_state(hook)}")
+            lines.append(f"{hook.shown} stays as it is: {_state(hook)}")
         else:
             lines.append(f"{step.done} {hook.shown}")
     return "\n".join(lines)
 
 
-def hook_state(hook: Hook) -> str:
-    """Return the state of a hook in a few words."""
-    aside = "" if hook.legacy is None else f"; it moved the hook of mdmem to {hook.legacy.name}"
-    return _framework(hook) + aside if hook.framework else hook.state.value
-
-
-def _framework(hook: Hook) -> str:
+def _state(hook: Hook) -> str:
     if hook.framework is None:
-        return ""
+        return hook.state.value
+    aside = "" if hook.legacy is None else f"; it moved the hook of mdmem to {hook.legacy.name}"
     whether = "mentions" if hook.framework.names_mdmem else "does not mention"
-    return f"run by {hook.framework.name}, whose configuration {whether} mdmem"
+    return f"run by {hook.framework.name}, whose configuration {whether} mdmem{aside}"
 
 
 def driver_text(driver: Driver, done: str) -> str:
@@ -120,7 +109,7 @@ def driver_text(driver: Driver, done: str) -> str:
 
 def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
     """Return a line with stage, state and file for each hook, and a line for the merge driver if it is given."""
-    rows = [(hook.stage, hook_state(hook), hook.shown) for hook in hooks]
+    rows = [(hook.stage, _state(hook), hook.shown) for hook in hooks]
     rows += [("merge-driver", driver.state.value, driver.shown)] if driver else []
     width = max(len(name) for name, _, _ in rows)
     return "\n".join(f"{name:<{width}}  {state}  ({shown})" for name, state, shown in rows)
@@ -247,50 +236,47 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
     return "\n\n".join(blocks or [nothing])
 
 
-def _kinds(hygiene: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
+def _kinds(report: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
     """Yield the heading, the cases and the advice of each kind of maintenance that has cases.
 
     Writes that may be lost come first, and old entries last.
     """
     by_code: dict[str, list[tuple[str, str]]] = {}
-    for one in hygiene.findings:
-        by_code.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
-    waiting = [(one.id[:ID_LENGTH], _waiting(one)) for one in hygiene.unresolved]
-    stopped = [(one.id[:ID_LENGTH], visible(stopped_save(one))) for one in hygiene.blocked]
-    near = [(one.a, f"has {one.share:.0%} of its words in common with {one.b}") for one in hygiene.near]
+    for found in report.findings:
+        by_code.setdefault(found.code, []).append((found.address or found.place.path, visible(found.message)))
+    waiting = []
+    for write in report.unresolved:
+        title = title_of_write(write)
+        name = write.verb if title == write.verb else f"{write.verb} `{title}`"
+        tries = f"{count(write.attempts, 'attempt')} since {write.created.date()}"
+        text = f"{name}, {tries}{f': {write.error}' if write.error else ''}"
+        waiting.append((write.id[:ID_LENGTH], visible(text)))
+    stopped = [(one.id[:ID_LENGTH], visible(stopped_save(one))) for one in report.blocked]
+    near = [(one.a, f"has {one.share:.0%} of its words in common with {one.b}") for one in report.near]
     kinds = (
         ("writes that did not complete", waiting, "type `mdmem save --retry`"),
         ("saves that a similar entry stopped", stopped, RESOLVING),
         ("not verified since the code they apply to changed", by_code.get("unverified-since-change"), _READING),
-        ("near-duplicates", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
+        ("near-duplicates", _grouped(report, report.duplicates), _ONE_OF_THEM),
         ("rules that may say the same, or contradict each other", near, _LINKING),
-        ("entities with one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
+        ("entities with one name", _grouped(report, report.drifted), _ONE_OF_THEM),
         ("references to superseded entries", by_code.get("link-to-superseded"), _RELINKING),
         ("past their `expires_at`", by_code.get("expired"), _LATER),
-        ("decisions neither made nor verified for 180 days", _aged(hygiene, NodeLabel.DECISION), _STILL_TRUE),
-        ("patterns not validated for 90 days", _aged(hygiene, NodeLabel.PATTERN), _STILL_TRUE),
+        ("decisions neither made nor verified for 180 days", _aged(report, NodeLabel.DECISION), _STILL_TRUE),
+        ("patterns not validated for 90 days", _aged(report, NodeLabel.PATTERN), _STILL_TRUE),
         ("not verified for longer than `review_after_days`", by_code.get("review-overdue"), _STILL_TRUE),
     )
     yield from ((heading, items, advice) for heading, items, advice in kinds if items)
 
 
-def _grouped(hygiene: HygieneReport, groups: Groups) -> list[tuple[str, str]]:
-    several = len(groups) > 1
+def _grouped(report: HygieneReport, groups: Groups) -> list[tuple[str, str]]:
     return [
-        (address, f"{f'{number}: ' if several else ''}{visible(hygiene.titles[address])}")
+        (address, f"{f'{number}: ' if len(groups) > 1 else ''}{visible(report.titles[address])}")
         for number, group in enumerate(groups, 1)
         for address in group
     ]
 
 
-def _aged(hygiene: HygieneReport, label: NodeLabel) -> list[tuple[str, str]]:
-    """Return the stale entries with a label, the oldest first."""
-    found = (item for item in hygiene.stale_items if item.label is label)
+def _aged(report: HygieneReport, label: NodeLabel) -> list[tuple[str, str]]:
+    found = (item for item in report.stale_items if item.label is label)
     return [(one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found]
-
-
-def _waiting(write: PendingWrite) -> str:
-    tries = f"{count(write.attempts, 'attempt')} since {write.created.date()}"
-    why = f": {write.error}" if write.error else ""
-    title = title_of_write(write)
-    return visible(f"{write.verb if title == write.verb else f'{write.verb} `{title}`'}, {tries}{why}")

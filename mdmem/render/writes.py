@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
-from mdmem.change.conflicts import FieldSides, MergeConflict, MergeConflicts
+from mdmem.change.conflicts import MergeConflict, MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
@@ -23,7 +24,18 @@ def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], s
     """Return the changes of a write as text, or the diff of a dry run; `show_path` formats the paths."""
     if written.is_dry:
         return changes_diff(written.changes, under, ink)
-    lines = [line for change in written.changes for line in _lines(change, ink, show_path)]
+    lines = []
+    for change in written.changes:
+        moved = f"{visible(show_path(change.path))} → " if change.path != change.to else ""
+        lines.append(f"{action_of(change)} {moved}{ink.bold(visible(show_path(change.to)))}")
+        if change.before is None:
+            continue
+        for name, (before, after) in field_changes(change).items():
+            shown = f"{_shown(before)} → {_shown(after)}" if before is not None else _shown(after)
+            lines.append(f"  {name}: {shown}" if after is not None else f"  {name}: removed ({_shown(before)})")
+        old, new = _documents(change)
+        if (old and old.body) != (new and new.body):
+            lines.append("  body: changed")
     if written.commit is not None:
         lines.append(f"committed as {written.commit[:10]}")
     return "\n".join(lines)
@@ -31,13 +43,17 @@ def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], s
 
 def written_json(written: WriteResult, **more: Any) -> str:
     """Return the changes of a write as a JSON document; `more` are further keys."""
-    return dump(
+    changed = [
         {
-            "changed": [_change_json(change) for change in written.changes],
-            **record_json(written, "remarks", "commit", dry_run="is_dry"),
-            **more,
+            "path": one.to,
+            "address": one.to.removesuffix(".md"),
+            "action": action_of(one),
+            "from": one.path if one.path != one.to else None,
+            "fields": {name: {"before": old, "after": new} for name, (old, new) in field_changes(one).items()},
         }
-    )
+        for one in written.changes
+    ]
+    return dump({"changed": changed, **record_json(written, "remarks", "commit", dry_run="is_dry"), **more})
 
 
 def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
@@ -54,48 +70,17 @@ def action_of(change: Change) -> str:
     return "moved" if change.path != change.to else "changed"
 
 
-def _lines(change: Change, ink: Ink, show_path: Callable[[str], str]) -> Iterator[str]:
-    moved = f"{visible(show_path(change.path))} → " if change.path != change.to else ""
-    yield f"{action_of(change)} {moved}{ink.bold(visible(show_path(change.to)))}"
-    if change.before is None:
-        return
-    for name, (before, after) in field_changes(change).items():
-        shown = f"{_shown(before)} → {_shown(after)}" if before is not None else _shown(after)
-        yield f"  {name}: {shown}" if after is not None else f"  {name}: removed ({_shown(before)})"
-    if _body(change.before, change.path) != _body(change.after, change.to):
-        yield "  body: changed"
-
-
-def _change_json(change: Change) -> dict[str, Any]:
-    fields = field_changes(change)
-    return {
-        "path": change.to,
-        "address": change.to.removesuffix(".md"),
-        "action": action_of(change),
-        "from": change.path if change.path != change.to else None,
-        "fields": {name: {"before": before, "after": after} for name, (before, after) in fields.items()},
-    }
-
-
 def field_changes(change: Change) -> dict[str, tuple[Any, Any]]:
     """Return each changed front-matter field with its values before and after, in the order of the file."""
-    before, after = _fields(change.before, change.path), _fields(change.after, change.to)
+    before, after = (dict(one.fields or {}) if one is not None else {} for one in _documents(change))
     names = dict.fromkeys((*after, *before))
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
 
 
-def _document(content: bytes | None, path: str) -> Document | None:
-    return parse_document(path, content) if content is not None else None
-
-
-def _fields(content: bytes | None, path: str) -> dict[str, Any]:
-    document = _document(content, path)
-    return dict(document.fields or {}) if document is not None else {}
-
-
-def _body(content: bytes | None, path: str) -> str | None:
-    document = _document(content, path)
-    return document.body if document is not None else None
+def _documents(change: Change) -> Iterator[Document | None]:
+    """Yield the file before and after a change; None if there is no file."""
+    for content, path in ((change.before, change.path), (change.after, change.to)):
+        yield parse_document(path, content) if content is not None else None
 
 
 def _shown(value: Any) -> str:
@@ -135,7 +120,12 @@ def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
     if hunks:
         head.append(f"--- {'/dev/null' if change.before is None else _padded(old)}")
         head.append(f"+++ {'/dev/null' if change.after is None else _padded(new)}")
-    return "\n".join([*map(ink.bold, head), "".join(_hunk_line(line, ink) for line in hunks)])
+    shown = []
+    for line in hunks:
+        text, newline, _ = line.partition("\n")
+        colour = {"@": ink.dim, "+": ink.added, "-": ink.removed}.get(line[0], str)
+        shown.append(f"{colour(text)}\n{'' if newline else _NO_NEWLINE}")
+    return "\n".join([*map(ink.bold, head), "".join(shown)])
 
 
 def _padded(name: str) -> str:
@@ -160,13 +150,6 @@ def _patch_lines(content: bytes | None) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", (content or b"").decode("utf-8", "surrogateescape"))
 
 
-def _hunk_line(line: str, ink: Ink) -> str:
-    text, newline, _ = line.partition("\n")
-    colour = {"@": ink.dim, "+": ink.added, "-": ink.removed}.get(line[0])
-    shown = colour(text) if colour is not None else text
-    return f"{shown}\n" if newline else f"{shown}\n{_NO_NEWLINE}"
-
-
 # A longer value is cut.
 _SHOWN = 60
 _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}
@@ -189,7 +172,12 @@ def _conflict(conflict: MergeConflict, ink: Ink, *, is_alone: bool) -> Iterator[
         # If successors are known, they are listed below.
         if one.name != "superseded_by" or not conflict.successors:
             yield f"  {one.name}"
-            yield from (f"    {side:<6}  {value}" for side, value in zip(ConflictSide, _pair(one), strict=True))
+            ours, theirs = one.ours, one.theirs
+            if one.name == "body":
+                # Only the first different line is shown.
+                pairs = zip_longest(str(ours).splitlines(), str(theirs).splitlines(), fillvalue="")
+                ours, theirs = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+            yield from (f"    {side:<6}  {_shown_side(value)}" for side, value in (("ours", ours), ("theirs", theirs)))
     for it in conflict.successors:
         reason = f": {visible(it.reason)}" if it.reason else ""
         side = _SIDES.get(it.side, "")
@@ -205,16 +193,6 @@ def _conflict(conflict: MergeConflict, ink: Ink, *, is_alone: bool) -> Iterator[
         yield f"      {ink.added(choice.command)}"
     if conflict.fields:
         yield f"    or edit {visible(conflict.path)} by hand, and remove the markers"
-
-
-def _pair(one: FieldSides) -> tuple[str, str]:
-    if one.name != "body":
-        return _shown_side(one.ours), _shown_side(one.theirs)
-    ours, theirs = str(one.ours).splitlines(), str(one.theirs).splitlines()
-    # Only the first different line is shown.
-    pairs = zip(ours, theirs, strict=False)
-    at = next((place for place, (mine, other) in enumerate(pairs) if mine != other), min(len(ours), len(theirs)))
-    return _shown_side("".join(ours[at : at + 1])), _shown_side("".join(theirs[at : at + 1]))
 
 
 def _shown_side(value: Any) -> str:

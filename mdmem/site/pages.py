@@ -219,7 +219,7 @@ class SitePages(Struct, frozen=True, dict=True):
 
     def _entry_picture(self, entry: Entry, page: str) -> Markup | None:
         facts = self.facts
-        if not facts.relations.has_any(entry.address):
+        if entry.address not in facts.relations.connected:
             return None
         today = facts.workspace.today
         graph = lineage_graph(facts.catalog, (entry.address,), today=today, relations=facts.relations)
