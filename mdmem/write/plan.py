@@ -7,7 +7,6 @@ import os
 import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,13 +21,7 @@ from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_win
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.addresses import resolve_full
-from mdmem.store.workspace.scope import (
-    ScopeState,
-    is_doubtful,
-    scope_state,
-    shared_of,
-    wing_name_for,
-)
+from mdmem.store.workspace.scope import ScopeState, is_doubtful, scope_state, shared_of, wing_name_for
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.create import free_address, room_for
@@ -51,16 +44,37 @@ from mdmem.write.supersede import inherited_fields, patch_superseded, refuse_unf
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-class Target(Struct, frozen=True, kw_only=True):
-    """The wing for a record, the manifests of new wings, and whether the write needs a token."""
+class Saving(Struct, frozen=True, kw_only=True):
+    """One attempt to save a record, with the entries as they are now.
 
+    `manifests` are those of new wings. `needs_token` says whether the write needs one.
+    """
+
+    workspace: Workspace
+    request: SaveRequest
+    now: datetime
     wing: str
     manifests: tuple[Change, ...] = ()
     needs_token: bool = False
 
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries as they are now."""
+        return self.workspace.catalog
 
-def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResult:
-    """Return the wing for a record, or the reason why it may not be written.
+    @property
+    def status(self) -> Status:
+        """Return the status of the new entry."""
+        return self.workspace.settings.agent_status[self.request.record.type]
+
+    @property
+    def room(self) -> str:
+        """Return the room for the new entry. Raises UsageError for an invalid name."""
+        return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
+
+
+def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Saving | SaveResult:
+    """Find the wing for a record. Return the attempt, or the reason why the record may not be written.
 
     Raises UsageError if no wing can be created.
     """
@@ -80,30 +94,27 @@ def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResu
         if wing == shared:
             raise UsageError(f"`{wing}` is the name of the shared wing; the project `{project_id}` needs another id")
         manifests.append(_manifest(workspace, wing, WingKind.PROJECT, project_id=project_id))
-    if record.reach == "global":
+    is_global = record.reach == "global"
+    if is_global:
         wing = shared
-        manifests += _shared_manifest(workspace, wing)
-    return Target(
+        if wing not in catalog.wings:
+            manifests.append(_manifest(workspace, wing, WingKind.SHARED))
+        elif not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
+            hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
+            raise UsageError(f"`{wing}` is not a shared wing, so nothing of scope `global` goes there; {hint}")
+    return Saving(
+        workspace=workspace,
+        request=request,
+        now=now,
         wing=wing,
         manifests=tuple(manifests),
-        needs_token=record.reach == "global" or needs_token(catalog, wing),
+        needs_token=is_global or needs_token(catalog, wing),
     )
 
 
 def needs_token(catalog: Catalog, wing: str) -> bool:
     """Return whether a write to a wing needs a token. Shared wings need one, and wings with an unreadable manifest."""
     return is_doubtful(catalog, wing) or (wing in catalog.wings and catalog.wings[wing].is_shared)
-
-
-def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
-    """Return the manifest for a missing shared wing. Raises UsageError if a project has the same name."""
-    catalog = workspace.catalog
-    if wing not in catalog.wings:
-        return [_manifest(workspace, wing, WingKind.SHARED)]
-    if not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
-        hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
-        raise UsageError(f"`{wing}` is not a shared wing, so nothing of scope `global` goes there; {hint}")
-    return []
 
 
 def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: str | None = None) -> Change:
@@ -119,43 +130,16 @@ def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: st
     return Change(path, path, None, "\n".join(["---", *stated, "---", "", f"# {wing}", ""]).encode())
 
 
-class Saving(Struct, frozen=True, kw_only=True):
-    """One attempt to save a record, with the entries as they are now."""
-
-    workspace: Workspace
-    request: SaveRequest
-    target: Target
-    now: datetime
-
-    @property
-    def catalog(self) -> Catalog:
-        """Return the entries as they are now."""
-        return self.workspace.catalog
-
-    @property
-    def status(self) -> Status:
-        """Return the status of the new entry."""
-        return self.workspace.settings.agent_status[self.request.record.type]
-
-    @property
-    def room(self) -> str:
-        """Return the room for the new entry. Raises UsageError for an invalid name."""
-        return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
-
-    def blocked_key(self, fingerprint: str) -> str:
-        """Return the key under which a save that a similar entry stopped is stored."""
-        return f"{self.target.wing} {fingerprint}"
-
-
 class PlannedSave(Struct, frozen=True):
     """The answer to a save, and the changes to write before the answer is given.
 
-    `fingerprint` is set if the record was compared with other records.
+    `blocked_key` is set if the record was compared with other records: the key under which the ledger keeps a save that
+    a similar entry stopped.
     """
 
     result: SaveResult
     change_set: ChangeSet | None = None
-    fingerprint: str | None = None
+    blocked_key: str | None = None
 
 
 def plan_save(saving: Saving) -> PlannedSave:
@@ -180,7 +164,7 @@ def _composed(saving: Saving, **given: object) -> ComposedEntry:
     `given` are more fields, which the fields of the request override.
     """
     request, record = saving.request, saving.request.record
-    address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.heading)
+    address = free_address(saving.workspace, saving.wing, saving.room, kind=record.kind, title=record.heading)
     fields = {
         "status": saving.status.value,
         "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
@@ -196,7 +180,7 @@ def _new(
     verdict: Verdict | None,
     *,
     ends: tuple[Change, ...] = (),
-    fingerprint: str | None = None,
+    key: str | None = None,
 ) -> PlannedSave:
     """Return the plan for a new entry. `ends` are the changes to the entries that it supersedes."""
     address, path = new.entry.address, new.entry.path
@@ -218,12 +202,11 @@ def _new(
     )
     change_set = ChangeSet(
         # Write the newer entry first. After a crash, `check --fix` can complete the supersession.
-        (*saving.target.manifests, Change(path, path, None, new.content), *ends, *_session_links(saving, address)),
+        (*saving.manifests, Change(path, path, None, new.content), *ends, *_session_links(saving, address)),
         actions=(WriteAction(Verb.SUPERSEDE, old, address) if old and ends else WriteAction(Verb.ADD, address),),
         supersedes=(old,) if old else (),
-        agent=saving.request.text("agent"),
     )
-    return PlannedSave(result, change_set, fingerprint)
+    return PlannedSave(result, change_set, key)
 
 
 def _session_links(saving: Saving, address: str) -> tuple[Change, ...]:
@@ -246,24 +229,22 @@ def _duplicate(saving: Saving, address: str, share: float) -> PlannedSave:
         message=f"{address} says the same already (similarity {share:.2f}); nothing was written",
     )
     links = _session_links(saving, address)
-    if not links:
-        return PlannedSave(result)
     action = WriteAction(Verb.UPDATE, saving.request.text(PRODUCED_BY) or "")
-    return PlannedSave(result, ChangeSet(links, actions=(action,), agent=saving.request.text("agent")))
+    return PlannedSave(result, ChangeSet(links, actions=(action,)) if links else None)
 
 
 def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
-    workspace, named = saving.workspace, record.supersedes
+    workspace, catalog, named = saving.workspace, saving.catalog, record.supersedes
     supersedes = resolve_full(workspace, named, field="supersedes") if named is not None else None
     distinct = frozenset(resolve_full(workspace, one, field="distinct_from") for one in record.distinct_from)
     # Both decisions stay current. The link shows this to people and to hygiene.
     new = _composed(saving, see=tuple(sorted(distinct)))
     subject = subject_of(new.entry, new.body)
-    is_stated = supersedes is not None
-    verdict = compare(workspace, subject, (saving.target.wing,), distinct=distinct, is_stated=is_stated)
+    key, is_stated = f"{saving.wing} {subject.fingerprint}", supersedes is not None
+    verdict = compare(workspace, subject, (saving.wing,), distinct=distinct, is_stated=is_stated)
     if verdict.outcome is DedupOutcome.NEW:
         # A project's decision cannot supersede a decision in a shared wing.
-        shared = shared_of(saving.catalog.wings, saving.target.wing)
+        shared = shared_of(catalog.wings, saving.wing)
         verdict = compare(workspace, subject, shared, distinct=distinct, is_stated=is_stated)
         if verdict.outcome is DedupOutcome.SUPERSEDE:
             verdict = replace(verdict, outcome=DedupOutcome.MANUAL_REVIEW)
@@ -272,13 +253,24 @@ def _plan_decision(saving: Saving, record: Decision) -> PlannedSave:
     if supersedes is not None:
         verdict = Verdict(DedupOutcome.SUPERSEDE, supersedes)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
-        blocked = PendingWrites(workspace.state_folder).blocked(saving.blocked_key(subject.fingerprint))
+        blocked = PendingWrites(workspace.state_folder).blocked(key)
         if blocked is None or not blocked.lets_pass(record.confidence):
-            return PlannedSave(_for_a_person(saving, verdict), fingerprint=subject.fingerprint)
+            return PlannedSave(_for_a_person(saving, verdict), blocked_key=key)
         verdict = Verdict(DedupOutcome.NEW)
-    if verdict.outcome is DedupOutcome.SUPERSEDE:
-        return _plan_supersession(saving, verdict, subject.fingerprint)
-    return _new(saving, new, verdict, fingerprint=subject.fingerprint)
+    if verdict.outcome is not DedupOutcome.SUPERSEDE:
+        return _new(saving, new, verdict, key=key)
+    old = catalog.entries[verdict.candidate or ""]
+    new = _composed(saving, **inherited_fields(old, record.type), supersedes=(old.address,))
+    try:
+        # Check the result of the approval. An entry that nobody could approve is refused now.
+        refuse_unfit(catalog, old, new.entry.with_changes(status=Status.ACTIVE), instead="supersede that one")
+    except LostRaceError as error:
+        head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
+        again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
+        return PlannedSave(replace(failed(str(error), again), candidate_id=head))
+    is_draft = saving.status is Status.DRAFT
+    ends = () if is_draft else (patch_superseded(catalog, old, new.entry.address, today=workspace.today),)
+    return _new(saving, new, verdict, ends=ends, key=key)
 
 
 def _for_a_person(saving: Saving, verdict: Verdict) -> SaveResult:
@@ -286,7 +278,7 @@ def _for_a_person(saving: Saving, verdict: Verdict) -> SaveResult:
     entry = catalog.entries.get(candidate)
     is_draft = entry is not None and entry.status is Status.DRAFT
     state = "" if catalog.lineage.is_current(candidate) or is_draft else ", which is not current"
-    is_own = candidate.startswith(f"{saving.target.wing}/")
+    is_own = candidate.startswith(f"{saving.wing}/")
     ways = f"{'`supersedes` set to it, or with ' if is_own else ''}`distinct_from` set to it if both stay current"
     return SaveResult(
         status=SaveStatus.PENDING_RETRY,
@@ -299,26 +291,16 @@ def _for_a_person(saving: Saving, verdict: Verdict) -> SaveResult:
     )
 
 
-def _plan_supersession(saving: Saving, verdict: Verdict, fingerprint: str) -> PlannedSave:
-    catalog, old = saving.catalog, saving.catalog.entries[verdict.candidate or ""]
-    taken_over = inherited_fields(old, saving.request.record.type)
-    new = _composed(saving, **taken_over, supersedes=(old.address,))
-    try:
-        # Check the result of the approval. An entry that nobody could approve is refused now.
-        refuse_unfit(catalog, old, new.entry.with_changes(status=Status.ACTIVE), instead="supersede that one")
-    except LostRaceError as error:
-        head = (catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address))[0]
-        again = f"read `{head}`, then repeat this call with `supersedes` set to it if this one replaces it"
-        return PlannedSave(replace(failed(str(error), again), candidate_id=head))
-    is_draft = saving.status is Status.DRAFT
-    ends = () if is_draft else (patch_superseded(catalog, old, new.entry.address, today=saving.workspace.today),)
-    return _new(saving, new, verdict, ends=ends, fingerprint=fingerprint)
-
-
 def _plan_pattern(saving: Saving) -> PlannedSave:
-    new = _composed(saving)
-    known = _equal_pattern(saving.catalog, new.entry)
-    if known is None:
+    """Plan a new pattern, unless a current pattern or draft of the wing has the same trigger and the same steps."""
+    catalog, new = saving.catalog, _composed(saving)
+    wanted = subject_of(new.entry, "").fingerprint
+    for known in catalog.entries.values():
+        is_of_kind = known.type is EntryType.PATTERN and known.wing == saving.wing and known.trigger is not None
+        is_alive = known.status is Status.DRAFT or catalog.lineage.is_current(known.address)
+        if is_of_kind and is_alive and subject_of(known, "").fingerprint == wanted:
+            break
+    else:
         return _new(saving, new, Verdict(DedupOutcome.NEW))
     skipped, validated = _duplicate(saving, known.address, 1.0), saving.request.record.day
     stated = [instant_of(moment) for moment in (known.verified_at, known.created_at) if moment is not None]
@@ -326,23 +308,11 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
         return skipped
     links = skipped.change_set.changes if skipped.change_set is not None else ()
     change_set = ChangeSet(
-        (patched(saving.catalog, known.path, {"verified_at": validated.isoformat()}), *links),
+        (patched(catalog, known.path, {"verified_at": validated.isoformat()}), *links),
         actions=(WriteAction(Verb.VERIFY, known.address),),
-        agent=saving.request.text("agent"),
     )
     renewed = f"{known.address} says the same already; it was validated later, so its `verified_at` is now {validated}"
     return PlannedSave(replace(skipped.result, message=renewed), change_set)
-
-
-def _equal_pattern(catalog: Catalog, new: Entry) -> Entry | None:
-    """Return the current pattern or draft in the same wing that has the same trigger and the same steps, or None."""
-    wanted = subject_of(new, "").fingerprint
-    for address, entry in catalog.entries.items():
-        is_of_kind = entry.type is EntryType.PATTERN and entry.wing == new.wing and entry.trigger is not None
-        is_alive = entry.status is Status.DRAFT or catalog.lineage.is_current(address)
-        if is_of_kind and is_alive and subject_of(entry, "").fingerprint == wanted:
-            return entry
-    return None
 
 
 def _plan_entity(saving: Saving) -> PlannedSave:
@@ -350,94 +320,67 @@ def _plan_entity(saving: Saving) -> PlannedSave:
 
     Raises NotFoundError, which suggests the nearest name, for a relation to an unknown entity.
     """
-    known = _entity_of_name(saving)
-    related = [(one, _related_address(saving, one)) for one in saving.request.related]
+    catalog, request, record = saving.catalog, saving.request, saving.request.record
+    scope = (saving.wing, request.text("focus") if record.reach != "global" else None)
+    named = [
+        one for name, one in _entities(catalog) if (one.wing, one.focus) == scope and _is_same(name, record.heading)
+    ]
+    known = min(named, key=lambda entry: (not entry.is_in_force, entry.address), default=None)
+    related = [(one, _related_address(saving, one)) for one in request.related]
     properties = {f"{one.relationship_type} {to}": one.properties for one, to in related}
     relations = tuple(dict.fromkeys(Relation(one.relationship_type, to) for one, to in related))
     if known is None:
         more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
         return _new(saving, _composed(saving, **more), Verdict(DedupOutcome.NEW))
-    document = saving.catalog.document(known.path)
-    after = _updated(document, saving.request.record.body, known, relations, properties)
+    document = catalog.document(known.path)
+    after = _with_fact(document, record.body)
+    if new := [one for one in relations if one not in known.relations]:
+        after = apply_edits(after, add_relations(parse_document(document.path, after), new))
+    fields: Mapping[str, object] = document.fields or {}
+    stated = relation_properties(fields.get(PROPERTIES), properties)
+    if stated is not None:
+        after = apply_edits(after, set_fields(parse_document(document.path, after), {PROPERTIES: stated}))
     result = SaveResult(
         status=SaveStatus.SAVED, artifact_id=known.address, message=f"{known.address} is brought up to date"
     )
     if after == document.data:
         return PlannedSave(replace(result, message=f"{known.address} already says this; nothing was written"))
     change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
-    return PlannedSave(result, ChangeSet((change,), actions=(action,), agent=saving.request.text("agent")))
+    return PlannedSave(result, ChangeSet((change,), actions=(action,)))
 
 
-def _entity_of_name(saving: Saving) -> Entry | None:
-    """Return the entity with a name in a wing and focus.
-
-    A current entity takes precedence, then the first by address.
-    """
-    record = saving.request.record
-    focus = saving.request.text("focus") if record.reach != "global" else None
-    found = [
-        entry
-        for entry in _entities(saving.catalog)
-        if entry.wing == saving.target.wing
-        and entry.focus == focus
-        and _folded(_entity_name(entry)) == _folded(record.heading)
-    ]
-    return min(found, key=lambda entry: (not entry.is_in_force, entry.address), default=None)
-
-
-def _entities(catalog: Catalog) -> Iterator[Entry]:
+def _entities(catalog: Catalog) -> Iterator[tuple[str, Entry]]:
+    """Yield the names and entries of all entities that are not deprecated."""
     for entry in catalog.entries.values():
         if entry.type is EntryType.NOTE and entry.label == "entity" and entry.status is not Status.DEPRECATED:
-            yield entry
+            yield entry.entity or entry.title, entry
 
 
-def _entity_name(entry: Entry) -> str:
-    return entry.entity or entry.title
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+def _is_same(name: str, other: str) -> bool:
+    """Return whether two names differ only in case, in white space or in the form of their letters."""
+    one, two = (unicodedata.normalize("NFKC", each).casefold().split() for each in (name, other))
+    return one == two
 
 
 def _related_address(saving: Saving, related: RelatedEntity) -> str:
     """Return the address of a related entry, from a full or short address, or from the name of an entity."""
-    catalog, wing, typed = saving.catalog, saving.target.wing, related.entity_id
+    catalog, wing, typed = saving.catalog, saving.wing, related.entity_id
     address = full_address(typed, f"{wing}/{saving.room}/-", catalog.addresses)
     if address is not None and address in catalog.entries:
         return address
     # Entities of other projects can only be found by their address.
     wings = {wing, *(one.name for one in catalog.wings.values() if one.is_shared)}
-    near = [one for one in _entities(catalog) if one.wing in wings]
-    named = [entry.address for entry in near if _folded(_entity_name(entry)) == _folded(typed)]
-    if named:
+    near = [(name, one.address) for name, one in _entities(catalog) if one.wing in wings]
+    if named := [one for name, one in near if _is_same(name, typed)]:
         return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
-    known = {_entity_name(entry): entry.address for entry in near} | {one: one for one in catalog.entries}
+    known = dict(near) | {one: one for one in catalog.entries}
     close = difflib.get_close_matches(typed, known, n=1, cutoff=0.4)
     hint = f"did you mean `{known[close[0]]}`?" if close else "save that one first"
     raise NotFoundError(f"there is no entity `{typed}` to relate to; {hint}")
 
 
-def _updated(
-    document: Document,
-    fact: str,
-    known: Entry,
-    relations: tuple[Relation, ...],
-    properties: Mapping[str, Mapping[str, Any]],
-) -> bytes:
-    """Return the file of an entity with a new fact and more relations. All other bytes stay the same."""
-    after = _with_fact(document, fact)
-    new = [one for one in relations if one not in known.relations]
-    if new:
-        patched_document = parse_document(document.path, after)
-        after = apply_edits(after, add_relations(patched_document, new))
-    fields: Mapping[str, Any] = document.fields or {}
-    stated = relation_properties(fields.get(PROPERTIES), properties)
-    if stated is not None:
-        after = apply_edits(after, set_fields(parse_document(document.path, after), {PROPERTIES: stated}))
-    return after
-
-
 def _with_fact(document: Document, fact: str) -> bytes:
+    """Return the file of an entity with another fact. All other bytes stay the same."""
     body, text = document.body, fact.strip()
     if body.strip() == text:
         return document.data

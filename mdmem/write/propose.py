@@ -23,7 +23,7 @@ from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
 from mdmem.write.similar import Subject, find_near, find_on_subject
 from mdmem.write.supersede import successor_text, supersede_with
-from mdmem.write.write import WriteOptions, WriteResult, new_fault
+from mdmem.write.write import WriteOptions, WriteResult, refuse_text_faults
 
 _ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call with it"
 
@@ -81,13 +81,11 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
         refuse_taken(workspace, address)
     document = parse_document(f"{address}.md", text.encode())
     content = apply_edits(document.data, set_fields(document, proposal.fields))
-    fault = new_fault(Change(document.path, document.path, None, content), workspace.settings, today=workspace.today)
     wing, text = address.split("/")[0], content.decode()
     is_guarded = needs_token(catalog, wing)
     if is_guarded:
         require_token(workspace, wing, proposal.governance_token, now, advice=_ADVICE)
-    if fault is not None:
-        raise UsageError(f"nothing is written: {fault}")
+    refuse_text_faults(workspace, [Change(document.path, document.path, None, content)])
     near = find_near(workspace, address, text)
     on_subject = find_on_subject(workspace, address, text, near)
 

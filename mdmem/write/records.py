@@ -22,7 +22,7 @@ from mdmem.markdown.scalars import restyled, scalar
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
 from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.state.pending_writes import PendingWrite, id_of
+from mdmem.store.state.pending_writes import id_of
 
 Scope = Literal["global", "project", "focus"]
 _StatedScope = Annotated[
@@ -293,15 +293,6 @@ def _read_related(given: object) -> tuple[RelatedEntity, ...]:
     for name, one in related:
         require_json(f"{name}.properties", one.properties)
     return tuple(one for _, one in related)
-
-
-def request_again(pending: PendingWrite) -> SaveRequest:
-    """Return a request from the ledger. Raises UsageError if another version of mdmem wrote it."""
-    if pending.verb not in VERBS:
-        raise UsageError(f"`{pending.verb}` is not a verb of this version")
-    request = read_request(VERBS[pending.verb], pending.arguments)
-    request.id = pending.id
-    return request
 
 
 _TITLE_LENGTH = 100

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,10 +14,10 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.candidates import PRIVATE, id_of
-from mdmem.errors import LostRaceError, MdmemError, UsageError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog.addresses import full_address
-from mdmem.store.state.files import WING, write_lock
+from mdmem.store.state.files import WING
 from mdmem.store.workspace.scope import Filters, find_wing, resolve_scope, scope_state
 from mdmem.store.workspace.visibility import make_own_memory, may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
@@ -26,13 +25,17 @@ from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import ROOM_KINDS, free_address, room_for
 from mdmem.write.plan import needs_token
 from mdmem.write.records import ComposedEntry, entry_text, plain_text, read_back, read_object, require_json
-from mdmem.write.save import SAME_REQUEST, SAVING, keeping_receipt, repeated_message, request_key, written_before
+from mdmem.write.save import (
+    SAME_REQUEST,
+    repeated_message,
+    request_key,
+    with_saving_lock,
+    write_new_entry,
+    written_before,
+)
 from mdmem.write.similar import find_near
-from mdmem.write.write import new_fault, write_new_entry
 
 METADATA, RELATED = "x-metadata", "x-related-to"
-_ATTEMPTS = 3
-_WAIT = 30.0
 Kind = Literal[
     "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
 ]
@@ -111,15 +114,7 @@ def _remember(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult
     workspace.location.require_root()
     memo = replace(memo, project=_project_of(workspace, memo))
     home = workspace if memo.project is not None else make_own_memory(workspace)
-
-    def attempt() -> RememberResult:
-        with write_lock(home.state_folder / SAVING, wait=_WAIT):
-            return _write(home.reread(), memo, now, is_private=memo.project is None)
-
-    for _ in range(_ATTEMPTS - 1):
-        with contextlib.suppress(LostRaceError):
-            return attempt()
-    return attempt()
+    return with_saving_lock(home, lambda fresh: _write(fresh, memo, now, is_private=memo.project is None))
 
 
 def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> RememberResult:
@@ -137,14 +132,10 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     status = home.settings.agent_status[memo.type]
     fields = {"status": status.value, "created_at": moment_on(home.today, now).isoformat(), "see": see}
     content = compose_memo(memo, address, {**fields, RELATED: unlinked}).content
-    change = Change(f"{address}.md", f"{address}.md", None, content)
-    fault = new_fault(change, home.settings, today=home.today)
-    if fault is not None:
-        raise UsageError(f"nothing was written: {fault}")
     near = tuple(_near(home, address, content.decode(), is_private=is_private))
+    change = Change(f"{address}.md", f"{address}.md", None, content)
     change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
-    with keeping_receipt(home, key, change, now):
-        remark = write_new_entry(home, change_set)
+    remark = write_new_entry(home, change_set, key=key, now=now)
     sentences = [*_sentences(name, status, unlinked, near), *([remark] if remark is not None else [])]
     return RememberResult(success=True, id=name, message="; ".join(sentences), timestamp=now, conflicts=near)
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError
 from mdmem.model.entry import Wing
+from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.status import state_of
 from mdmem.store.settings import Settings
 from mdmem.store.state.files import BusyError, write_lock
@@ -26,13 +28,14 @@ from mdmem.store.state.tokens import ApprovalToken, ApprovalTokenError, check_to
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change
-from mdmem.write.plan import PlannedSave, Saving, find_target, plan_save
-from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, SaveRequest, read_request, request_again
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.plan import PlannedSave, plan_save, start_save
+from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, SaveRequest, read_request
 from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStatus, blocked_fields, failed
-from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
+from mdmem.write.write import WriteOptions, is_written, refuse_text_faults, write
 
 Clock = Callable[[], datetime]
+_Result = TypeVar("_Result")
 # The folder whose lock is held from the comparison with existing entries until the write.
 SAVING = "saving"
 # Seconds that a save waits for the lock. With eight agents, the last one waits for seven others.
@@ -182,42 +185,37 @@ class Saver:
     def _try_again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
         """Try a waiting write again. Return None if another process is trying the same write."""
         with self.ledger.claim(listed.id) as record:
-            return self._try_claimed(record, token) if record is not None else None
-
-    def _try_claimed(self, record: PendingWrite, token: str | None) -> SaveResult:
-        address = written_before(self.workspace, record.id)
-        if address is not None:
-            message = f"{address} was written before"
-            result = SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=message)
-        else:
-            try:
-                request = request_again(record)
-                request.token = token
-                result = self._run(request)
-            except MdmemError as error:
-                result = failed(str(error))
-        # Return the result even if the ledger cannot be written. The next attempt then finds the entry.
-        with contextlib.suppress(EnvironmentFaultError):
-            if result.is_there:
-                self.ledger.done(record.id)
+            if record is None:
+                return None
+            if (address := written_before(self.workspace, record.id)) is not None:
+                message = f"{address} was written before"
+                result = SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=message)
+            elif record.verb not in VERBS:
+                result = failed(f"`{record.verb}` is not a verb of this version")
             else:
-                why = (result.message or "").removeprefix(NOT_YET)
-                self.ledger.give_back(record.id, why, refused=result.is_refused)
-        return result
+                try:
+                    request = read_request(VERBS[record.verb], record.arguments)
+                    request.id, request.token = record.id, token
+                    result = self._run(request)
+                except MdmemError as error:
+                    result = failed(str(error))
+            # Return the result even if the ledger cannot be written. The next attempt then finds the entry.
+            with contextlib.suppress(EnvironmentFaultError):
+                if result.is_there:
+                    self.ledger.done(record.id)
+                else:
+                    why = (result.message or "").removeprefix(NOT_YET)
+                    self.ledger.give_back(record.id, why, refused=result.is_refused)
+            return result
 
     def _run(self, request: SaveRequest) -> SaveResult:
         """Try to save a request. Keep the request in the ledger if it fails for a temporary reason."""
-        error: Exception = LostRaceError("other processes keep writing to the memory")
-        for _ in range(_ATTEMPTS):
-            try:
-                return self._attempt(request)
-            except LostRaceError as lost:
-                error = lost
-            except (EnvironmentFaultError, OSError) as fault:
-                return self._keep(request, fault)
-            except MdmemError as refusal:
-                return failed(str(refusal))
-        return self._keep(request, error)
+        try:
+            return with_saving_lock(self.workspace, lambda fresh: self._attempt(fresh, request), wait=self._wait)
+        except (EnvironmentFaultError, LostRaceError, OSError) as error:
+            return self._keep(request, error)
+        except MdmemError as refusal:
+            return failed(str(refusal))
 
     def _keep(self, request: SaveRequest, error: Exception) -> SaveResult:
         """Keep a failed request in the ledger. Use up its token now, because tokens are not stored."""
@@ -226,10 +224,8 @@ class Saver:
             if request.id is None:
                 if request.token is not None and not request.is_granted:
                     self._spend_token(request)
-                arguments = dict(request.arguments)
-                self.ledger.keep(
-                    PendingWrite(verb=request.record.verb, arguments=arguments, created=self._now(), error=why)
-                )
+                verb, arguments = request.record.verb, dict(request.arguments)
+                self.ledger.keep(PendingWrite(verb=verb, arguments=arguments, created=self._now(), error=why))
         except ApprovalTokenError as refusal:
             return failed(str(refusal))
         except MdmemError as refusal:
@@ -240,36 +236,44 @@ class Saver:
             next_step="nothing has to be done: the next write tries this one again, and so does `mdmem save --retry`",
         )
 
-    def _attempt(self, request: SaveRequest) -> SaveResult:
-        self.workspace.location.require_root()
-        with write_lock(self.workspace.state_folder / SAVING, wait=self._wait):
-            workspace, record = self.workspace.reread(), request.record
-            is_global = record.reach == "global"
-            require_writable(workspace, request.text("project_id"), is_global=is_global)
-            _refuse_busy_repository(workspace)
-            self._find_session(request)
-            target = find_target(workspace, request)
-            if isinstance(target, SaveResult):
-                return target
+    def _attempt(self, workspace: Workspace, request: SaveRequest) -> SaveResult:
+        """Compare, check and write a record while the lock is held. `workspace` has the files as they are now."""
+        record, repository, now = request.record, workspace.location.repository, self._now()
+        require_writable(workspace, request.text("project_id"), is_global=record.reach == "global")
+        operation = state_of(repository) if workspace.settings.commit and repository is not None else None
+        if operation is not None:
+            raise BusyError(f"a {operation} is in progress in the repository, so a write could not be committed")
+        self._find_session(request)
+        saving = start_save(workspace, request, now)
+        if isinstance(saving, SaveResult):
+            return saving
+        # Records that are compared need no receipt, because the comparison finds an equal entry.
+        key = request.id
+        if key is None and record.kind in _NEVER_COMPARED:
             asked = {name: value for name, value in request.arguments.items() if name != "project_id"}
-            key = request.id or request_key(workspace, request.record.verb, asked, wing=target.wing)
-            if request.id is None and record.kind in _NEVER_COMPARED:
-                # A write that was tried again has its receipt under its id in the ledger.
-                since = self._now() - SAME_REQUEST
-                found = (written_before(workspace, one, since=since) for one in (key, request.ledger_id))
-                if known := next(filter(None, found), None):
-                    return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=repeated_message(known))
-            needs_token = target.needs_token and not request.is_granted
-            if needs_token:
-                try:
-                    require_token(workspace, target.wing, request.token, self._now())
-                except UsageError as refusal:
-                    return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
-            saving = Saving(workspace=workspace, request=request, target=target, now=self._now())
-            planned = plan_save(saving)
-            if planned.change_set is None:
-                return self._stopped(saving, planned)
-            return self._write(saving, planned, key=key, needs_token=needs_token)
+            key = request_key(workspace, record.verb, asked, wing=saving.wing)
+            # A write that was tried again has its receipt under its id in the ledger.
+            found = (written_before(workspace, one, since=now - SAME_REQUEST) for one in (key, request.ledger_id))
+            if known := next(filter(None, found), None):
+                return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=repeated_message(known))
+        needs_token = saving.needs_token and not request.is_granted
+        if needs_token:
+            try:
+                require_token(workspace, saving.wing, request.token, now)
+            except UsageError as refusal:
+                return failed(str(refusal), _ASK_FOR_TOKEN if workspace.settings.global_writes else None)
+        planned = plan_save(saving)
+        result = planned.result
+        if planned.change_set is None:
+            return self._remember_blocked(planned, request, now) if planned.blocked_key is not None else result
+        change_set = replace(planned.change_set, agent=request.text("agent"))
+        spend = partial(self._spend_token, request) if needs_token else None
+        remark = write_new_entry(workspace, change_set, key=key, now=now, spend=spend)
+        if planned.blocked_key is not None:
+            # If this fails, the same decision can be saved once more.
+            with contextlib.suppress(EnvironmentFaultError):
+                self.ledger.forget_blocked(planned.blocked_key)
+        return result if remark is None else replace(result, message=f"{result.message}; {remark}")
 
     def _find_session(self, request: SaveRequest) -> None:
         """Replace the session's id in a request by its address.
@@ -285,16 +289,14 @@ class Saver:
         elif any(one.id == session and not one.refused for one in self.ledger.pending()):
             raise EnvironmentFaultError("the session of this record is not saved yet")
 
-    def _stopped(self, saving: Saving, planned: PlannedSave) -> SaveResult:
-        """Return the answer if nothing is written. If a similar entry stopped the save, store that in the ledger."""
-        result, request = planned.result, saving.request
-        if planned.fingerprint is None or not result.is_for_a_person:
-            return result
+    def _remember_blocked(self, planned: PlannedSave, request: SaveRequest, now: datetime) -> SaveResult:
+        """Store in the ledger that a similar entry stopped a save, and return the answer."""
+        result = planned.result
         blocked = Blocked(
-            key=saving.blocked_key(planned.fingerprint),
+            key=planned.blocked_key or "",
             confidence=stated_confidence(getattr(request.record, "confidence", None)),
             candidate=result.candidate_id or "",
-            at=self._now(),
+            at=now,
             title=request.record.heading,
             project=request.text("project_id") or "",
             request=request.id or "",
@@ -305,47 +307,11 @@ class Saver:
             return replace(result, message=f"{result.message}; that could not be remembered: {error}")
         return result
 
-    def _write(self, saving: Saving, planned: PlannedSave, *, key: str, needs_token: bool) -> SaveResult:
-        """Check the plan, use up the token and write the files.
-
-        If only git's commit fails, the record still counts as saved.
-        """
-        workspace, request, change_set = saving.workspace, saving.request, planned.change_set
-        if change_set is None:
-            return planned.result
-        entries = [change for change in change_set.changes if change.path.count("/") == 2]
-        for change in entries:
-            fault = new_fault(change, workspace.settings, today=workspace.today)
-            if fault is not None:
-                return failed(f"nothing was written: {fault}")
-        if needs_token:
-            write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
-            self._spend_token(request)
-        new = next((one for one in entries if one.before is None), None)
-        # Other records need no receipt, because the comparison finds an equal entry.
-        is_kept = request.id is not None or request.record.kind in _NEVER_COMPARED
-        with keeping_receipt(workspace, key, new, self._now()) if new and is_kept else contextlib.nullcontext():
-            remark = write_new_entry(workspace, change_set)
-        if planned.fingerprint is not None:
-            # If this fails, the same decision can be saved once more.
-            with contextlib.suppress(EnvironmentFaultError):
-                self.ledger.forget_blocked(saving.blocked_key(planned.fingerprint))
-        result = planned.result
-        return result if remark is None else replace(result, message=f"{result.message}; {remark}")
-
     def _spend_token(self, request: SaveRequest) -> None:
         use_token(self.workspace.state_folder, request.token or "", self._now())
         request.arguments[GRANTED] = True
         if request.id is not None:
             self.ledger.note(request.id, {GRANTED: True})
-
-
-def _refuse_busy_repository(workspace: Workspace) -> None:
-    """Raise BusyError during a merge or rebase, if the settings say that every write is committed."""
-    repository = workspace.location.repository
-    operation = state_of(repository) if workspace.settings.commit and repository is not None else None
-    if operation is not None:
-        raise BusyError(f"a {operation} is in progress in the repository, so a write could not be committed")
 
 
 def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:
@@ -365,7 +331,6 @@ def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *
 
 def repeated_message(address: str) -> str:
     """Return the message for a request whose entry was already saved."""
-
     return f"{address} was already saved by an identical call"
 
 
@@ -385,19 +350,59 @@ def written_before(workspace: Workspace, key: str, *, since: datetime | None = N
     return receipt.address if is_there else None
 
 
-@contextlib.contextmanager
-def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetime) -> Iterator[None]:
-    """Store the receipt of a request before its entry is written, and complete it afterwards.
+def with_saving_lock(workspace: Workspace, attempt: Callable[[Workspace], _Result], *, wait: float = _WAIT) -> _Result:
+    """Call `attempt` with fresh files, while no other agent saves. Try again if somebody else writes in between.
 
-    The receipt identifies a repeated request. The save continues if the receipt cannot be stored.
+    Raises LostRaceError if that happens too often, BusyError if other agents save for too long, and the errors of
+    `attempt`.
     """
-    ledger, digest = PendingWrites(workspace.state_folder), hashlib.sha256(change.after or b"").hexdigest()
-    receipt = Receipt(address=change.to.removesuffix(".md"), digest=digest, at=now)
-    with contextlib.suppress(EnvironmentFaultError):
-        ledger.keep_receipt(key, receipt)
-    yield
-    with contextlib.suppress(EnvironmentFaultError):
-        ledger.keep_receipt(key, replace(receipt, is_written=True))
+    workspace.location.require_root()
+
+    def locked() -> _Result:
+        with write_lock(workspace.state_folder / SAVING, wait=wait):
+            return attempt(workspace.reread())
+
+    for _ in range(_ATTEMPTS - 1):
+        with contextlib.suppress(LostRaceError):
+            return locked()
+    return locked()
+
+
+def write_new_entry(
+    workspace: Workspace,
+    change_set: ChangeSet,
+    *,
+    key: str | None,
+    now: datetime,
+    spend: Callable[[], None] | None = None,
+) -> str | None:
+    """Check and write what an agent saves. If the files are written but the commit fails, return git's message.
+
+    The receipt under `key` identifies a repeated request. It is stored before the entry is written, and completed
+    afterwards. The save continues if the receipt cannot be stored. `spend` uses up the token, once nothing else can
+    refuse the write. Raises UsageError for a text that the checks refuse, and the errors of `write`.
+    """
+    refuse_text_faults(workspace, change_set.changes)
+    if spend is not None:
+        write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
+        spend()
+    new = next((one for one in change_set.changes if one.before is None and is_entry_place(one.path)), None)
+    ledger, receipt, remark = PendingWrites(workspace.state_folder), None, None
+    if new is not None and key is not None:
+        digest = hashlib.sha256(new.after or b"").hexdigest()
+        receipt = Receipt(address=new.to.removesuffix(".md"), digest=digest, at=now)
+        with contextlib.suppress(EnvironmentFaultError):
+            ledger.keep_receipt(key, receipt)
+    try:
+        write(workspace, lambda _: change_set, WriteOptions())
+    except EnvironmentFaultError as error:
+        if not is_written(workspace, change_set):
+            raise
+        remark = str(error)
+    if receipt is not None and key is not None:
+        with contextlib.suppress(EnvironmentFaultError):
+            ledger.keep_receipt(key, replace(receipt, is_written=True))
+    return remark
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from itertools import chain
 
 from msgspec import Struct
@@ -14,15 +13,15 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, get_check
 from mdmem.checks.engine import mark_new, run_checks
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, GitError, KeptAsideError, LostRaceError, UsageError
+from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import refuse_while_busy
-from mdmem.store.settings import Settings
 from mdmem.store.tree import MemoryTree, TreeView
 from mdmem.store.workspace.remarks import refuse_remote
 from mdmem.store.workspace.workspace import Workspace
@@ -79,7 +78,11 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
         with writers_lock(workspace.state_folder):
             fresh = workspace.reread()
             if not is_unchanged(workspace, fresh, known):
-                change_set = _planned_again(fresh, plan)
+                # A plan depends on more files than it writes, so plan again while the lock is held.
+                try:
+                    change_set = _proved(fresh, plan(fresh))
+                except BrokenMemoryError as error:
+                    raise LostRaceError(f"the memory changed while it was read; {error}") from error
             put(workspace.location.root, change_set.changes)
     return WriteResult(
         changes=change_set.changes,
@@ -88,14 +91,6 @@ def _write(workspace: Workspace, plan: Plan, options: WriteOptions) -> WriteResu
         is_dry=options.is_dry,
         approved=tuple(one.address for one in change_set.actions if one.verb is Verb.APPROVE),
     )
-
-
-def _planned_again(fresh: Workspace, plan: Plan) -> ChangeSet:
-    """Plan again with the files as they are while the lock is held. A plan depends on more files than it writes."""
-    try:
-        return _proved(fresh, plan(fresh))
-    except BrokenMemoryError as error:
-        raise LostRaceError(f"the memory changed while it was read; {error}") from error
 
 
 def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str]) -> bool:
@@ -219,23 +214,10 @@ def _commit(
     return commit_paths(repository, sorted({*before, *also}), message, before=before)
 
 
-def write_new_entry(workspace: Workspace, change_set: ChangeSet) -> str | None:
-    """Write an agent's prepared entry. If the files are written but the commit fails, return git's message."""
+def is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
+    """Return whether every changed file has its new content."""
     try:
-        write(workspace, lambda _: change_set, WriteOptions())
-    except EnvironmentFaultError as error:
-        if not _is_written(workspace, change_set):
-            raise
-        return str(error)
-    return None
-
-
-def _is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
-    try:
-        return all(
-            change.after is not None and read_regular(workspace.location.root / change.to) == change.after
-            for change in change_set.changes
-        )
+        return all(read_regular(workspace.location.root / one.to) == one.after for one in change_set.changes)
     except OSError:
         return False
 
@@ -253,17 +235,20 @@ TEXT_CHECKS = (
 )
 
 
-def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
-    """Return the first error that the checks find in a file and that the file did not have before, or None."""
-    was = _errors(change.path, change.before, settings, today)
-    now = _errors(change.path, change.after, settings, today)
-    return next(iter((Counter(now) - Counter(was)).keys()), None)
+def refuse_text_faults(workspace: Workspace, changes: Iterable[Change]) -> None:
+    """Raise UsageError for the first error that the checks find in a changed entry and that it did not have before."""
+    codes = frozenset(chosen_codes(workspace.settings))
 
+    def errors(path: str, content: bytes | None) -> list[str]:
+        if content is None or not is_entry_place(path):
+            return []
+        tree = TreeView(MemoryTree("a new entry"), changed={path: content})
+        found = run_checks(
+            Case(load(tree), workspace.settings, workspace.today), [*filter(codes.__contains__, TEXT_CHECKS)]
+        )
+        return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]
 
-def _errors(path: str, content: bytes | None, settings: Settings, today: date) -> list[str]:
-    if content is None:
-        return []
-    chosen = frozenset(chosen_codes(settings))
-    case = Case(load(TreeView(MemoryTree("a new entry"), changed={path: content})), settings, today)
-    found = run_checks(case, [code for code in TEXT_CHECKS if code in chosen])
-    return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]
+    for change in changes:
+        known = Counter(errors(change.path, change.before))
+        if fault := next(iter((Counter(errors(change.path, change.after)) - known).keys()), None):
+            raise UsageError(f"nothing was written: {fault}")

@@ -21,7 +21,7 @@ DAWDLES = "whole(*a, **k); [time.sleep(0.01) for _ in range(3000) if not os.path
 
 def doing(then: str) -> str:
     """Return a line of Python that lets something happen once an entry is written."""
-    name = "write_new_entry"
+    name = "write"
     lines = f"from mdmem.write import save as m; whole=m.{name}\ndef other(*a, **k): {then}\nm.{name} = other"
     return f"import os, time; exec({lines!r}, globals())"
 

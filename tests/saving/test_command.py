@@ -200,7 +200,7 @@ def test_retry_ends_with_one_where_a_write_still_waits(
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(saving, "write_new_entry", full_disk)
+    monkeypatch.setattr(saving, "write", full_disk)
     ran = run_here(capsys, "save", "--retry", cwd=root)
     assert (ran.code, ran.out) == (1, f"{id_[:12]}  pending_retry  not written yet: no space left on device\n")
     assert "(2 attempts, since" in run_here(capsys, "save", "--waiting", cwd=root).out
