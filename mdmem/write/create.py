@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
 from itertools import count, zip_longest
@@ -29,7 +29,7 @@ from mdmem.store.index.analysis import fold
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
+from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 _ID_LENGTH, _ID_BYTES = 60, 120
@@ -50,7 +50,7 @@ ROOM_KINDS = {
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """The values for a new entry. An empty body means the body of the template."""
+    """The values for a new entry. An empty body means the body of the template. `fields` are more fields."""
 
     type: EntryType
     place: str
@@ -58,6 +58,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     status: Status = Status.DRAFT
     body: str = ""
     applies_to: tuple[str, ...] = ()
+    fields: Mapping[str, Value] = {}
 
 
 def address_of(draft: Draft) -> str:
@@ -221,17 +222,18 @@ def refuse_taken(workspace: Workspace, address: str) -> None:
         raise LostRaceError(taken(address))
 
 
-def compose(draft: Draft, *, today: date) -> str:
-    """Return the text of a new entry."""
+def compose(draft: Draft, *, today: date, inherited: Mapping[str, Value] | None = None) -> str:
+    """Return the text of a new entry. The fields of the draft override the `inherited` fields."""
     address = address_of(draft)
     fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
     fields["title"] = " ".join(draft.title.split()) or title_of(address)
     text = compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
-    globs = [glob for glob in draft.applies_to if glob.strip()]
-    if not globs:
-        return text
+    more = {**(inherited or {}), **draft.fields}
+    if draft.applies_to:
+        # An empty glob means that the entry is about no files in particular.
+        more["applies_to"] = [glob for glob in draft.applies_to if glob.strip()]
     document = parse_document(f"{address}.md", _as_bytes(text))
-    return apply_edits(document.data, set_fields(document, {"applies_to": globs})).decode()
+    return apply_edits(document.data, set_fields(document, more)).decode()
 
 
 def create(address: str, text: str) -> ChangeSet:

@@ -9,9 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.markdown.layout import apply_edits
-from mdmem.markdown.parse import parse_document
-from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, moment_on
 from mdmem.store.state.tokens import use_token
 from mdmem.store.workspace.addresses import resolve_full
@@ -72,20 +69,18 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
         return {"status": "duplicate_skip", "address": known, "message": message}
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
-    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body)
+    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body, fields=proposal.fields)
     moment = moment_on(workspace.today, now)
     if old is not None:
         address, text = successor_text(catalog, old.address, draft, reason=reason, today=moment)
     else:
         address, text = address_of(draft), compose(draft, today=moment)
         refuse_taken(workspace, address)
-    document = parse_document(f"{address}.md", text.encode())
-    content = apply_edits(document.data, set_fields(document, proposal.fields))
-    wing, text = address.split("/")[0], content.decode()
+    wing, path = address.split("/")[0], f"{address}.md"
     is_guarded = needs_token(catalog, wing)
     if is_guarded:
         require_token(workspace, wing, proposal.governance_token, now, advice=_ADVICE)
-    refuse_text_faults(workspace, [Change(document.path, document.path, None, content)])
+    refuse_text_faults(workspace, [Change(path, path, None, text.encode())])
     near = find_near(workspace, address, text)
     on_subject = find_on_subject(workspace, address, text, near)
 
@@ -103,7 +98,7 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     return {
         "status": "saved",
         "address": address,
-        "path": f"{address}.md",
+        "path": path,
         "entry_status": "draft",
         "supersedes": [old.address] if old is not None else [],
         "near": [{"address": one.entry.address, "similarity": round(one.similarity, 2)} for one in others],

@@ -70,9 +70,13 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def fields(self) -> dict[str, Any]:
         """Return the front matter for the record, without the title."""
-        values = {_KEYS.get(name, name): value for name, value in asdict(self).items() if name not in _NO_KEYS}
-        label = {"label": self.kind} if self.type is EntryType.NOTE else {}
-        return label | {key: _plain(key, value) for key, value in values.items() if value not in (None, ())}
+        found: dict[str, Any] = {"label": self.kind} if self.type is EntryType.NOTE else {}
+        for name, value in asdict(self).items():
+            key = _KEYS.get(name, name)
+            if name not in _NO_KEYS and value not in (None, ()):
+                is_moment, is_number = key.endswith("_at"), isinstance(value, float)
+                found[key] = parse_moment(value).isoformat() if is_moment else repr(value) if is_number else value
+        return found
 
     @property
     def body(self) -> str:
@@ -83,13 +87,6 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         text: str = getattr(self, self.bodied, "")
         marked = with_rationale("", text)
         return marked if self.kind == "decision" and rationale_of(marked) == text else text
-
-
-def _plain(key: str, value: Any) -> Any:
-    """Return a value in the form that the front matter uses."""
-    if key.endswith("_at"):
-        return parse_moment(value).isoformat()
-    return repr(value) if isinstance(value, float) else value
 
 
 class Decision(Record, frozen=True, kw_only=True):
@@ -281,18 +278,14 @@ def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
         _ = record.day
     except (NotIsoError, NoSuchDayError) as error:
         raise UsageError(f"`{kind}` has a date that is not a day such as 2026-04-08") from error
-    related = _read_related(stated.get("related_entities")) if kind == "entity" else ()
-    return SaveRequest(record, stated, related, token or None)
-
-
-def _read_related(given: object) -> tuple[RelatedEntity, ...]:
-    if given is not None and not isinstance(given, (list, tuple)):
+    listed = stated.get("related_entities", ()) if kind == "entity" else ()
+    if not isinstance(listed, (list, tuple)):
         raise UsageError("`related_entities` must be a list of objects with `entity_id` and `relationship_type`")
-    named = [(f"related_entities[{number}]", item) for number, item in enumerate(given or ())]
-    related = [(name, read_object(name, item, RelatedEntity)) for name, item in named]
-    for name, one in related:
+    names = [f"related_entities[{number}]" for number in range(len(listed))]
+    related = tuple(read_object(name, item, RelatedEntity) for name, item in zip(names, listed, strict=True))
+    for name, one in zip(names, related, strict=True):
         require_json(f"{name}.properties", one.properties)
-    return tuple(one for _, one in related)
+    return SaveRequest(record, stated, related, token or None)
 
 
 _TITLE_LENGTH = 100
@@ -313,20 +306,18 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
     Raises UsageError if the text cannot be parsed as an entry.
     """
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
-    title = record.heading if record.kind == "decision" else _cut(record.heading)
-    stated = record.fields
-    if record.kind == "pattern" and _is_older(record.day, given["created_at"]):
+    title, stated = record.heading, record.fields
+    if record.kind != "decision":
+        title = " ".join(title.split())
+        title = title if len(title) <= _TITLE_LENGTH else title[: _TITLE_LENGTH - 1].rstrip() + "…"
+    validated, created = record.day, parse_moment(given["created_at"])
+    # A day without a time may be the day on which the entry is created.
+    is_same_day = not isinstance(validated, dt.datetime) and validated == day_of(created)
+    if record.kind == "pattern" and validated and not is_same_day and instant_of(validated) < instant_of(created):
         # A pattern cannot be created after it was validated.
         stated["created_at"] = stated["verified_at"]
     fields = {"type": record.type.value, "title": title, **given, **stated}
     return read_back(address, entry_text(fields, record.body).encode(), "entry")
-
-
-def _is_older(validated: dt.date | None, written: str) -> bool:
-    created = parse_moment(written)
-    if validated is None or (not isinstance(validated, dt.datetime) and validated == day_of(created)):
-        return False
-    return instant_of(validated) < instant_of(created)
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
@@ -354,22 +345,14 @@ def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]])
     return json.dumps(found, ensure_ascii=False, sort_keys=True) if found else None
 
 
-def _cut(title: str) -> str:
-    line = " ".join(title.split())
-    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1].rstrip() + "…"
-
-
 def entry_text(fields: Mapping[str, Any], body: str) -> str:
     """Return the text of an entry with all fields that have a value, in the usual order."""
-    stated = sorted(((name, value) for name, value in fields.items() if value), key=lambda pair: rank_of(pair[0]))
-    front = ["---", *(f"{name}:{_written(name, value)}" for name, value in stated), "---", ""]
+    front = []
+    for name, value in sorted(fields.items(), key=lambda pair: rank_of(pair[0])):
+        if isinstance(value, str) and value:
+            front.append(f"{name}: {restyled(value, None, is_typed=True) if is_typed(name) else scalar(value)}")
+        elif value:
+            item = relation_item if name == "relations" else scalar
+            front += [f"{name}:", *(f"  - {item(one)}" for one in value)]
     text = body.strip("\n")
-    return "\n".join([*front, text, ""] if text else front)
-
-
-def _written(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return f" {restyled(value, None, is_typed=True) if is_typed(name) else scalar(value)}"
-    if name == "relations":
-        return "".join(f"\n  - {relation_item(one)}" for one in value)
-    return "".join(f"\n  - {scalar(item)}" for item in value)
+    return "\n".join(["---", *front, "---", "", *([text, ""] if text else [])])

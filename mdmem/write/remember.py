@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.candidates import PRIVATE, id_of
+from mdmem.ask.context import METADATA
 from mdmem.errors import MdmemError, UsageError
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog.addresses import full_address
@@ -35,7 +36,7 @@ from mdmem.write.save import (
 )
 from mdmem.write.similar import find_near
 
-METADATA, RELATED = "x-metadata", "x-related-to"
+_RELATED = "x-related-to"
 Kind = Literal[
     "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
 ]
@@ -73,15 +74,6 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return "session" if self.kind == "session" else ROOM_KINDS[self.type]
 
 
-def _read(given: Mapping[str, object]) -> Memo:
-    """Return the memory in a caller's arguments, with its content word for word. Raises UsageError."""
-    memo = read_object("remember", dict(given), Memo)
-    require_json("remember.metadata", memo.metadata)
-    lists = {name: [" ".join(one.split()) for one in getattr(memo, name)] for name in ("tags", "related_to")}
-    unique = {name: tuple(dict.fromkeys(some)) for name, some in lists.items()}
-    return replace(memo, content=str(given["content"]), **unique)
-
-
 class RememberResult(Struct, frozen=True, kw_only=True):
     """The result of a call. `id` is None if nothing was written."""
 
@@ -102,7 +94,15 @@ def remember(
     """Save a memory. If it could not be saved, the message in the result says why."""
     moment = now() if now is not None else datetime.now(UTC)
     try:
-        return _remember(workspace, _read(given), moment)
+        memo = read_object("remember", dict(given), Memo)
+        require_json("remember.metadata", memo.metadata)
+        lists = {name: [" ".join(one.split()) for one in getattr(memo, name)] for name in ("tags", "related_to")}
+        unique = {name: tuple(dict.fromkeys(some)) for name, some in lists.items()}
+        workspace.location.require_root()
+        # The content is kept word for word.
+        memo = replace(memo, content=str(given["content"]), project=_project_of(workspace, memo), **unique)
+        home = workspace if memo.project is not None else make_own_memory(workspace)
+        return with_saving_lock(home, lambda fresh: _write(fresh, memo, moment))
     except MdmemError as error:
         why = str(error)
     except OSError as error:
@@ -110,15 +110,9 @@ def remember(
     return RememberResult(success=False, id=None, message=why, timestamp=moment)
 
 
-def _remember(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
-    workspace.location.require_root()
-    memo = replace(memo, project=_project_of(workspace, memo))
-    home = workspace if memo.project is not None else make_own_memory(workspace)
-    return with_saving_lock(home, lambda fresh: _write(fresh, memo, now, is_private=memo.project is None))
-
-
-def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> RememberResult:
-    wing = WING if is_private else _wing_of(home, memo.project or "")
+def _write(home: Workspace, memo: Memo, now: datetime) -> RememberResult:
+    is_private = memo.project is None
+    wing = _wing_of(home, memo.project) if memo.project is not None else WING
     asked = {name: value for name, value in asdict(memo).items() if name != "project"}
     key = request_key(home, "remember", asked, wing=wing)
     known = written_before(home, key, since=now - SAME_REQUEST)
@@ -127,17 +121,36 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
         return RememberResult(success=True, id=name, message=repeated_message(name), timestamp=now)
     room = room_for(home.settings, memo.room_kind, memo.room)
     address = free_address(home, wing, room, kind=memo.kind, title=memo.title)
-    name = id_of(address, is_private=is_private)
-    see, unlinked = _links(home, memo.related_to, address)
+    links = {}
+    for one in memo.related_to:
+        plain = f"{WING}/{one.removeprefix(PRIVATE)}" if one.startswith(PRIVATE) else one
+        links[one] = full_address(plain, address, home.catalog.entries)
+    unlinked = tuple(one for one, link in links.items() if link is None)
     status = home.settings.agent_status[memo.type]
-    fields = {"status": status.value, "created_at": moment_on(home.today, now).isoformat(), "see": see}
-    content = compose_memo(memo, address, {**fields, RELATED: unlinked}).content
+    fields = {
+        "status": status.value,
+        "created_at": moment_on(home.today, now).isoformat(),
+        "see": tuple(dict.fromkeys(link for link in links.values() if link is not None)),
+        _RELATED: unlinked,
+    }
+    content = compose_memo(memo, address, fields).content
     near = tuple(_near(home, address, content.decode(), is_private=is_private))
     change = Change(f"{address}.md", f"{address}.md", None, content)
     change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
     remark = write_new_entry(home, change_set, key=key, now=now)
-    sentences = [*_sentences(name, status, unlinked, near), *([remark] if remark is not None else [])]
-    return RememberResult(success=True, id=name, message="; ".join(sentences), timestamp=now, conflicts=near)
+    name = id_of(address, is_private=is_private)
+    is_draft = status is Status.DRAFT
+    sentences = [
+        f"{name} is saved{', for you alone' if is_private else ''}"
+        + (" as a draft: it applies once a person approves it" if is_draft else "")
+    ]
+    if unlinked:
+        listed = ", ".join(f"`{one}`" for one in unlinked)
+        sentences.append(f"{listed} of `related_to` is not an entry here, so it is kept as a word and not as a link")
+    if near:
+        sentences.append(f"`{near[0]['id']}` says nearly the same; read it before you rely on either")
+    message = "; ".join([*sentences, *([remark] if remark is not None else [])])
+    return RememberResult(success=True, id=name, message=message, timestamp=now, conflicts=near)
 
 
 def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> ComposedEntry:
@@ -191,16 +204,6 @@ def _wing_of(workspace: Workspace, project: str) -> str:
     return answer.wing
 
 
-def _links(home: Workspace, names: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the addresses that the names mean, and the names that mean no entry here."""
-    found = {}
-    for name in names:
-        plain = f"{WING}/{name.removeprefix(PRIVATE)}" if name.startswith(PRIVATE) else name
-        found[name] = full_address(plain, address, home.catalog.entries)
-    see = dict.fromkeys(link for link in found.values() if link is not None)
-    return tuple(see), tuple(name for name, link in found.items() if link is None)
-
-
 def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iterator[dict[str, Any]]:
     """Yield the entries of the same scope that say nearly the same. Other projects are left out."""
     scope = resolve_scope(home.catalog, home.settings, Filters(wings=(address.split("/", 1)[0],)))
@@ -216,14 +219,3 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> Iter
                 "similarity": round(near.similarity, 2),
                 "why": "it says nearly the same",
             }
-
-
-def _sentences(name: str, status: Status, unlinked: Sequence[str], near: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    alone = ", for you alone" if name.startswith(PRIVATE) else ""
-    is_draft = status is Status.DRAFT
-    yield f"{name} is saved{alone}" + (" as a draft: it applies once a person approves it" if is_draft else "")
-    if unlinked:
-        listed = ", ".join(f"`{one}`" for one in unlinked)
-        yield f"{listed} of `related_to` is not an entry here, so it is kept as a word and not as a link"
-    if near:
-        yield f"`{near[0]['id']}` says nearly the same; read it before you rely on either"

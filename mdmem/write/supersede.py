@@ -214,15 +214,11 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
     _refuse_taken(catalog, new)
     meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
     refuse_unfit(catalog, old, meant, instead=_INSTEAD)
-    taken_over = inherited_fields(old, draft.type)
-    if draft.applies_to:
-        taken_over.pop("applies_to", None)
+    inherited = inherited_fields(old, draft.type)
     if draft.status is Status.ACTIVE:
         # Nobody else has seen the text of a new active entry, so do not name the older owner as responsible for it.
-        taken_over.pop("owner", None)
-    document = _parsed(new, compose(draft, today=today))
-    document = parse_document(document.path, apply_edits(document.data, set_fields(document, taken_over)))
-    return new, _linked(catalog, document, address, why).decode()
+        inherited.pop("owner", None)
+    return new, compose(draft, today=today, inherited={**inherited, "supersedes": [address], "reason": why})
 
 
 def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
@@ -233,13 +229,17 @@ def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reas
     """
     why = _one_line(reason)
     _refuse_taken(catalog, new)
-    document = _parsed(new, text)
+    (created,) = create(new, text).changes
+    document = parse_document(created.to, created.after or b"")
     status = fields_of(document).get("status")
     if status not in (Status.DRAFT.value, Status.ACTIVE.value):
         raise UsageError(f"a new entry starts as `draft` or `active`, not as `{status}`")
     if status == Status.ACTIVE.value:
         refuse_unfilled(document)
-    document = parse_document(document.path, _linked(catalog, document, address, why))
+    values: dict[str, Value] = {"supersedes": _links_with(catalog, document, address)}
+    if not fields_of(document).get("reason"):
+        values["reason"] = why
+    document = parse_document(document.path, apply_edits(document.data, set_fields(document, values)))
     entry = interpret(document).entry
     if entry is None:
         raise UsageError(f"{new} cannot be parsed after `supersedes` is added; add it yourself")
@@ -254,20 +254,6 @@ def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reas
 def _refuse_taken(catalog: Catalog, address: str) -> None:
     if address in catalog.addresses:
         raise LostRaceError(taken(address))
-
-
-def _parsed(address: str, text: str) -> Document:
-    """Return the document of a text. Raises UsageError if the text is not an entry."""
-    (change,) = create(address, text).changes
-    return parse_document(change.to, change.after or b"")
-
-
-def _linked(catalog: Catalog, document: Document, old: str, reason: str) -> bytes:
-    """Return the bytes of a new entry with its link to the older entry, and with the reason if it has none."""
-    values: dict[str, Value] = {"supersedes": _links_with(catalog, document, old)}
-    if not fields_of(document).get("reason"):
-        values["reason"] = reason
-    return apply_edits(document.data, set_fields(document, values))
 
 
 def supersede_with(

@@ -160,7 +160,7 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
 
 def test_propose_refuses_what_a_check_would(root: Path) -> None:
     torn = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
-    assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing is written")
+    assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing was written")
     assert not (root / "nav/architecture/keys.md").exists()
 
 
