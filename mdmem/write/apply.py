@@ -19,7 +19,7 @@ from stat import S_IMODE
 from msgspec import Struct
 
 from mdmem.disk import note_written, read_regular
-from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
+from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, taken
 from mdmem.store.state.files import (
     OvertakenError,
     default_mode,
@@ -82,7 +82,16 @@ def put(root: Path, changes: Sequence[Change]) -> None:
             path = one.new
             _rename(writing, one, contents)
     except (LostRaceError, OSError) as error:
-        raise _taken_back(writing, path, error) from error
+        left = "" if writing.undo() else " and what was written before could not be taken back"
+        places = (one.relative_to(root).as_posix() for one in writing.kept)
+        kept = "".join(f"; `{one}` keeps a text that was saved meanwhile" for one in places)
+        then = "`mdmem check` says what is left to do" if left else "nothing was changed"
+        if isinstance(error, OSError):
+            fault = f"cannot write `{path}`: {error.strerror or error}{left}; {then}{kept}"
+            raise EnvironmentFaultError(fault) from error
+        if kept or left:
+            raise KeptAsideError(f"{error}{left}; {then}{kept}") from error
+        raise LostRaceError(f"{error}; nothing was written") from error
     finally:
         writing.close()
     for change in changes:
@@ -111,18 +120,6 @@ def _compare(root: Path, change: Change) -> None:
         raise LostRaceError(f"`{change.to}` exists by now; nothing was written, try again")
 
 
-def _taken_back(writing: FileTransaction, path: str, error: LostRaceError | OSError) -> MdmemError:
-    """Undo every change, and return the error to raise."""
-    left = "" if writing.undo() else " and what was written before could not be taken back"
-    kept = "".join(f"; `{one}` keeps a text that was saved meanwhile" for one in writing.kept)
-    then = "`mdmem check` says what is left to do" if left else "nothing was changed"
-    if isinstance(error, OSError):
-        return EnvironmentFaultError(f"cannot write `{path}`: {error.strerror or error}{left}; {then}{kept}")
-    if kept or left:
-        return KeptAsideError(f"{error}{left}; {then}{kept}")
-    return LostRaceError(f"{error}; nothing was written")
-
-
 class FileTransaction:
     """Writes the files of one change set, and can undo the writes. The caller holds the writers' lock."""
 
@@ -134,15 +131,8 @@ class FileTransaction:
         self._replaced: dict[str, bytes] = {}
         self._undoing: list[Callable[[], object]] = []
         self._cleared: set[Path] = set()
-        self._kept: list[Path] = []
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """Return the paths of files that keep a text somebody else saved in the meantime.
-
-        Such a text is no longer at its own path.
-        """
-        return tuple(path.relative_to(self._root).as_posix() for path in self._kept)
+        # The files that keep a text somebody else saved in the meantime, no longer at its own path.
+        self.kept: list[Path] = []
 
     def prepare(self, path: str, content: bytes) -> None:
         """Write the new bytes of a file to a temporary file next to it. Raises OSError."""
@@ -166,7 +156,13 @@ class FileTransaction:
         self._replace(path, before, after)
         if before is not None:
             self._replaced[path] = before
-        self._undoing.append(lambda: self._take_back(path, before, after))
+
+        def take_back() -> None:
+            if before is not None and path not in self._beside:
+                self.prepare(path, before)
+            self._replace(path, after, before)
+
+        self._undoing.append(take_back)
 
     def settle(self) -> None:
         """Delete the old bytes. Raises LostRaceError if an editor wrote to a replaced file that it had open."""
@@ -187,7 +183,16 @@ class FileTransaction:
             rename_new(old, new)
         except FileExistsError as error:
             raise LostRaceError(f"`{to}` exists by now") from error
-        self._undoing.append(lambda: self._rename_back(new, old))
+
+        def rename_back() -> None:
+            old.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                rename_new(new, old)
+            except FileExistsError:
+                self.kept.append(new)
+            _remove_empty(self._root, new.parent)
+
+        self._undoing.append(rename_back)
         for file, content in files.items():
             if not has_content(self._root / file, content):
                 raise _lost(path)
@@ -218,30 +223,19 @@ class FileTransaction:
         target = self._root / path
         try:
             if read is None:
-                _link(self._beside[path], target, path)
+                rename_new(self._beside[path], target)
             elif written is None:
                 handle, self._beside[path] = _temporary(target)
                 os.close(handle)
                 take_away(target, self._beside[path], read=read)
             else:
                 swap(self._beside[path], target, read=read, written=written)
+        except FileExistsError as error:
+            raise LostRaceError(taken(path.removesuffix(".md"))) from error
         except OvertakenError as error:
             if error.kept is not None:
-                self._kept.append(error.kept)
+                self.kept.append(error.kept)
             raise _lost(path) from error
-
-    def _take_back(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        if before is not None and path not in self._beside:
-            self.prepare(path, before)
-        self._replace(path, after, before)
-
-    def _rename_back(self, new: Path, old: Path) -> None:
-        old.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            rename_new(new, old)
-        except FileExistsError:
-            self._kept.append(new)
-        _remove_empty(self._root, new.parent)
 
     def _remove_prepared(self) -> None:
         for prepared in self._beside.values():
@@ -274,14 +268,6 @@ def _remove_left_over(folder: Path) -> None:
                 (folder / name).unlink()
 
 
-def _link(prepared: Path, target: Path, path: str) -> None:
-    """Move a new file into place. Raises LostRaceError if the name is taken."""
-    try:
-        rename_new(prepared, target)
-    except FileExistsError as error:
-        raise LostRaceError(taken(path.removesuffix(".md"))) from error
-
-
 def _remove_empty(root: Path, folder: Path) -> None:
     """Remove an empty folder, and the folders above it that are empty then, as git does."""
     while folder != root and not any(folder.iterdir()):
@@ -306,9 +292,13 @@ def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRena
     @cache
     def whole(old: str, new: str) -> FolderRename | None:
         files = tuple((path, to) for path, to in renames.items() if path.startswith(f"{old}/"))
-        moves_as_it_is = all(to == f"{new}{path.removeprefix(old)}" for path, to in files)
-        is_all = moves_as_it_is and {path for path, _ in files} == set(_paths_below(root, old))
-        return FolderRename(old, new, files) if is_all and not os.path.lexists(root / new) else None
+        if os.path.lexists(root / new) or any(to != f"{new}{path.removeprefix(old)}" for path, to in files):
+            return None
+        found = set[str]()
+        for where, folders, names in os.walk(root / old):
+            links = [name for name in folders if Path(where, name).is_symlink()]
+            found.update(Path(where, name).relative_to(root).as_posix() for name in (*names, *links))
+        return FolderRename(old, new, files) if found == {path for path, _ in files} else None
 
     done: set[str] = set()
     for path, to in renames.items():
@@ -326,12 +316,6 @@ def _folders(path: str, to: str) -> Iterator[tuple[str, str]]:
         below = old[depth:]
         if len(below) < len(new) and new[-len(below) :] == below:
             yield "/".join(old[:depth]), "/".join(new[: -len(below)])
-
-
-def _paths_below(root: Path, folder: str) -> Iterator[str]:
-    for where, folders, names in os.walk(root / folder):
-        links = [name for name in folders if Path(where, name).is_symlink()]
-        yield from (Path(where, name).relative_to(root).as_posix() for name in (*names, *links))
 
 
 def _rename(writing: FileTransaction, one: FolderRename, contents: Mapping[str, bytes]) -> None:

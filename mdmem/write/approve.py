@@ -38,45 +38,41 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     """
     entry = catalog.entries[address]
     if entry.status is Status.ACTIVE:
-        return _completed(catalog, settings, entry, person=person, today=today)
+        olds = [one for one in entry.supersedes if catalog.lineage.linked_successors.get(one) == (address,)]
+        changes = [patch_superseded(catalog, catalog.entries[one], address, today=today) for one in olds]
+        remarks: Sequence[str] = (f"{address} is active already",)
+        if _lacks_approval(entry, catalog.wings[entry.wing], person):
+            remarks = _permitted(catalog, settings, entry, person)
+            changes.insert(0, patched(catalog, entry.path, {"approved_by": person}))
+        return ChangeSet(tuple(changes), actions=(WriteAction(Verb.APPROVE, address),), remarks=tuple(remarks))
     if entry.status is Status.UNDER_REVIEW:
         raise UsageError(f"{address} was approved and is under review; `mdmem verify {address}` ends the review")
     if entry.status is Status.DEPRECATED:
         raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
-    approval_remarks = _permitted(catalog, settings, entry, person)
+    remarks = _permitted(catalog, settings, entry, person)
     refuse_unfilled(catalog.document(entry.path))
     approved = entry.with_changes(status=Status.ACTIVE)
     for link in entry.supersedes:
         if link not in catalog.entries:
             fact = "cannot be read" if link in catalog.addresses else "does not exist"
             raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
-    olds = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
+    replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
         f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
         f"`mdmem deprecate {address} --reason TEXT` gives it up"
     )
-    for old in olds:
+    for old in replaced:
         refuse_unfit(catalog, old, approved, instead=instead)
     values = {"status": Status.ACTIVE.value, "approved_by": person}
     # Write the draft's file first. After a crash, `check --fix` can complete the one-sided supersession.
+    ends = (patch_superseded(catalog, one, address, today=today) for one in replaced)
     return ChangeSet(
-        (patched(catalog, entry.path, values), *(patch_superseded(catalog, one, address, today=today) for one in olds)),
+        (patched(catalog, entry.path, values), *ends),
         actions=(WriteAction(Verb.APPROVE, address),),
-        supersedes=tuple(old.address for old in olds),
+        supersedes=tuple(old.address for old in replaced),
         reason=entry.reason,
-        remarks=tuple(approval_remarks),
+        remarks=tuple(remarks),
     )
-
-
-def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: str, today: date) -> ChangeSet:
-    """Return the changes that add a missing approval to an active entry, and complete its supersessions."""
-    olds = [one for one in entry.supersedes if catalog.lineage.linked_successors.get(one) == (entry.address,)]
-    changes = tuple(patch_superseded(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
-    remarks: Sequence[str] = (f"{entry.address} is active already",)
-    if _lacks_approval(entry, catalog.wings[entry.wing], person):
-        remarks = _permitted(catalog, settings, entry, person)
-        changes = (patched(catalog, entry.path, {"approved_by": person}), *changes)
-    return ChangeSet(changes, actions=(WriteAction(Verb.APPROVE, entry.address),), remarks=tuple(remarks))
 
 
 def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
@@ -131,43 +127,36 @@ def approve(
     """Approve drafts, all of them or none. The default person is git's user.
 
     The name of a folder means its drafts. With `merged`, approve the agents' decisions that were merged without an
-    approval: all such decisions, or the named ones.
+    approval: all such decisions, or the named ones. Raises the first error, with the other errors in its notes.
     """
 
     def plan(one: Workspace) -> ChangeSet:
-        return _plan_all(one, _merged(one, names) if merged else names, person=by or approver(one))
+        person, meant, refused = by or approver(one), dict[str, None](), list[MdmemError]()
+        wanted = _merged(one, names) if merged else names
+        for name in wanted:
+            try:
+                meant |= dict.fromkeys(_meant(one, name))
+            except MdmemError as error:
+                refused.append(error)
+        planned, catalog = ChangeSet(), one.catalog
+        for address in meant:
+            # Each approval is planned on the result of the previous ones.
+            try:
+                found = plan_approval(catalog, one.settings, address, person=person, today=one.today)
+            except MdmemError as error:
+                refused.append(error)
+                continue
+            planned = _joined(planned, found)
+            catalog = catalog_after(one, planned.changes) if len(meant) > 1 else catalog
+        if not refused:
+            return planned
+        for message in list(dict.fromkeys(map(str, refused)))[1:]:
+            refused[0].add_note(message)
+        if len(meant) > 1 or len(wanted) > 1:
+            refused[0].add_note("none of them is approved")
+        raise refused[0]
 
     return write(workspace, plan, options)
-
-
-def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> ChangeSet:
-    """Plan several approvals. Each is planned on the result of the previous approvals.
-
-    Raises the first error, with the other errors in its notes.
-    """
-    meant, refused = dict[str, None](), list[MdmemError]()
-    for name in names:
-        try:
-            meant |= dict.fromkeys(_meant(workspace, name))
-        except MdmemError as error:
-            refused.append(error)
-    planned, catalog = ChangeSet(), workspace.catalog
-    for address in meant:
-        try:
-            found = plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
-        except MdmemError as error:
-            refused.append(error)
-            continue
-        planned = _joined(planned, found) if planned.actions else found
-        catalog = catalog_after(workspace, planned.changes) if len(meant) > 1 else catalog
-    if not refused:
-        return planned
-    first = refused[0]
-    for message in list(dict.fromkeys(map(str, refused)))[1:]:
-        first.add_note(message)
-    if len(meant) > 1 or len(names) > 1:
-        first.add_note("none of them is approved")
-    raise first
 
 
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:
@@ -209,10 +198,9 @@ def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
     """Return two change sets as one. The second was planned on the result of the first."""
     changes = {change.path: change for change in one.changes}
     for change in other.changes:
-        first = changes.get(change.path)
-        changes[change.path] = change if first is None else replace(change, before=first.before)
-    return replace(
-        one,
+        first = changes.get(change.path, change)
+        changes[change.path] = replace(change, before=first.before)
+    return ChangeSet(
         changes=tuple(changes.values()),
         actions=(*one.actions, *other.actions),
         supersedes=(*one.supersedes, *other.supersedes),
@@ -233,10 +221,6 @@ def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
     return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()
 
 
-def _identity(workspace: Workspace) -> str | None:
-    return identity(workspace.location.repository) if workspace.location.repository is not None else None
-
-
 def approver(workspace: Workspace) -> str:
     """Return git's user as `Name <email>`. Raises UsageError if git has no user."""
     found = _identity(workspace)
@@ -244,3 +228,7 @@ def approver(workspace: Workspace) -> str:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'
         raise UsageError(f"git does not know who approves; {help_}")
     return found
+
+
+def _identity(workspace: Workspace) -> str | None:
+    return identity(workspace.location.repository) if workspace.location.repository is not None else None

@@ -99,25 +99,22 @@ def _slug_of(title: str) -> str:
 
 
 def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title: str) -> str:
-    """Return an unused address with an entry-id made from a title. If the entry-id is taken, append a number."""
-    plain = f"{wing}/{room}/{_entry_id_of(title, kind)}"
-    # On a file system that ignores case, addresses that differ only in case are the same file.
-    known = {address.casefold() for address in workspace.catalog.addresses}
-    numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
-    files = workspace.location.root
-    return next(one for one in numbered if one.casefold() not in known and not os.path.lexists(files / f"{one}.md"))
+    """Return an unused address with an entry-id made from a title. If the entry-id is taken, append a number.
 
-
-def _entry_id_of(title: str, kind: str) -> str:
-    """Return an entry-id for a title in any script, or the kind if the title has no letter."""
+    A title in another script than Latin keeps its letters. The entry-id of a title without letters is the kind.
+    """
     try:
         name = _slug_of(title)
     except UsageError:
-        # A title in a script other than Latin keeps its letters.
         folded = well_formed("entry", unicodedata.normalize("NFC", title).casefold()) or ""
         name = folded.encode()[:_ID_BYTES].decode(errors="ignore").strip("-")
-    is_fit = bool(name) and is_well_formed("entry", name) and not why_not_on_windows(name) and not is_prose(name)
-    return name if is_fit else f"{kind}-{name}" if name and is_well_formed("entry", f"{kind}-{name}") else kind
+    if not name or not is_well_formed("entry", name) or why_not_on_windows(name) or is_prose(name):
+        name = f"{kind}-{name}" if name and is_well_formed("entry", f"{kind}-{name}") else kind
+    # On a file system that ignores case, addresses that differ only in case are the same file.
+    known, files = {address.casefold() for address in workspace.catalog.addresses}, workspace.location.root
+    plain = f"{wing}/{room}/{name}"
+    numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
+    return next(one for one in numbered if one.casefold() not in known and not os.path.lexists(files / f"{one}.md"))
 
 
 def room_for(settings: Settings, kind: str, room: str | None) -> str:
@@ -281,18 +278,9 @@ def create_entry(
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:
     """Return the text of a new wing's README.md, with git's user as the owner if git knows one."""
-    owner = _owner(repository)
-    owners = f"owners: [{scalar(owner)}]\n" if owner else ""
-    about = (
-        "The rules and decisions of this project."
-        if kind is WingKind.PROJECT
-        else "Rules and decisions that all projects share."
-    )
+    name, email = (repository and setting(repository, f"user.{one}") for one in ("name", "email"))
+    owners = f"owners: [{scalar(f'{name} <{email}>' if email else name)}]\n" if name else ""
+    about = "The rules and decisions of this project."
+    if kind is not WingKind.PROJECT:
+        about = "Rules and decisions that all projects share."
     return f"---\nkind: {kind}\n{owners}---\n\n# {wing}\n\n{about}\n"
-
-
-def _owner(repository: Repository | None) -> str | None:
-    if repository is None:
-        return None
-    name, email = setting(repository, "user.name"), setting(repository, "user.email")
-    return f"{name} <{email}>" if name and email else name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -118,8 +119,11 @@ def save_edit(
     Raises LostRaceError if the file changed in the meantime, UnpatchableError if the mark cannot be written, and the
     errors of `write`.
     """
-    # If the text is unchanged, the mark is about an earlier change that is not committed yet.
-    if is_editorial and (content != opening.content or not _is_committed(workspace, opening)):
+    if is_editorial and content == opening.content:
+        # The mark is about an earlier change, unless that is committed.
+        with suppress(GitError, UnknownRevisionError):
+            is_editorial = workspace.at(Snapshot(revision="HEAD")).bytes_of(opening.path) != opening.content
+    if is_editorial:
         document = parse_document(opening.path, content)
         content = apply_edits(content, set_fields(document, {"editorial_at": workspace.today.isoformat()}))
     change_set = ChangeSet(
@@ -129,13 +133,6 @@ def save_edit(
     return write(workspace, lambda _: change_set, options)
 
 
-def _is_committed(workspace: Workspace, opening: EditSession) -> bool:
-    try:
-        return workspace.at(Snapshot(revision="HEAD")).bytes_of(opening.path) == opening.content
-    except (GitError, UnknownRevisionError):
-        return False
-
-
 # This word instead of globs means the files that the text of an entry mentions.
 LIKELY = "likely"
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -143,29 +140,25 @@ _SPECIAL = re.compile(r"([*?\[\]\\])")
 _PROSE = (".md", ".markdown", ".mdc", ".rst", ".adoc")
 
 
-class CodePaths:
-    """The tracked files outside the memory, to find the files that a text mentions."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        """Read the paths of the files and their folders from git."""
-        under = workspace.location.prefix
-        tracked = workspace.tracked_files()
-        self._files = frozenset(path for path in tracked if not (under and path.startswith(under)))
-        self._folders: set[str] = set()
-        for path in self._files:
-            while (path := path.rpartition("/")[0]) and path not in self._folders:
-                self._folders.add(path)
-
-    def globs_in(self, body: str) -> tuple[str, ...]:
-        """Return globs for the files and folders that a body mentions as code, in order."""
-        written = (found[1].strip().removeprefix("./").rstrip("/") for found in _CODE.finditer(body))
-        return tuple(dict.fromkeys(glob for name in written if (glob := self._glob(name))))
-
-    def _glob(self, name: str) -> str:
-        plain = _SPECIAL.sub(r"\\\1", name)
-        if name in self._files and not name.lower().endswith(_PROSE):
-            return plain
-        return f"{plain}/**" if "/" in name and name in self._folders else ""
+def mentioned_globs(workspace: Workspace, bodies: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return globs for the tracked files and folders outside the memory that each body mentions as code, in order."""
+    under = workspace.location.prefix
+    files = {path for path in workspace.tracked_files() if not (under and path.startswith(under))}
+    folders = set[str]()
+    for path in files:
+        while (path := path.rpartition("/")[0]) and path not in folders:
+            folders.add(path)
+    found = dict[str, tuple[str, ...]]()
+    for address, body in bodies:
+        globs = []
+        for name in (one[1].strip().removeprefix("./").rstrip("/") for one in _CODE.finditer(body)):
+            plain = _SPECIAL.sub(r"\\\1", name)
+            if name in files and not name.lower().endswith(_PROSE):
+                globs.append(plain)
+            elif "/" in name and name in folders:
+                globs.append(f"{plain}/**")
+        found[address] = tuple(dict.fromkeys(globs))
+    return found
 
 
 def set_applies_to(
@@ -184,10 +177,9 @@ def set_applies_to(
         entries, addresses = fresh.catalog.entries, resolve_names(fresh, names)
         found = {address: tuple(globs) for address in addresses}
         if is_likely:
-            code = CodePaths(fresh)
             rules = [one for one in map(entries.__getitem__, addresses) if one.type.is_rule and not one.applies_to]
             rules = [one for one in rules if one.status is not Status.DEPRECATED]
-            found = {one.address: code.globs_in(fresh.catalog.document(one.path).body) for one in rules}
+            found = mentioned_globs(fresh, ((one.address, fresh.catalog.document(one.path).body) for one in rules))
         meant = {address: one for address, one in found.items() if one}
         rest = len(addresses) - len(meant)
         stay = "entries stay as they are: each" if rest > 1 else "entry stays as it is: it"

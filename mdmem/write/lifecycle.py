@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.fixes import REVIEW_REASON, fields_of
 from mdmem.errors import UsageError
-from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.entry import Status, day_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.workspace import Workspace
@@ -47,7 +47,14 @@ def plan_verification(
 def _confirmed(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSet:
     for address in addresses:
         _refuse_not_current(catalog, address)
-        _refuse_day(catalog.entries[address], at)
+        verified, created = catalog.entries[address].verified_at, catalog.entries[address].created_at
+        if verified is not None and day_of(verified) > at:
+            raise UsageError(f"{address} was verified later already, on {day_of(verified)}")
+        # In the time zone of `created_at`, it may have been the next day already.
+        slack = timedelta(days=1) if isinstance(created, datetime) else timedelta(0)
+        if created is not None and day_of(created) - at > slack:
+            after = f"{address} was created on {day_of(created)}, after {at}"
+            raise UsageError(f"{after}; --at cannot be earlier")
     entries = [catalog.entries[address] for address in addresses]
     values: dict[str, Value] = {"verified_at": at.isoformat(), "status": Status.ACTIVE.value, REVIEW_REASON: None}
     return ChangeSet(
@@ -72,16 +79,6 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
         raise UsageError(
             f"{address} is superseded by {join_addresses(catalog.lineage.heads(address))}; name that instead"
         )
-
-
-def _refuse_day(entry: Entry, at: date) -> None:
-    if entry.verified_at is not None and day_of(entry.verified_at) > at:
-        raise UsageError(f"{entry.address} was verified later already, on {day_of(entry.verified_at)}")
-    # In the time zone of `created_at`, it may have been the next day already.
-    slack = timedelta(days=1) if isinstance(entry.created_at, datetime) else timedelta(0)
-    if entry.created_at is not None and day_of(entry.created_at) - at > slack:
-        created = f"{entry.address} was created on {day_of(entry.created_at)}, after {at}"
-        raise UsageError(f"{created}; --at cannot be earlier")
 
 
 def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
