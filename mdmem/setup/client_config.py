@@ -9,6 +9,7 @@ import json
 import re
 import stat
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,27 +35,24 @@ class MisfitError(ValueError):
 
 def _parsed(text: str) -> tuple[Any, str]:
     """Return the value of a JSON text, and the text with comments replaced by blanks. Raises MisfitError."""
+
+    def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = Counter(key for key, _ in pairs)
+        if twin := next((key for key, number in keys.items() if number > 1), None):
+            raise MisfitError(f"it cannot be read as JSON: `{twin}` occurs twice")
+        return dict(pairs)
+
+    def refuse(name: str) -> None:
+        raise MisfitError(f"it cannot be read as JSON: `{name}` is not a value")
+
     plain = _STRING_OR_COMMENT.sub(lambda one: one[0] if one[0][0] == '"' else _VISIBLE.sub(" ", one[0]), text)
+    strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
     try:
-        strict = _STRING_OR_TRAILING.sub(lambda one: one[0] if one["gap"] is None else f"{one['gap']} ", plain)
-        return json.loads(strict, object_pairs_hook=_object, parse_constant=_no_value), plain
+        return json.loads(strict, object_pairs_hook=without_twins, parse_constant=refuse), plain
     except json.JSONDecodeError as error:
         raise MisfitError(f"it cannot be read as JSON: line {error.lineno}: {error.msg.lower()}") from error
     except RecursionError as error:
         raise MisfitError("it cannot be read as JSON: it is nested too deep") from error
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise MisfitError(f"it cannot be read as JSON: `{key}` occurs twice")
-        found[key] = value
-    return found
-
-
-def _no_value(name: str) -> Any:
-    raise MisfitError(f"it cannot be read as JSON: `{name}` is not a value")
 
 
 def _inside(plain: str) -> dict[tuple[str, ...], int]:
@@ -87,7 +85,8 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
     if is_in_line and not is_empty:
         gap = first[:-1]
         return f"{text[:at]}{gap}{label}{json.dumps(value, ensure_ascii=False)},{'' if gap else ' '}{text[at:]}"
-    outer = _indent_at(text, at)
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    outer = line[: len(line) - len(line.lstrip(" \t"))]
     found = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
     unit = found[1] if found is not None else "  "
     indent = outer + unit if is_empty else first.rpartition("\n")[2][:-1]
@@ -96,12 +95,6 @@ def _insert(text: str, path: tuple[str, ...], key: str | None, value: Any) -> st
     comment = _REST_OF_LINE.match(text, at)
     at = comment.end() if comment is not None else at
     return text[:at] + f"\n{indent}{label}{dumped}{end}".replace("\n", _newline(text)) + text[at:]
-
-
-def _indent_at(text: str, at: int) -> str:
-    """Return the indentation of the line that contains an offset."""
-    found = re.match(r"[ \t]*", text[text.rfind("\n", 0, at) + 1 : at])
-    return found[0] if found is not None else ""
 
 
 def _newline(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import partial
@@ -184,7 +185,13 @@ def answer_event(
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:
         return
-    workspace = _opened(event, environment, root, today)
+    cwd = Path(event.cwd) if event.cwd is not None and Path(event.cwd).is_dir() else Path.cwd()
+    repository = None
+    if root is not None and not Path(root).is_absolute():
+        with suppress(GitError):
+            repository = find_repository(cwd)
+    location = locate(root, environment, repository.top if repository is not None else cwd)
+    workspace = Workspace(location=location, environment=environment, cwd=cwd, today=today)
     now, name = datetime.now(UTC), briefed(f"{client}\0{event.session}", event.agent)
     sessions = Sessions(workspace.state_folder)
     if event.moment is not Moment.EDIT and not event.is_resumed:
@@ -201,16 +208,3 @@ def answer_event(
     if event.session:
         sessions.give(name, answer.gave, now)
     record_given(workspace, f"hook {client}", answer.addresses)
-
-
-def _opened(event: HookEvent, environment: Mapping[str, str], root: str | None, today: date) -> Workspace:
-    cwd = Path(event.cwd) if event.cwd is not None and Path(event.cwd).is_dir() else Path.cwd()
-    base = cwd
-    if root is not None and not Path(root).is_absolute():
-        try:
-            repository = find_repository(cwd)
-        except GitError:
-            repository = None
-        base = repository.top if repository is not None else cwd
-    location = locate(root, environment, base)
-    return Workspace(location=location, environment=environment, cwd=cwd, today=today)

@@ -234,15 +234,15 @@ def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[
 
 
 def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
-    path, real = folder / stage, folder.resolve()
+    path, real, top = folder / stage, folder.resolve(), repository.top
     if any(real.is_relative_to(own.resolve()) for own in (repository.git_dir, repository.common_dir)):
         where = HookPlace.GIT
     else:
-        where = HookPlace.WORK_TREE if real.is_relative_to(repository.top.resolve()) else HookPlace.ELSEWHERE
+        where = HookPlace.WORK_TREE if real.is_relative_to(top.resolve()) else HookPlace.ELSEWHERE
     # A hook file that is committed must not depend on this machine.
     wanted = hook_text(stage, Program() if where is HookPlace.WORK_TREE else this_program())
     content = _content(path)
-    framework = _find_framework(repository.top, folder, stage, content or b"")
+    framework = _find_framework(top, folder, stage, content or b"")
     moved = folder / f"{stage}.legacy"
     legacy = moved if framework is not None and is_ours(_content(moved) or b"") else None
     if framework is not None:

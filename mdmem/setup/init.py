@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
@@ -48,7 +49,7 @@ def init(
     mdmem's hooks. Additions go to existing files without other changes. Raises UsageError for an invalid name of a
     wing.
     """
-    folder = folder or (_found_here(cwd) if clients else _found_around(cwd)) or "memory"
+    folder = folder or _memory_for(cwd, is_server=bool(clients)) or "memory"
     here = _repository(cwd)
     root = place_to_write(cwd / folder, here.top if here is not None else cwd, here)
     repository = _repository(root)
@@ -110,21 +111,27 @@ def _nested_memories(root: Path, repository: Repository | None) -> Iterator[str]
             yield f"there is a memory {where} this one, {other}: each reads the other's files as its own; keep one"
 
 
-def _found_here(cwd: Path) -> str | None:
-    """Return the memory that a server started in this folder finds, or None. Raises SeveralRootsError."""
-    try:
-        return str(locate(None, {}, cwd).root)
-    except RootNotFoundError:
-        return None
+def _memory_for(cwd: Path, *, is_server: bool) -> str | None:
+    """Return the memory that contains this folder, or for a server the memory that a server in this folder finds.
 
-
-def _found_around(cwd: Path) -> str | None:
-    """Return the memory that contains this folder, or None. A new memory inside it would be read twice."""
+    A new memory inside another memory would be read twice. Raises SeveralRootsError for a server.
+    """
     try:
         found = locate(None, {}, cwd).root
-    except (RootNotFoundError, SeveralRootsError):
+    except RootNotFoundError:
         return None
-    return str(found) if cwd.resolve().is_relative_to(found) else None
+    except SeveralRootsError:
+        if is_server:
+            raise
+        return None
+    return str(found) if is_server or cwd.resolve().is_relative_to(found) else None
+
+
+def _is_found(folder: Path, root: Path) -> bool:
+    """Return whether commands that run in a folder find this memory, and not a nearer one."""
+    with suppress(RootNotFoundError, SeveralRootsError):
+        return locate(None, {}, folder).root == root
+    return False
 
 
 def _missing_program(command: str) -> Iterator[str]:
@@ -151,14 +158,6 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
         if has_hooks:
             yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
     yield from add_server_lines(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
-
-
-def _is_found(folder: Path, root: Path) -> bool:
-    """Return whether commands that run in a folder find this memory, and not a nearer one."""
-    try:
-        return _found_here(folder) == str(root)
-    except SeveralRootsError:
-        return False
 
 
 def _repository(root: Path) -> Repository | None:

@@ -282,13 +282,11 @@ class _Fixing:
                 return state, ()
             first = first or new
             chosen = self._choose(state, {_name(one) for one in new} - self._barred)
-            if not (all(map(self._can_fix, new)) and chosen.findings):
+            fixes = [one.fix for one in new if one.fix is not None and _name(one) not in self._barred]
+            can_fix = len(fixes) == len(new) and all(one.is_safe or self._with_unsafe for one in fixes)
+            if not (can_fix and chosen.findings):
                 break
         return None, first
-
-    def _can_fix(self, finding: Finding) -> bool:
-        fix = finding.fix
-        return fix is not None and (fix.is_safe or self._with_unsafe) and _name(finding) not in self._barred
 
     def _choose(self, state: _State, names: Collection[_Name]) -> FixChoice:
         found = (one for one in state.report.findings if _name(one) in names)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -82,22 +81,17 @@ def _new_place(workspace: Workspace, old: str, to: str) -> str:
     if len(parts) == 3 and to.endswith("/") and len(wanted) == 2:
         return f"{plain}/{parts[2]}"
     if len(parts) == 3 and not to.endswith("/") and len(wanted) < 3 and plain:
-        _refuse_folder(workspace, parts, to, plain)
+        # A short name may also be the name of a folder, and the user may want to move into that folder.
+        folders, within = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}, f"{parts[0]}/{plain}"
+        is_of_wing = len(wanted) == 2 and wanted[0] in workspace.catalog.wings and within not in folders
+        room = plain if len(wanted) == 2 else within
+        if room in folders or is_of_wing:
+            whole = "/".join((*parts[: 3 - len(wanted)], plain))
+            raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
         return "/".join((*parts[: 3 - len(wanted)], *wanted))
     if len(wanted) != len(parts) or (len(parts) == 3 and to.endswith("/")):
         raise UsageError(f"`{to}` is not a place for {_PLACES[len(parts)]}")
     return plain
-
-
-def _refuse_folder(workspace: Workspace, parts: list[str], to: str, plain: str) -> None:
-    """Raise UsageError if a short name is also the name of a folder. The user may want to move into that folder."""
-    folders = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}
-    within = f"{parts[0]}/{plain}"
-    is_of_wing = "/" in plain and plain.split("/")[0] in workspace.catalog.wings and within not in folders
-    room = plain if "/" in plain else within
-    if room in folders or is_of_wing:
-        whole = "/".join((*parts[: 2 - plain.count("/")], plain))
-        raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
 
 
 def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
@@ -114,8 +108,16 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
     for old, new in folders.items():
         moves |= below(case, old, new)
     moving = MoveFix(case, moves, folders=folders, under=under)
-    for old, new in moved.items():
-        _refuse(moving, old, new)
+    if not moves:
+        raise NotFoundError(f"there is nothing in `{next(iter(moved))}/`; `mdmem list` names the entries")
+    if moving.unmovable:
+        raise UsageError(f"`{moving.unmovable[0]}` is not a regular file; move it by hand, then try again")
+    for old, new in moved.items() if folders else ():
+        if below(case, new, old):
+            hint = f"move its entries one by one: `mdmem mv {old}/… {new}/`" if "/" in old else "choose another name"
+            raise LostRaceError(f"`{new}/` exists already; {hint}")
+    if moving.taken:
+        raise LostRaceError(taken(moving.taken[0].removesuffix(".md")))
     settings, settings_remarks = _changed_settings(moving)
     baseline, baseline_remarks = _changed_baseline(moving)
     entries = [one for one in case.catalog.addresses if f"{one}.md" in moves]
@@ -127,41 +129,27 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
     )
 
 
-def _refuse(moving: MoveFix, old: str, new: str) -> None:
-    if not moving.moves:
-        raise NotFoundError(f"there is nothing in `{old}/`; `mdmem list` names the entries")
-    if moving.unmovable:
-        raise UsageError(f"`{moving.unmovable[0]}` is not a regular file; move it by hand, then try again")
-    if moving.folders and below(moving.case, new, old):
-        hint = f"move its entries one by one: `mdmem mv {old}/… {new}/`"
-        raise LostRaceError(f"`{new}/` exists already; {hint if '/' in old else 'choose another name'}")
-    if moving.taken:
-        raise LostRaceError(taken(moving.taken[0].removesuffix(".md")))
-
-
 def _changes(moving: MoveFix) -> Iterator[Change]:
     edits: dict[str, list[Edit]] = {}
     for edit in moving.edits():
         edits.setdefault(edit.path, []).append(edit)
     # Write the files that stay first. Until the renames, their links are broken, and `check` reports them.
     for path in (*sorted(edits.keys() - moving.moves.keys()), *sorted(moving.moves)):
+        after: bytes | None = None
+        before = read_one(moving.case.catalog.tree, path)
         if path in edits:
             # The edits were made for the parsed bytes. The file on disk may have changed since.
-            before: bytes | Unreadable = moving.case.catalog.document(path).data
-        else:
-            before = read_one(moving.case.catalog.tree, path)
+            before = moving.case.catalog.document(path).data
+            try:
+                after = apply_edits(before, list(dict.fromkeys(edits[path])))
+            except UnpatchableError:
+                raise
+            except ValueError as error:
+                message = f"two links of {path} are too close to be rewritten; write them by hand"
+                raise UnpatchableError(message) from error
         if isinstance(before, Unreadable):
             raise UsageError(f"`{path}` cannot be read: {before.reason.lower()}; make it readable, then try again")
-        yield Change(path, moving.moves.get(path, path), before, _edited(path, before, edits.get(path, [])))
-
-
-def _edited(path: str, before: bytes, edits: Sequence[Edit]) -> bytes:
-    try:
-        return apply_edits(before, list(dict.fromkeys(edits)))
-    except UnpatchableError:
-        raise
-    except ValueError as error:
-        raise UnpatchableError(f"two links of {path} are too close to be rewritten; write them by hand") from error
+        yield Change(path, moving.moves.get(path, path), before, before if after is None else after)
 
 
 def _remarks(moving: MoveFix) -> Iterator[str]:
@@ -189,7 +177,16 @@ def _changed_settings(moving: MoveFix) -> _Changed:
     baselines = [one for one in [settings.baseline] if one is not None and one in moving.moves]
     if not before or (stated.isdisjoint(moving.wings) and not baselines):
         return (), ()
-    meant = _meant(tomllib.loads(before.decode("utf-8-sig")), moving)
+    # Values of a wrong type stay the same.
+    meant = tomllib.loads(before.decode("utf-8-sig"))
+    for key in _WING_KEYS:
+        if isinstance(meant.get(key), str):
+            meant[key] = moving.wings.get(meant[key], meant[key])
+    if isinstance(meant.get("wings"), dict):
+        meant["wings"] = {moving.wings.get(name, name): table for name, table in meant["wings"].items()}
+    check = meant.get("check")
+    if isinstance(check, dict) and isinstance(check.get("baseline"), str):
+        check["baseline"] = moving.moves.get(check["baseline"], check["baseline"])
     text = before.decode("utf-8")
     for old, new in (*moving.wings.items(), *((one, moving.moves[one]) for one in baselines)):
         # Do not change comments.
@@ -203,20 +200,6 @@ def _changed_settings(moving: MoveFix) -> _Changed:
         return (), (f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}",)
     after = text.encode()
     return ((Change(SETTINGS_NAME, SETTINGS_NAME, before, after),) if after != before else ()), ()
-
-
-def _meant(stated: dict[str, Any], moving: MoveFix) -> dict[str, Any]:
-    """Return the settings with the new names. Values of a wrong type stay the same."""
-    wings, meant = moving.wings, dict(stated)
-    for key in _WING_KEYS:
-        if isinstance(meant.get(key), str):
-            meant[key] = wings.get(meant[key], meant[key])
-    if isinstance(meant.get("wings"), dict):
-        meant["wings"] = {wings.get(name, name): table for name, table in meant["wings"].items()}
-    check = meant.get("check")
-    if isinstance(check, dict) and isinstance(check.get("baseline"), str):
-        meant["check"] = {**check, "baseline": moving.moves.get(check["baseline"], check["baseline"])}
-    return meant
 
 
 def _changed_baseline(moving: MoveFix) -> _Changed:

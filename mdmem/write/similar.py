@@ -154,18 +154,24 @@ class SimilarEntry(Struct, frozen=True):
 def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEntry, ...]:
     """Return up to five entries that say nearly the same as a new text, the most similar first.
 
-    No index is built for this. In a large memory without an index, the result is empty.
+    Titles, whole texts and (for the same type and wing) rationales are compared, and the highest similarity counts. No
+    index is built for this. In a large memory without an index, the result is empty.
     """
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
     if new is None:
         return ()
-    known = _candidates(workspace, f"{new.title} {document.body}")
-    found = []
+    known, found = _candidates(workspace, f"{new.title} {document.body}"), []
     for other, body in workspace.catalog.plain_bodies(tuple(known)):
-        share = _similarity(new, document.body, known[other], body)
-        if share >= REVIEW_FROM:
-            found.append(SimilarEntry(known[other], share))
+        old, pairs = known[other], ((new, document.body), (known[other], body))
+        shares = [
+            jaccard(words_of(new.title), words_of(old.title)),
+            jaccard(*(words_of(f"{one.title}\n{text}") for one, text in pairs)),
+        ]
+        if (new.type, new.wing) == (old.type, old.wing):
+            shares.append(jaccard(*(Subject(one.title, rationale_of(without_code(text))).words for one, text in pairs)))
+        if max(shares) >= REVIEW_FROM:
+            found.append(SimilarEntry(old, max(shares)))
     return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:_CANDIDATES])
 
 
@@ -219,18 +225,6 @@ def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
 
 def _first_words(text: str) -> str:
     return " ".join(list(dict.fromkeys(text.split()))[:_WORDS])
-
-
-def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
-    """Return the highest similarity of titles, whole texts, and (for the same type and wing) rationales."""
-    pairs = ((new, new_body), (old, old_body))
-    shares = [
-        jaccard(words_of(new.title), words_of(old.title)),
-        jaccard(*(words_of(f"{entry.title}\n{body}") for entry, body in pairs)),
-    ]
-    if (new.type, new.wing) == (old.type, old.wing):
-        shares.append(jaccard(*(Subject(one.title, rationale_of(without_code(body))).words for one, body in pairs)))
-    return max(shares)
 
 
 def similarity_remarks(near: Iterable[SimilarEntry], on_subject: Iterable[Entry]) -> Iterator[str]:

@@ -66,22 +66,18 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
     if old.status is new.status is Status.DRAFT:
         choice = f"`mdmem edit {old.address}`, or `mdmem deprecate {old.address} --reason TEXT`"
         raise UsageError(f"{old.address} is a draft, and a draft supersedes only current entries; {choice}")
-    _refuse_across_wings(catalog, old, new)
+    own, other = (catalog.wings.get(one.wing, Wing(name=one.wing)) for one in (new, old))
+    if other.is_shared and not own.is_shared:
+        help_ = f"write `overrides: {old.address}` with a `reason` in {new.address}"
+        raise UsageError(f"{old.address} applies to other projects, too, so {own.name} overrides it; {help_}")
+    if own.name != other.name and (other.is_shared or not own.is_shared):
+        hint = f"supersede it from within {other.name}, or from a shared wing"
+        raise UsageError(f"{old.address} is in another wing; {hint}")
     is_lost = old.type is EntryType.INVARIANT and new.type is not EntryType.INVARIANT
     if is_lost and supersession_across_types.code not in dict(new.ignore):
         meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
         raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
     _refuse_second(catalog, old, new, instead)
-
-
-def _refuse_across_wings(catalog: Catalog, old: Entry, new: Entry) -> None:
-    own, other = (catalog.wings.get(one.wing, Wing(name=one.wing)) for one in (new, old))
-    if own.name == other.name or (own.is_shared and not other.is_shared):
-        return
-    if other.is_shared and not own.is_shared:
-        help_ = f"write `overrides: {old.address}` with a `reason` in {new.address}"
-        raise UsageError(f"{old.address} applies to other projects, too, so {own.name} overrides it; {help_}")
-    raise UsageError(f"{old.address} is in another wing; supersede it from within {other.name}, or from a shared wing")
 
 
 def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> None:
