@@ -22,7 +22,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case, Merge
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import FORMER_CODES, Place, fault
 from mdmem.store.catalog.load import NotHere, load, with_remote_wings
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings, WingSettings, parse_settings
@@ -91,7 +91,7 @@ def said_in(path: Path) -> dict[str, Any]:
 
 def case_of(folder: Path) -> Case:
     said = said_in(folder / "case.json")
-    faults = tuple(Finding(code, message, Place(SETTINGS_NAME)) for code, message in said.get("faults", {}).items())
+    faults = tuple(fault(code, message, Place(SETTINGS_NAME)) for code, message in said.get("faults", {}).items())
     return Case(
         load(tree_of(folder, "root")),
         settings_of(folder / "root"),
@@ -124,7 +124,7 @@ def test_case_gives_the_expected_findings(folder: Path) -> None:
 
 @pytest.mark.parametrize("code", [code for code in get_checks() if code not in ELSEWHERE])
 def test_check_has_a_failing_and_a_clean_case(code: str) -> None:
-    folders = [CASES / name for name in (code, *get_check(code).aliases)]
+    folders = [CASES / name for name in (code, *FORMER_CODES.get(code, ()))]
     names = {path.name for folder in folders if folder.is_dir() for path in folder.iterdir()}
     assert any(name.startswith("clean") for name in names), f"{code} has no clean case"
     assert any(not name.startswith("clean") for name in names), f"{code} has no failing case"

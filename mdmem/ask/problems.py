@@ -9,7 +9,7 @@ from unicodedata import category
 from msgspec.structs import replace
 
 from mdmem.model.entry import Entry
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
@@ -62,10 +62,10 @@ def _misplaced(catalog: Catalog) -> Iterator[Finding]:
         if character is not None:
             code = "control-characters" if category(character) == "Cc" else "invisible-characters"
             message = f"its name holds U+{ord(character):04X}, so it is not read"
-            yield Finding(code, message, Place(file.path), "rename it with `git mv`")
+            yield fault(code, message, Place(file.path), "rename it with `git mv`")
         else:
             message = "it lies at another depth than `wing/room/entry-id.md`, so it is not read"
-            yield Finding("wrong-depth", message, Place(file.path), "move it into a room")
+            yield fault("wrong-depth", message, Place(file.path), "move it into a room")
 
 
 def _concerns(path: str, scope: Scope) -> bool:

@@ -132,7 +132,7 @@ def apply_baseline(
         if number < count and did_run and is_chosen:
             message = f"`{code}` is recorded {_times(count)} for `{address}`, found {_times(number)}"
             help_, was = "run `mdmem check --update-baseline`", "stale-baseline-entry"
-            severity = stated_severity(settings.severity, _STALE, was) or get_check(_STALE).severity
+            severity = stated_severity(settings, "", _STALE, was) or get_check(_STALE).severity
             stale.append(Finding(_STALE, message, Place(path), help_, severity=severity, former=was))
     return sorted(unknown, key=lambda one: one.sort_key), stale
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct, field
 
 from mdmem.checks.facts import GitFacts
-from mdmem.checks.prose import FileFacts, Suppression, WrittenLink, read_facts
+from mdmem.checks.prose import FileFacts, Suppression, read_facts
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
@@ -21,6 +21,14 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings
 from mdmem.store.tree import TreeFile
+
+
+class Details(TypedDict, total=False):
+    """The fields of a finding that only some findings have."""
+
+    other: Place | None
+    severity: Severity | None
+    former: str
 
 
 class Link(NamedTuple):
@@ -59,9 +67,8 @@ class Merge(Struct, frozen=True):
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         """Return each entry that both sides superseded by different entries, with the new successors of each side."""
-        before, ours, theirs = (
-            side.catalog.lineage.linked_successors for side in (self.ancestor, self.ours, self.theirs)
-        )
+        sides = (self.ancestor, self.ours, self.theirs)
+        before, ours, theirs = (side.catalog.lineage.linked_successors for side in sides)
         found = {}
         for old in sorted(ours.keys() & theirs.keys()):
             known = set(before.get(old, ()))
@@ -100,7 +107,7 @@ class Case(Struct, frozen=True, dict=True):
     focus: frozenset[str] | None = None
 
     def loaded(self, code: str, fix: Callable[[Document, Finding], Finding] | None = None) -> Iterator[Finding]:
-        """Yield the findings with a code that loading the files produced; `fix` may add a fix to each."""
+        """Yield the findings that loading the files produced, by present or former code; `fix` may add a fix."""
         for one in self._by_code.get(code, ()):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
@@ -110,7 +117,7 @@ class Case(Struct, frozen=True, dict=True):
     def _by_code(self) -> dict[str, list[Finding]]:
         found: dict[str, list[Finding]] = {}
         for finding in (*self.catalog.findings, *self.faults):
-            found.setdefault(finding.code, []).append(finding)
+            found.setdefault(finding.former or finding.code, []).append(finding)
         return found
 
     @cached_property
@@ -128,12 +135,10 @@ class Case(Struct, frozen=True, dict=True):
 
     def prose_of(self, address: str) -> str:
         """Return the body of an entry with its code replaced by spaces, so that all offsets stay the same."""
-        return self._prose(self.catalog.document(f"{address}.md"))
-
-    def _prose(self, document: Document) -> str:
-        if document.path not in self._known_prose:
-            self._known_prose[document.path] = without_code(document.body)
-        return self._known_prose[document.path]
+        path = f"{address}.md"
+        if path not in self._known_prose:
+            self._known_prose[path] = without_code(self.catalog.document(path).body)
+        return self._known_prose[path]
 
     @cached_property
     def _known_prose(self) -> dict[str, str]:
@@ -144,7 +149,7 @@ class Case(Struct, frozen=True, dict=True):
         found = self.cached.get(path) or self._known_facts.get(path)
         if found is None:
             document = self.catalog.document(path)
-            found = self._known_facts[path] = read_facts(document, lambda: self._prose(document))
+            found = self._known_facts[path] = read_facts(document, lambda: self.prose_of(path.removesuffix(".md")))
         return found
 
     @cached_property
@@ -172,10 +177,16 @@ class Case(Struct, frozen=True, dict=True):
 
     def links_of(self, address: str) -> Iterator[Link]:
         """Yield the links in the front matter of one entry, sorted by field and item."""
-        entry = self.catalog.entries[address]
+        entry, addresses = self.catalog.entries[address], self.catalog.addresses
         written = self.file_facts(entry.path).links
         for name in dict.fromkeys(one.field for one in written):
-            yield from _field_links(entry, name, written, self.catalog.addresses)
+            listed = (one for one in written if one.field == name)
+            for meant in entry.links(name):
+                # The entry lacks the invalid items of the file, so skip these.
+                for one in listed:
+                    if one.written == meant or full_address(one.written, address, addresses) == meant:
+                        yield Link(entry, name, one.item, one.written, meant if meant in addresses else None)
+                        break
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -190,11 +201,8 @@ class Case(Struct, frozen=True, dict=True):
     def references(self) -> tuple[Reference, ...]:
         """Return every link in every body, sorted by address and offset."""
         known = self.catalog.addresses
-        return tuple(
-            reference_of(link, address, known)
-            for address in sorted(self.catalog.with_bytes)
-            for link in self.file_facts(f"{address}.md").references
-        )
+        facts = ((address, self.file_facts(f"{address}.md")) for address in sorted(self.catalog.with_bytes))
+        return tuple(reference_of(link, address, known) for address, one in facts for link in one.references)
 
     @property
     def all_links(self) -> Iterator[Link | Reference]:
@@ -278,48 +286,26 @@ class Case(Struct, frozen=True, dict=True):
         *,
         field: str = "",
         item: int | None = None,
-        other: Place | None = None,
-        severity: Severity | None = None,
-        former: str = "",
+        **details: Unpack[Details],
     ) -> Finding:
-        """Return a finding at a field of an entry, or at the beginning of its file.
-
-        `former` is the code that this kind of finding had in earlier versions.
-        """
+        """Return a finding at a field of an entry, or at the beginning of its file."""
         place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
-        return Finding(former, message, place, help_, entry.address, other, severity)
+        return Finding("", message, place, help_, entry.address, **details)
 
-    def on_link(
-        self,
-        link: Link | Reference,
-        message: str,
-        help_: str,
-        *,
-        other: Place | None = None,
-        severity: Severity | None = None,
-        former: str = "",
-    ) -> Finding:
+    def on_link(self, link: Link | Reference, message: str, help_: str, **details: Unpack[Details]) -> Finding:
         """Return a finding at a link in a front matter or in a body."""
         if isinstance(link, Link):
             place = self.catalog.place(link.address, link.field, link.item)
         else:
             place = self.catalog.document(f"{link.address}.md").body_place(link.link.offset, link.link.width)
-        return Finding(former, message, place, help_, link.address, other, severity)
+        return Finding("", message, place, help_, link.address, **details)
 
     def in_body(
-        self,
-        address: str,
-        message: str,
-        help_: str,
-        *,
-        offset: int,
-        width: int = 0,
-        severity: Severity | None = None,
-        former: str = "",
+        self, address: str, message: str, help_: str, *, offset: int, width: int = 0, **details: Unpack[Details]
     ) -> Finding:
         """Return a finding at an offset in the body of an entry."""
         place = self.catalog.document(f"{address}.md").body_place(offset, width)
-        return Finding(former, message, place, help_, address, severity=severity)
+        return Finding("", message, place, help_, address, **details)
 
     def link_place(self, address: str, field: str, target: str) -> Place:
         """Return the place of a link to `target` in a field; without such a link, the beginning of the file."""
@@ -327,18 +313,6 @@ class Case(Struct, frozen=True, dict=True):
             if link.field == field and target in (link.target, link.written):
                 return self.catalog.place(address, field, link.item)
         return Place(f"{address}.md")
-
-
-def _field_links(
-    entry: Entry, name: str, written: tuple[WrittenLink, ...], addresses: Collection[str]
-) -> Iterator[Link]:
-    """Yield the links of one field with their text in the file; invalid items are left out."""
-    listed = (one for one in written if one.field == name)
-    for meant in entry.links(name):
-        for one in listed:
-            if one.written == meant or full_address(one.written, entry.address, addresses) == meant:
-                yield Link(entry, name, one.item, one.written, meant if meant in addresses else None)
-                break
 
 
 def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
@@ -353,15 +327,7 @@ def written_links(document: Document, name: str) -> list[str]:
     return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
 
 
-def at_path(
-    path: str,
-    message: str,
-    help_: str,
-    *,
-    other: Place | None = None,
-    severity: Severity | None = None,
-    former: str = "",
-) -> Finding:
+def at_path(path: str, message: str, help_: str, **details: Unpack[Details]) -> Finding:
     """Return a finding about a path, with the address if the path is an entry's."""
     address = path.removesuffix(".md") if is_entry_place(path) else None
-    return Finding(former, message, Place(path), help_, address, other, severity)
+    return Finding("", message, Place(path), help_, address, **details)

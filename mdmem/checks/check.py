@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import SettingsError, UsageError
-from mdmem.model.finding import Finding, Severity
+from mdmem.model.finding import FORMER_CODES, PRESENT_CODES, Finding, Severity
 from mdmem.model.spelling import nearest
 from mdmem.store.settings import Settings, WingSettings
 
@@ -39,8 +39,6 @@ _NEVER_EXCUSED = ("change", "run")
 class Check(Struct, frozen=True, kw_only=True):
     """One check: its code, its default severity, and the generator that yields its findings.
 
-    - `aliases`: earlier codes of parts of the check. A finding for which the rule sets an alias as its code can also be
-      selected, suppressed or recorded by this alias.
     - `per_file`: the findings depend only on the file itself, so they are cached by its content.
     - `asks_git`: finding nothing proves nothing, since git may know less in another clone.
     - `incomplete`: a finding means that something could not be read.
@@ -51,7 +49,6 @@ class Check(Struct, frozen=True, kw_only=True):
     code: str
     severity: Severity
     rule: Rule
-    aliases: tuple[str, ...] = ()
     per_file: bool = False
     asks_git: bool = False
     incomplete: bool = False
@@ -60,9 +57,7 @@ class Check(Struct, frozen=True, kw_only=True):
 
     def find(self, case: Any) -> Iterator[Finding]:
         """Yield the findings in a case with the code of the check; the severity is decided later."""
-        for finding in self.rule(case):
-            former = finding.code if finding.code != self.code else ""
-            yield replace(finding, code=self.code, former=former)
+        return (replace(finding, code=self.code) for finding in self.rule(case))
 
     @property
     def theme(self) -> str:
@@ -124,18 +119,13 @@ def get_checks() -> dict[str, Check]:
     return dict(sorted(_CHECKS.items(), key=lambda item: order.index(item[1].theme)))
 
 
-@cache
-def _former_codes() -> dict[str, Check]:
-    return {alias: one for one in get_checks().values() for alias in one.aliases}
-
-
 def find_check(code: str) -> Check | None:
-    """Return the check with a code, which may be an earlier code; None if there is none."""
-    return get_checks().get(code) or _former_codes().get(code)
+    """Return the check with a code, which may be a former code; None if there is none."""
+    return get_checks().get(PRESENT_CODES.get(code, code))
 
 
 def get_check(code: str) -> Check:
-    """Return the check with a code, which may be an earlier code; raises UsageError that suggests similar codes."""
+    """Return the check with a code, which may be a former code; raises UsageError that suggests similar codes."""
     found = find_check(code)
     if found is None:
         raise UsageError(f"there is no check `{code}`; {nearest_codes(code)}")
@@ -169,20 +159,15 @@ def codes_of(settings: Settings, path: str) -> frozenset[str]:
         budgets = ("entry-too-long",) if settings.entry_tokens else ()
         requested = {*settings.severity, *wing.severity, *budgets}
         select = [one.code for one in get_checks().values() if not one.on_request or one.code in requested]
-    names = {name for code in select for name in _with_aliases(code)}
-    names |= {check.code for code in select if (check := find_check(code)) is not None}
+    names = {name for code in select for name in (code, PRESENT_CODES.get(code, code), *FORMER_CODES.get(code, ()))}
     ignored = (*wing.ignore, *(() if wing.select else settings.ignore))
-    return frozenset(names).difference(*map(_with_aliases, ignored))
+    return frozenset(names).difference(name for code in ignored for name in (code, *FORMER_CODES.get(code, ())))
 
 
-def _with_aliases(code: str) -> tuple[str, ...]:
-    check = find_check(code)
-    return (code, *check.aliases) if check is not None and check.code == code else (code,)
-
-
-def stated_severity(severities: Mapping[str, Severity], code: str, former: str = "") -> Severity | None:
-    """Return the severity in the settings, first for the former code, then for the present one; None without any."""
-    return severities.get(former) or severities.get(code)
+def stated_severity(settings: Settings, wing: str, code: str, former: str = "") -> Severity | None:
+    """Return the severity in the settings: the wing's, else the root's, each first for the former code; else None."""
+    tables = (settings.wings.get(wing, NO_WING).severity, settings.severity)
+    return next((table[one] for table in tables for one in (former, code) if one in table), None)
 
 
 def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[str, ...]:

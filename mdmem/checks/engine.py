@@ -208,13 +208,11 @@ class _Run:
         It is one level lower on deprecated and superseded entries, unless the rule itself set the severity. For a wing
         of another repository it is info, unless the wing's table in the settings says otherwise.
         """
-        settings, path = self._case.settings, finding.place.path
-        wing = settings.wings.get(path.partition("/")[0], NO_WING)
-        of_wing = stated_severity(wing.severity, finding.code, finding.former)
-        if of_wing is None and self._is_elsewhere(path):
+        settings, wing = self._case.settings, finding.place.path.partition("/")[0]
+        named = settings.wings.get(wing, NO_WING).severity.keys() & {finding.code, finding.former}
+        if wing in self._case.fetched_wings and not named:
             return Severity.INFO
-        stated = of_wing or stated_severity(settings.severity, finding.code, finding.former)
-        severity = stated or finding.severity or check.severity
+        severity = stated_severity(settings, wing, finding.code, finding.former) or finding.severity or check.severity
         may_lower = check.weighs_less_when_ended and finding.severity is None and settings.ended is Ended.LOWER
         is_lower = may_lower and finding.address is not None and has_ended(self._case.catalog, finding.address)
         return _LESS[severity] if is_lower else severity

@@ -47,8 +47,8 @@ def with_fix(
 
 
 def with_edits(finding: Finding, title: str, *edits: Edit) -> Finding:
-    """Return a finding with a safe fix that consists of these edits."""
-    return replace(finding, fix=Fix(title, edits))
+    """Return a finding with a safe fix that consists of these edits, or without a fix if there are none."""
+    return replace(finding, fix=Fix(title, edits)) if edits else finding
 
 
 def fields_of(document: Document) -> Mapping[str, Any]:

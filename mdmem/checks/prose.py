@@ -173,7 +173,7 @@ def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Su
     `prose` returns the body with code replaced by spaces.
     """
     is_entry = is_entry_place(document.path)
-    is_plain = any(one.code == "front-matter-missing" for one in document.findings)
+    is_plain = any(one.former == "front-matter-missing" for one in document.findings)
     if document.fields is None and (is_entry or not is_plain):
         # Ignore suppressions in files whose front matter is invalid. A README without front matter is no manifest.
         return

@@ -18,7 +18,7 @@ from mdmem.checks.check import chosen_codes, get_check, get_checks, renamed_code
 from mdmem.checks.engine import CheckReport, is_incomplete, mark_new, run_checks
 from mdmem.checks.facts import GitFacts
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
-from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity, fault
 from mdmem.store.git.discovery import find_default_branch
 from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, pending_merge_parents
 from mdmem.store.git.process import (
@@ -187,7 +187,7 @@ def _fault(error: MdmemError, repository: Repository | None) -> Finding:
         code, message, help_ = "shallow-history", f"{message}, where the history is cut off", UNSHALLOW
     elif isinstance(error, UnknownRevisionError | NoCommonAncestorError):
         code = "base-unavailable"
-    return Finding(code, message, Place(SETTINGS_NAME), help_)
+    return fault(code, message, Place(SETTINGS_NAME), help_)
 
 
 class CheckRequest(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,6 @@ from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
-from mdmem.checks.check import find_check
 from mdmem.cli.common import (
     Decorated,
     Globals,
@@ -41,7 +40,6 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_address, complete_file, complete_place, complete_wing
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
-from mdmem.model.finding import Finding
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_text, problems_text
 from mdmem.render.context import pack_json, pack_markdown, pack_text
@@ -364,7 +362,7 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
         marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
         print_text(entry_list(found, _style(given, form), marks))
     problems = list_problems(workspace, filters)
-    alone = [f"{one.place.path}: {one.message} ({_code(one)})" for one in problems if len(problems) == 1]
+    alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
     given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
     hidden = [*hidden_text(count_hidden(workspace, filters, found))]
     if not found:
@@ -373,12 +371,6 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
     elif form != "json" and hidden:
         given.remark(f"and {'; '.join(hidden)}")
     return 0 if found else 1
-
-
-def _code(finding: Finding) -> str:
-    """Return the present code of a finding, since the loader still uses former ones."""
-    check = find_check(finding.code)
-    return finding.code if check is None else check.code
 
 
 def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:

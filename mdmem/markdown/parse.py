@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mdmem.markdown.front_matter import FenceError, Fields, FrontMatterError, Trouble
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Finding, Place, fault
 
 if TYPE_CHECKING:
     from mdmem.markdown.yaml_loader import StrictHandler
@@ -92,9 +92,9 @@ def parse_document(path: str, data: bytes) -> Document:
     try:
         front, body = handler().split(text)
     except FenceError as error:
-        fault = Finding(error.code, str(error), Place(path, error.line), error.help)
+        refused = fault(error.code, str(error), Place(path, error.line), error.help)
         # A merge conflict explains why the front matter is unreadable.
-        return Document(path, data, text, None, text, 1, conflict or (fault,))
+        return Document(path, data, text, None, text, 1, conflict or (refused,))
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
     if conflict and conflict[0].place.line < body_line:
         return Document(path, data, text, None, body, body_line, conflict)
@@ -106,7 +106,7 @@ def parse_document(path: str, data: bytes) -> Document:
     except FrontMatterError as error:
         fields, troubles = None, error.troubles
     found = (
-        Finding(one.code, one.message, Place(path, one.line + 1, one.column, one.width), one.help, cause=one.cause)
+        fault(one.code, one.message, Place(path, one.line + 1, one.column, one.width), one.help, cause=one.cause)
         for one in troubles
     )
     findings = (*conflict, *found, *_second_front_matter(path, body, body_line))
@@ -119,15 +119,15 @@ def unreadable_document(path: str, reason: str) -> Document:
     return _unread(b"", Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_))
 
 
-def _unread(data: bytes, fault: Finding) -> Document:
-    return Document(fault.place.path, data, "", None, "", 1, (fault,))
+def _unread(data: bytes, found: Finding) -> Document:
+    return Document(found.place.path, data, "", None, "", 1, (found,))
 
 
 def _not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Finding:
     line = data.count(b"\n", 0, error.start) + 1
     column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
     message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
-    return Finding("not-utf8", message, Place(path, line, column, 1), "save the file as UTF-8")
+    return fault("not-utf8", message, Place(path, line, column, 1), "save the file as UTF-8")
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
@@ -154,7 +154,7 @@ def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding,
         return ()
     place = Place(path, body_line + body.count("\n", 0, body.index("---")), 1, 3)
     message = "a second front matter follows the first"
-    return (Finding("second-front-matter", message, place, "merge the two into one"),)
+    return (fault("second-front-matter", message, place, "merge the two into one"),)
 
 
 def first_heading(body: str) -> str | None:

@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.model.text import one_line
+
+# The codes that parts of a check had before they became one check. Settings, suppressions, baselines and options may
+# still use them.
+FORMER_CODES: Mapping[str, tuple[str, ...]] = {
+    "not-text": ("not-utf8", "empty-file", "git-lfs-pointer"),
+    "file-form": ("utf8-bom", "mixed-line-endings", "no-final-newline"),
+    "invisible-characters": ("control-characters",),
+    "file-too-large": ("front-matter-too-large",),
+    "symlink-or-submodule": ("symlink", "path-escapes-root", "submodule"),
+    "unportable-name": ("path-illegal-on-windows", "name-collision", "case-collision", "unicode-collision"),
+    "misplaced-file": ("stray-file", "odd-extension", "wrong-depth"),
+    "front-matter-fence": ("front-matter-missing", "fence-unterminated", "fence-variant", "second-front-matter"),
+    "front-matter-shape": (
+        *("duplicate-key", "anchor-or-alias", "custom-tag", "multiple-documents", "not-a-mapping", "nested-value"),
+        *("non-text-key", "unsupported-yaml", "wiki-link-value"),
+    ),
+    "unknown-field": ("key-spelling", "unknown-key"),
+    "lost-value": ("empty-value", "comment-truncates-value"),
+    "invalid-value": ("wrong-type", "unknown-type", "unknown-status"),
+    "list-form": ("duplicate-list-item", "tag-with-comma"),
+    "unclear-title": ("title-missing", "title-too-long", "title-differs-from-heading"),
+    "invariant-wording": ("vague-invariant", "several-rules"),
+    "link-form": ("short-address", "link-by-path"),
+    "needless-link": ("self-link", "duplicate-link"),
+    "supersession-one-sided": ("supersession-mismatch",),
+    "successor-not-current": ("superseded-by-draft", "superseded-by-dead"),
+    "date-form": ("invalid-date", "not-iso", "date-without-offset"),
+    "impossible-date": ("future-date", "verified-before-created"),
+    "fixed-field-changed": ("created-at-changed", "type-changed"),
+    "merge-conflict": ("merge-two-successors", "merge-address-collision"),
+    "amendment-invalid": ("amends-across-types", "amends-across-wings", "amends-ended"),
+    "override-invalid": ("override-without-reason", "override-of-own-wing", "override-across-types"),
+    "unknown-wing": ("default-wing-unknown", "unknown-shared-wing", "shared-wing-is-project"),
+    "git-unavailable": ("base-unavailable", "shallow-history"),
+    "unused-suppression": ("stale-baseline-entry",),
+}
+PRESENT_CODES: Mapping[str, str] = {former: code for code, formers in FORMER_CODES.items() for former in formers}
 
 
 class Severity(StrEnum):
@@ -70,8 +107,7 @@ class Finding(Struct, frozen=True):
     have the finding. If `quotable` is False, the line may contain a secret and must not be printed.
 
     `unsaid` distinguishes two findings with the same message. `cause` says what the fix corrects. Neither is shown.
-    `former` is the code that the finding had before several checks became one. Settings, suppressions and baselines may
-    still use that code.
+    `former` is the code in `FORMER_CODES` for this kind of finding.
     """
 
     code: str
@@ -110,6 +146,14 @@ class Finding(Struct, frozen=True):
     def at(self, path: str, address: str | None) -> Finding:
         """Return the same finding for another path that has the same content."""
         return replace(self, place=replace(self.place, path=path), address=address)
+
+
+def fault(
+    kind: str, message: str, place: Place, help_: str = "", address: str | None = None, *, cause: str = ""
+) -> Finding:
+    """Return a finding whose kind is the present code of a check or a former one."""
+    code = PRESENT_CODES.get(kind, kind)
+    return Finding(code, message, place, help_, address, former=kind if kind != code else "", cause=cause)
 
 
 def totals(findings: Iterable[Finding]) -> dict[str, int]:

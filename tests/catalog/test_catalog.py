@@ -56,8 +56,8 @@ def meant(catalog: Catalog) -> tuple[Any, ...]:
 
 
 def codes(catalog: Catalog) -> list[tuple[str, str]]:
-    """Return path and code of each finding."""
-    return [(finding.place.path, finding.code) for finding in catalog.findings]
+    """Return path and kind of each finding."""
+    return [(finding.place.path, finding.former or finding.code) for finding in catalog.findings]
 
 
 BAD_FILES = {
@@ -176,7 +176,7 @@ def test_manifest_that_cannot_be_parsed_is_a_finding_at_its_place(root: Path) ->
     write_entry(root, "w/r/e")
     catalog = loaded(root)
     assert [(finding.code, finding.message, finding.place.line) for finding in catalog.findings] == [
-        ("manifest-invalid", "`kind` appears twice, first in line 2 (duplicate-key)", 3)
+        ("manifest-invalid", "`kind` appears twice, first in line 2 (front-matter-shape)", 3)
     ]
     assert catalog.wings == {"w": Wing(name="w")}
 

@@ -290,7 +290,7 @@ def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(tmp_p
     ran = run_here(capsys, "retrieve", "zebra", cwd=folder)
     assert ran.out.splitlines()[:2] == [
         "1 file of this scope cannot be read in full, and may apply:",
-        "  nav/rules/bad.md:1: the file has no front matter (front-matter-missing)",
+        "  nav/rules/bad.md:1: the file has no front matter (front-matter-fence)",
     ]
     assert "Nothing binding" not in ran.out
 

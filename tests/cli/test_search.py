@@ -117,7 +117,7 @@ def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) 
     folder = memory(tmp_path)
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
     said = searched(capsys, "executor", cwd=folder)
-    problem = {"path": "nav/rules/bad.md", "code": "front-matter-missing", "message": "the file has no front matter"}
+    problem = {"path": "nav/rules/bad.md", "code": "front-matter-fence", "message": "the file has no front matter"}
     assert (said["problems"], said["total"]) == ([problem], 1)
     # Of many the places alone, as in every answer: a memory with a fault in each file printed a line for each.
     write(folder, "memory/nav/rules/worse.md", "none either\n")

@@ -35,8 +35,8 @@ def parse(content: str | bytes) -> Document:
 
 
 def codes(document: Document) -> list[tuple[str, int, int]]:
-    """Return code, line and column of each finding."""
-    return [(finding.code, finding.place.line, finding.place.column) for finding in document.findings]
+    """Return kind, line and column of each finding."""
+    return [(finding.former or finding.code, finding.place.line, finding.place.column) for finding in document.findings]
 
 
 def test_parse_returns_fields_and_body() -> None:

@@ -98,18 +98,18 @@ def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(tm
 # --- what cannot be read ---
 
 BROKEN = {
-    "front-matter-missing": "Callbacks must not block.\n",
-    "fence-unterminated": "---\ntype: invariant\n",
-    "not-utf8": b"---\ntype: invariant\nstatus: active\ntitle: caf\xe9\n---\n",
-    "duplicate-key": "---\ntype: invariant\ntype: note\nstatus: active\n---\n",
-    "empty-file": "",
+    "no front matter": ("Callbacks must not block.\n", "front-matter-fence"),
+    "no end": ("---\ntype: invariant\n", "front-matter-fence"),
+    "not UTF-8": (b"---\ntype: invariant\nstatus: active\ntitle: caf\xe9\n---\n", "not-text"),
+    "a key twice": ("---\ntype: invariant\ntype: note\nstatus: active\n---\n", "front-matter-shape"),
+    "empty": ("", "not-text"),
 }
 
 
-@pytest.mark.parametrize("code", BROKEN)
-def test_broken_file_in_scope_is_a_problem(code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "code"), BROKEN.values(), ids=list(BROKEN))
+def test_broken_file_in_scope_is_a_problem(text: str | bytes, code: str, tmp_path: Path) -> None:
     root = make_wings(tmp_path)
-    write(root, "app/a/rule.md", BROKEN[code])
+    write(root, "app/a/rule.md", text)
     put(root, "app/a/choice", "Queue")
     answer = found(root, "queue")
     assert (troubles(answer), names(answer.items)) == ([("app/a/rule.md", code)], ["app/a/choice"])
@@ -121,7 +121,7 @@ def test_broken_file_out_of_scope_is_none(tmp_path: Path) -> None:
     for path in ("web/a/rule.md", "app/b/rule.md", "lib/a/rule.md"):
         write(root, path, "no front matter\n")
     put(root, "app/a/choice", "Queue")
-    code = "front-matter-missing"
+    code = "front-matter-fence"
     assert troubles(found(root, "queue")) == [("app/b/rule.md", code), ("lib/a/rule.md", code)]
     # Each may be an invariant, and no room leaves one out.
     assert troubles(found(root, "queue", rooms=("a",))) == [("app/b/rule.md", code), ("lib/a/rule.md", code)]
@@ -150,7 +150,7 @@ def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(tmp_path: Path) -> N
     (root / "app" / "a" / "rule.md").symlink_to(root / "app" / "a" / "choice.md")
     (root / "app" / "rules").symlink_to(root / "app" / "a")
     (root / "law").symlink_to(root / "lib")
-    expected = [("app/a/rule.md", "symlink"), ("app/rules", "symlink"), ("law", "symlink")]
+    expected = [(path, "symlink-or-submodule") for path in ("app/a/rule.md", "app/rules", "law")]
     assert troubles(found(root, "queue")) == expected
 
 

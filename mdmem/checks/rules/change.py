@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from mdmem.checks.case import Case, Merge, at_path, written_in
+from mdmem.checks.case import Case, at_path, written_in
 from mdmem.checks.check import check
 from mdmem.checks.engine import has_ended
 from mdmem.model.entry import Entry, EntryType, Status
@@ -62,9 +62,13 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
     """
     for one in case.changes.changed:
         severity = _SEVERITIES.get(one.before.type)
-        if severity is None or not _was_and_is_current(case, one) or one.is_corrected or _has_new_version(one):
+        if severity is None or one.is_corrected or (one.keeps_text and one.keeps_title):
             continue
-        if one.keeps_text and one.keeps_title:
+        was_current = case.base is not None and case.base.catalog.lineage.is_current(one.before.address)
+        if not was_current or not case.is_current(one.after.address):
+            continue
+        is_unread = "version" in (*one.before.unread, *one.after.unread)
+        if is_unread or (one.after.version is not None and one.after.version > (one.before.version or 0)):
             continue
         address, version = one.after.address, (one.before.version or 1) + 1
         what = "title" if one.keeps_text else "text"
@@ -80,17 +84,6 @@ def _first_reworded(case: Case, one: Changed) -> Place:
     """Return the place of the first line in an entry's body that changed."""
     line, text = first_difference(one.body_before, one.body_after)
     return Place(one.after.path, case.catalog.document(one.after.path).body_line + line, 1, len(text))
-
-
-def _was_and_is_current(case: Case, one: Changed) -> bool:
-    was = case.base is not None and case.base.catalog.lineage.is_current(one.before.address)
-    return was and case.is_current(one.after.address)
-
-
-def _has_new_version(one: Changed) -> bool:
-    if "version" in (*one.before.unread, *one.after.unread):
-        return True
-    return one.after.version is not None and one.after.version > (one.before.version or 0)
 
 
 # A new entry may be under review already, since its review may begin before the commit that adds the entry.
@@ -137,7 +130,11 @@ def illegal_transition(case: Case) -> Iterator[Finding]:
         if was is not now and now not in _ALLOWED[was]:
             message, help_ = f"`{was}` became `{now}`", f"keep `{was}`, or write {_listed(_ALLOWED[was])}"
             yield case.on_entry(one.after, message, help_, field="status")
-        elif (was, now) in _ASKS_REASON and not _has_reason(case, one):
+        elif (was, now) in _ASKS_REASON and {"reason", "deprecated_reason"}.isdisjoint(one.after.unread):
+            # `reason` must be new, since the old one may say why the entry was deprecated.
+            is_new = bool(one.after.reason) and one.after.reason != one.before.reason
+            if _says_why_it_ended(case, one.after) if now is Status.DEPRECATED else is_new:
+                continue
             message = f"`{was}` became `{now}` without a new reason"
             help_ = f"add `{_ASKS_REASON[was, now]}` that says why, or keep `{was}`"
             yield case.on_entry(one.after, message, help_, field="status")
@@ -148,16 +145,6 @@ def _says_why_it_ended(case: Case, entry: Entry) -> bool:
     return bool(entry.why_ended or entry.superseded_by) or entry.address in case.catalog.lineage.successors
 
 
-def _has_reason(case: Case, one: Changed) -> bool:
-    entry = one.after
-    if {"reason", "deprecated_reason"}.intersection(entry.unread):
-        return True
-    if entry.status is Status.DEPRECATED:
-        return _says_why_it_ended(case, entry)
-    # `reason` must be new, since the old one may say why the entry was deprecated.
-    return bool(entry.reason) and entry.reason != one.before.reason
-
-
 def _listed(statuses: tuple[Status, ...]) -> str:
     *most, last = (f"`{status}`" for status in statuses)
     return f"{', '.join(most)} or {last}" if most else last
@@ -166,7 +153,7 @@ def _listed(statuses: tuple[Status, ...]) -> str:
 _OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
 
 
-@check("fixed-field-changed", Severity.ERROR, aliases=("created-at-changed", "type-changed"))
+@check("fixed-field-changed", Severity.ERROR)
 def fixed_field_changed(case: Case) -> Iterator[Finding]:
     """The change alters the `created_at` or the `type` of an entry.
 
@@ -239,22 +226,17 @@ def _activated_by_agents(case: Case) -> Iterator[tuple[Entry, str]]:
 _IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
 
 
-def names_the_same(one: str, other: str) -> bool:
+def names_the_same(*persons: str) -> bool:
     """Return whether two texts mean the same person or team, ignoring case.
 
     If both are in git's form `Name <email>`, the emails are compared.
     """
-    parts, others = _identity(one), _identity(other)
-    if len(parts) > 1 and len(others) > 1:
-        return parts[-1] == others[-1]
-    return not set(parts).isdisjoint(others)
-
-
-def _identity(text: str) -> tuple[str, ...]:
-    """Return the name and email of a text in git's form, or else the text itself."""
-    found = _IDENTITY.match(text)
-    parts = (found["name"], found["email"]) if found else (text,)
-    return tuple(part.strip().casefold() for part in parts if part or found is None)
+    found = [_IDENTITY.match(text) for text in persons]
+    both = [match.groups() if match else (text,) for match, text in zip(found, persons, strict=True)]
+    one, other = ([part.strip().casefold() for part in parts if part or len(parts) == 1] for parts in both)
+    if len(one) > 1 and len(other) > 1:
+        return one[-1] == other[-1]
+    return not set(one).isdisjoint(other)
 
 
 # The types that bind other people, so that an owner must approve them.
@@ -337,10 +319,7 @@ _STORIES = {
 }
 
 
-_COLLISIONS = ("merge-two-successors", "merge-address-collision")
-
-
-@check("merge-conflict", Severity.ERROR, aliases=_COLLISIONS)
+@check("merge-conflict", Severity.ERROR)
 def merge_conflict(case: Case) -> Iterator[Finding]:
     """The merge has a conflict in a file, between two successors of one entry, or between two entries at one address.
 
@@ -367,19 +346,15 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         help_ = f"merge {merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows what can be decided"
         place = case.catalog.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
-        yield Finding("merge-two-successors", message, place, help_, old, other)
+        yield Finding("", message, place, help_, old, other, former="merge-two-successors")
     for address in collided:
         message = f"{merge.ours.name} and {merge.theirs.name} each add another entry at this address"
         help_ = f"move one of them, as with `mdmem mv {address} {address}-2`, or withdraw it"
-        yield Finding("merge-address-collision", message, Place(f"{address}.md"), help_, address)
-    yield from _in_files(merge, {f"{address}.md" for address in (*forked, *collided)})
-
-
-def _in_files(merge: Merge, explained: set[str]) -> Iterator[Finding]:
+        yield at_path(f"{address}.md", message, help_, former="merge-address-collision")
     kinds: dict[str, set[str]] = {}
     for conflict in merge.conflicts:
         kinds.setdefault(conflict.path, set()).add(conflict.kind)
-    for path in sorted(kinds.keys() - explained):
+    for path in sorted(kinds.keys() - {f"{address}.md" for address in (*forked, *collided)}):
         stories = " and ".join(sorted(_STORIES.get(kind, f"git reports `{kind}`") for kind in kinds[path]))
         message = f"cannot be merged into {merge.theirs.name}: {stories}"
         help_ = f"merge {merge.theirs.name} into {merge.ours.name}, resolve the file, then check again"

@@ -12,8 +12,8 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import REVIEW_REASON, fields_of
 from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
-from mdmem.checks.secrets import Secret, find_secrets
-from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced
+from mdmem.checks.secrets import find_secrets
+from mdmem.markdown.parse import first_heading, without_fenced
 from mdmem.model.entry import EntryType, Status, title_of
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.templates import PLACEHOLDERS
@@ -59,7 +59,6 @@ def template_leftover(case: Case) -> Iterator[Finding]:
 
 
 _LIMIT = 100
-_TITLES = ("title-missing", "title-too-long", "title-differs-from-heading")
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
 _TARGET = re.compile(r"\]\([^)]*\)")
 _LABEL = re.compile(
@@ -71,7 +70,7 @@ _SECTION = re.compile(
 )
 
 
-@check("unclear-title", Severity.WARNING, aliases=_TITLES, per_file=True)
+@check("unclear-title", Severity.WARNING, per_file=True)
 def unclear_title(case: Case) -> Iterator[Finding]:
     """The title is missing, has more than 100 characters, or differs from the heading of the body.
 
@@ -100,8 +99,15 @@ def unclear_title(case: Case) -> Iterator[Finding]:
         if len(entry.title) > _LIMIT:
             message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
             help_ = "name the subject and the choice; the rule itself goes into the body"
-            yield Finding("title-too-long", message, _title_place(document, entry.title), help_, entry.address)
-        heading = _heading(document.body) if stated and not is_unread else None
+            offset, place = document.body.find(entry.title), Place(document.path)
+            if stated or offset >= 0:
+                place = document.place("title") if stated else document.body_place(offset, len(entry.title))
+            yield Finding("", message, place, help_, entry.address, former="title-too-long")
+        heading = _HEADING.search(document.body) if stated and not is_unread else None
+        if heading is not None and any(fence in document.body[: heading.start()] for fence in ("```", "~~~")):
+            # Find the heading in the text without code, but take it from the body, since it may contain code itself.
+            outside = _HEADING.search(case.prose_of(entry.address))
+            heading = _HEADING.match(document.body, outside.start()) if outside else None
         if heading is None:
             continue
         # Not a regular expression, which could take hours on a heading with many spaces.
@@ -112,22 +118,6 @@ def unclear_title(case: Case) -> Iterator[Finding]:
             help_, former = "correct the one that is wrong, or remove the heading", "title-differs-from-heading"
             other = document.body_place(heading.start(1), len(written))
             yield case.on_entry(entry, message, help_, field="title", other=other, former=former)
-
-
-def _title_place(document: Document, title: str) -> Place:
-    if fields_of(document).get("title"):
-        return document.place("title")
-    offset = document.body.find(title)
-    return document.body_place(offset, len(title)) if offset >= 0 else Place(document.path)
-
-
-def _heading(body: str) -> re.Match[str] | None:
-    found = _HEADING.search(body)
-    if found is None or not any(fence in body[: found.start()] for fence in ("```", "~~~")):
-        return found
-    # Find the heading in the text without code, but return it from the body, since it may contain code itself.
-    outside = _HEADING.search(without_code(body))
-    return _HEADING.match(body, outside.start()) if outside else None
 
 
 def _folded_title(title: str) -> str:
@@ -154,7 +144,7 @@ _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b",
 _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 
-@check("invariant-wording", Severity.WARNING, aliases=("vague-invariant", "several-rules"), per_file=True)
+@check("invariant-wording", Severity.WARNING, per_file=True)
 def invariant_wording(case: Case) -> Iterator[Finding]:
     """The wording of an invariant leaves open whether a change violates it, or states more than one rule.
 
@@ -174,30 +164,26 @@ def invariant_wording(case: Case) -> Iterator[Finding]:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
         rule, address = statement(case.prose_of(entry.address)), entry.address
-        soft = _soft_word(rule)
+        # The soft words, such as "should", in sentences without a binding word.
+        soft = [
+            (start + found.start(), found.group())
+            for start, text in sentences(rule)
+            if (found := _SOFT.search(text)) and not _BINDING.search(_SOFT.sub("", text))
+        ]
         if soft:
-            offset, word = soft
+            offset, word = soft[0]
             message = f"the rule says `{' '.join(word.split())}`, so nobody can tell whether it was broken"
             yield case.in_body(address, message, _VAGUE_HELP, offset=offset, width=len(word), former=_VAGUE)
         elif rule.strip() and not _BINDING.search(rule) and not _BINDING.search(entry.title) and _ENGLISH.search(rule):
             message = "the rule says none of must, must not, never, always, only"
             start = len(rule) - len(rule.lstrip())
             yield case.in_body(address, message, _VAGUE_HELP, offset=start, former=_VAGUE)
-        found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
-        if len(found) > 1:
-            message = f"{len(found)} sentences say `must`: each may be a rule of its own"
+        musts = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
+        if len(musts) > 1:
+            message = f"{len(musts)} sentences say `must`: each may be a rule of its own"
             help_ = "give each rule an entry of its own and join them with `see`"
-            at, level = found[1], Severity.INFO
+            at, level = musts[1], Severity.INFO
             yield case.in_body(address, message, help_, offset=at, width=4, severity=level, former="several-rules")
-
-
-def _soft_word(rule: str) -> tuple[int, str] | None:
-    """Return the offset and the text of the first soft word, such as "should", in a sentence without a binding word."""
-    for start, sentence in sentences(rule):
-        soft = _SOFT.search(sentence)
-        if soft and not _BINDING.search(_SOFT.sub("", sentence)):
-            return start + soft.start(), soft.group()
-    return None
 
 
 _SPEAKING_LABELS = frozenset({"session", "entity"})
@@ -313,23 +299,12 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
             place = document.text_place(secret.offset, secret.width)
             # Compare the hash of the secret, so that another secret is a new finding, but never print it.
             text = document.text[secret.offset :][: secret.width]
-            yield Finding(
-                "",
-                f"this looks like {secret.kind}",
-                place,
-                "revoke it, then write where it is kept instead",
-                address,
-                severity=Severity.WARNING if _is_fenced(document, secret) else None,
-                quotable=False,
-                unsaid=sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-            )
-
-
-def _is_fenced(document: Document, secret: Secret) -> bool:
-    """Return whether a secret is in fenced code."""
-    start = len(document.text) - len(document.body)
-    written = document.body[max(0, secret.offset - start) :][: secret.width]
-    return secret.offset >= start and without_fenced(document.body)[secret.offset - start :][: len(written)] != written
+            at = secret.offset - (len(document.text) - len(document.body))
+            is_fenced = at >= 0 and without_fenced(document.body)[at : at + len(text)] != text
+            digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+            message, help_ = f"this looks like {secret.kind}", "revoke it, then write where it is kept instead"
+            level = Severity.WARNING if is_fenced else None
+            yield Finding("", message, place, help_, address, severity=level, quotable=False, unsaid=digest)
 
 
 # The path must not follow a letter or a slash, since it would then be part of a URL or of a relative path.
@@ -420,16 +395,10 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
         may_hide = document.fields is not None and ("<!--" in document.body or "]:" in document.body)
         prose = case.prose_of(address) if may_hide else ""
         for comment in (*_COMMENT.finditer(prose), *_DEFINITION.finditer(prose)):
-            words = _said_to_an_agent(comment[1])
-            if words:
+            said = "" if comment[1].lstrip().startswith("mdmem:") else comment[1].lower()
+            found = next(filter(None, (expression.search(said) for expression in _ADDRESSED)), None)
+            if found is not None:
+                words = " ".join(found.group().split())
                 message = f"a comment that is not shown says `{words}`"
                 help_ = "remove it, or write it where people can read it"
                 yield case.in_body(address, message, help_, offset=comment.start(), width=4)
-
-
-def _said_to_an_agent(comment: str) -> str | None:
-    if comment.lstrip().startswith("mdmem:"):
-        return None
-    lowered = comment.lower()
-    found = next((found for expression in _ADDRESSED if (found := expression.search(lowered))), None)
-    return " ".join(found.group().split()) if found else None

@@ -11,7 +11,7 @@ from mdmem.checks.check import check
 from mdmem.checks.fixes import field_at, fields_of, is_imported, with_fix
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of, parse_moment
+from mdmem.model.entry import EntryType, Status, day_of, instant_of, parse_moment
 from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.finding import Finding, Severity
 
@@ -19,7 +19,7 @@ from mdmem.model.finding import Finding, Severity
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 
-@check("date-form", Severity.ERROR, aliases=("invalid-date", "not-iso", "date-without-offset"), per_file=True)
+@check("date-form", Severity.ERROR, per_file=True)
 def date_form(case: Case) -> Iterator[Finding]:
     """A date does not exist, is not in ISO 8601 form, or is a time without a UTC offset.
 
@@ -62,7 +62,7 @@ _ZONES = timedelta(days=1)
 _SLIP = timedelta(days=14)
 
 
-@check("impossible-date", Severity.ERROR, aliases=("future-date", "verified-before-created"))
+@check("impossible-date", Severity.ERROR)
 def impossible_date(case: Case) -> Iterator[Finding]:
     """A date that must be in the past is in the future, or an entry was verified before it was created.
 
@@ -91,21 +91,18 @@ def impossible_date(case: Case) -> Iterator[Finding]:
                 severity = Severity.ERROR if ahead > _SLIP else Severity.WARNING
                 yield case.on_entry(entry, message, help_, field=name, severity=severity, former=former)
         created, verified = entry.created_at, entry.verified_at
-        if created is not None and verified is not None and _is_before(verified, created):
+        if created is None or verified is None:
+            continue
+        # A day without a time is counted from midnight UTC. In some time zone it begins up to 14 hours earlier, or ends
+        # up to 36 hours later.
+        has_time = isinstance(verified, datetime)
+        slack = timedelta(hours=0 if has_time == isinstance(created, datetime) else 14 if has_time else 36)
+        if instant_of(created) - instant_of(verified) > slack:
             dates = [written_in(case.catalog, entry, name) for name in ("verified_at", "created_at")]
             message = f"`verified_at` is {dates[0]}, before `created_at`, {dates[1]}"
             help_, former = "correct the date that is wrong, or remove `verified_at`", "verified-before-created"
             place = case.catalog.place(entry.address, "created_at")
             yield case.on_entry(entry, message, help_, field="verified_at", other=place, former=former)
-
-
-def _is_before(verified: date, created: date) -> bool:
-    # A day without a time is counted from midnight UTC. In some time zone it begins up to 14 hours earlier, or ends
-    # up to 36 hours later.
-    slack = timedelta(0)
-    if isinstance(verified, datetime) != isinstance(created, datetime):
-        slack = timedelta(hours=14 if isinstance(verified, datetime) else 36)
-    return instant_of(created) - instant_of(verified) > slack
 
 
 _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
@@ -133,22 +130,17 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
             continue
         message = "the entry is deprecated without `deprecated_at`"
         found = case.on_entry(entry, message, "add `deprecated_at: YYYY-MM-DD`, the day it ended", field="status")
-        known = _known_end(case, entry)
+        # The day is known from git, or for an imported decision that was rejected.
+        stated = case.facts.ended.get(entry.path) if case.facts else None
+        known = date.fromisoformat(stated) if stated is not None else None
+        is_rejected = _TURNED_DOWN.search(entry.deprecated_reason or "") and not entry.superseded_by
+        if known is None and is_rejected and entry.created_at is not None and is_imported(case, entry.address):
+            known = day_of(entry.created_at)
         earlier = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
         if known is not None and known <= case.today and all(known >= day for day in earlier):
             document, values = case.catalog.document(entry.path), {"deprecated_at": known.isoformat()}
             found = with_fix(found, f"Add `deprecated_at: {known}`", set_fields, document, values)
         yield found
-
-
-def _known_end(case: Case, entry: Entry) -> date | None:
-    """Return the day on which an entry was deprecated, from git, or from an imported decision that was rejected."""
-    stated = case.facts.ended.get(entry.path) if case.facts else None
-    if stated is not None:
-        return date.fromisoformat(stated)
-    reason = entry.deprecated_reason or ""
-    was_turned_down = _TURNED_DOWN.search(reason) and not entry.superseded_by and is_imported(case, entry.address)
-    return day_of(entry.created_at) if was_turned_down and entry.created_at is not None else None
 
 
 @check("review-overdue", Severity.WARNING)

@@ -6,7 +6,7 @@ import posixpath
 import re
 import shlex
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, at_path
@@ -34,12 +34,10 @@ from mdmem.store.catalog.addresses import (
     well_formed,
     why_not_on_windows,
 )
-from mdmem.store.tree import FileKind, TreeFile
-
-_NO_TEXT = ("not-utf8", "empty-file", "git-lfs-pointer")
+from mdmem.store.tree import FileKind
 
 
-@check("not-text", Severity.ERROR, aliases=_NO_TEXT, per_file=True)
+@check("not-text", Severity.ERROR, per_file=True)
 def not_text(case: Case) -> Iterator[Finding]:
     """The file has no readable text: it is empty, is not UTF-8, or is a Git LFS pointer.
 
@@ -55,8 +53,9 @@ def not_text(case: Case) -> Iterator[Finding]:
     Fix: save the file as UTF-8, for instance `iconv -f latin1 -t utf-8`; run `git lfs pull`, then `git lfs untrack
     '*.md'`, and commit the text; delete an empty file, or write the entry with `mdmem new`.
     """
-    for code in _NO_TEXT:
-        yield from case.loaded(code)
+    yield from case.loaded("not-utf8")
+    yield from case.loaded("empty-file")
+    yield from case.loaded("git-lfs-pointer")
 
 
 _MARK = b"\xef\xbb\xbf"
@@ -64,7 +63,7 @@ _ENDS = {"CRLF": re.compile(r"\r\n"), "LF": re.compile(r"(?<!\r)\n"), "CR": re.c
 _END = re.compile(rb"\r\n|\r|\n")
 
 
-@check("file-form", Severity.WARNING, aliases=("utf8-bom", "mixed-line-endings", "no-final-newline"), per_file=True)
+@check("file-form", Severity.WARNING, per_file=True)
 def file_form(case: Case) -> Iterator[Finding]:
     """The file begins with a byte order mark, mixes line endings, or has no newline at its end.
 
@@ -85,7 +84,7 @@ def file_form(case: Case) -> Iterator[Finding]:
         text = document.text
         if document.data.startswith(_MARK):
             message, help_ = "the file begins with a byte order mark", "save it as UTF-8 without the mark"
-            found = Finding("utf8-bom", message, Place(document.path), help_, address)
+            found = Finding("", message, Place(document.path), help_, address, former="utf8-bom")
             yield with_edits(found, "Remove the byte order mark", Edit(document.path, 0, len(_MARK), b""))
         counts = {name: sum(1 for _ in end.finditer(text)) for name, end in _ENDS.items()} if "\r" in text else {}
         counts = {name: count for name, count in counts.items() if count}
@@ -94,24 +93,17 @@ def file_form(case: Case) -> Iterator[Finding]:
             offset = min(end.start() for name in counts if name != usual and (end := _ENDS[name].search(text)))
             listed = " and ".join(f"{count} in {name}" for name, count in counts.items())
             message, help_ = f"the lines end differently: {listed}", f"save the file with {usual} throughout"
-            found = Finding("mixed-line-endings", message, document.text_place(offset), help_, address)
-            yield with_fix(found, f"End every line in {usual}", _with_line_ends, document, usual)
+            found = Finding("", message, document.text_place(offset), help_, address, former="mixed-line-endings")
+            # Offer no fix if most lines end in CR, which mdmem does not treat as the end of a line.
+            wanted = {"CRLF": b"\r\n", "LF": b"\n", "CR": None}[usual]
+            ends = [end for end in _END.finditer(document.data) if wanted is not None and end.group() != wanted]
+            edits = (Edit(document.path, *end.span(), wanted or b"") for end in ends)
+            yield with_edits(found, f"End every line in {usual}", *edits)
         if text.strip() and not text.endswith(("\n", "\r")):
             size, place = len(text), document.text_place(len(text))
             message, help_ = "the last line has no newline", "end the file with a newline"
-            found = Finding("no-final-newline", message, place, help_, address)
+            found = Finding("", message, place, help_, address, former="no-final-newline")
             yield with_fix(found, "End the last line", replace_span, document, size, size, line_end(document))
-
-
-def _with_line_ends(document: Document, usual: str) -> Iterator[Edit]:
-    """Yield an edit for each line ending that differs from the usual one; none if the usual one is CR.
-
-    mdmem does not treat a CR as the end of a line.
-    """
-    wanted = {"CRLF": b"\r\n", "LF": b"\n"}.get(usual)
-    for end in _END.finditer(document.data) if wanted else ():
-        if end.group() != wanted:
-            yield Edit(document.path, end.start(), end.end(), wanted or b"")
 
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -136,7 +128,7 @@ _CANDIDATE = re.compile(
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u05ff\u0620-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
-@check("invisible-characters", Severity.ERROR, aliases=("control-characters",), per_file=True)
+@check("invisible-characters", Severity.ERROR, per_file=True)
 def invisible_characters(case: Case) -> Iterator[Finding]:
     """The file has invisible characters, such as control characters and zero-width spaces.
 
@@ -155,11 +147,16 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
     """
     yield from case.loaded("control-characters")
     yield from case.loaded("invisible-characters")
-    for path, character in _invisible_in_names(case):
-        unread = ", so nothing reads it" if is_misnamed(path) else ""
-        message = f"the name `{visible(path)}` contains {_described(character)}{unread}"
-        former = "control-characters" if unicodedata.category(character) == "Cc" else ""
-        yield at_path(path, message, "rename it with `git mv`", former=former)
+    entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
+    for path in (*entries, *(file.path for file in case.catalog.others)):
+        # `unportable-name` reports bytes that are not UTF-8, which are surrogates (Cs) here.
+        strange = () if path.isprintable() else path
+        hidden = [one for one in strange if not one.isprintable() and unicodedata.category(one) != "Cs"]
+        if hidden:
+            unread = ", so nothing reads it" if is_misnamed(path) else ""
+            message = f"the name `{visible(path)}` contains {_described(hidden[0])}{unread}"
+            former = "control-characters" if unicodedata.category(hidden[0]) == "Cc" else ""
+            yield at_path(path, message, "rename it with `git mv`", former=former)
     for address, document in case.documents:
         yield from _invisible_in_values(address, document)
         controls = list(_CONTROL.finditer(document.body))
@@ -168,20 +165,6 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
             message = f"{_described(found[0].group())} in the body{more}"
             at, level, former = found[0].start(), Severity.WARNING, "control-characters" if found is controls else ""
             yield case.in_body(address, message, "remove it", offset=at, width=1, severity=level, former=former)
-
-
-def _invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the paths with an invisible character, and the first such character of each.
-
-    `unportable-name` reports bytes that are not UTF-8, which are surrogates here.
-    """
-    entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
-    for path in (*entries, *(file.path for file in case.catalog.others)):
-        if path.isprintable():
-            continue
-        hidden = (one for one in path if not one.isprintable() and unicodedata.category(one) != "Cs")
-        if (first := next(hidden, None)) is not None:
-            yield path, first
 
 
 def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
@@ -193,7 +176,7 @@ def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
             if control := _CONTROL.search(text):
                 # `"\e"` in quotes is a control character that the file itself does not contain.
                 message = f"`{name}` contains {_described(control.group())}, written as an escape"
-                yield Finding("control-characters", message, place, "remove the escape", address)
+                yield Finding("", message, place, "remove the escape", address, former="control-characters")
             # Invisible characters in links are reported when the file is loaded.
             matches = _invisible_in(text) if name not in LINK_FIELDS else []
             if matches:
@@ -218,7 +201,7 @@ def _described(characters: str) -> str:
 _WARNED = 64 * 1024
 
 
-@check("file-too-large", Severity.ERROR, aliases=("front-matter-too-large",), per_file=True)
+@check("file-too-large", Severity.ERROR, per_file=True)
 def file_too_large(case: Case) -> Iterator[Finding]:
     """The file, or its front matter, is too large for one rule.
 
@@ -241,10 +224,7 @@ def file_too_large(case: Case) -> Iterator[Finding]:
             yield Finding("", message, Place(document.path), help_, address, severity=Severity.WARNING)
 
 
-_LINKED = ("symlink", "path-escapes-root", "submodule")
-
-
-@check("symlink-or-submodule", Severity.ERROR, aliases=_LINKED)
+@check("symlink-or-submodule", Severity.ERROR)
 def symlink_or_submodule(case: Case) -> Iterator[Finding]:
     """The memory contains a symbolic link, a submodule or another repository, none of which mdmem reads.
 
@@ -266,21 +246,16 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
         if file.kind is FileKind.SUBMODULE:
             message = "this is a repository of its own; nothing in it is read"
             yield at_path(file.path, message, "move it out of the memory", former="submodule")
-        elif file.kind is FileKind.SYMLINK and _leaves_root(file):
-            message = f"a symbolic link leaves the memory for `{visible(file.target)}`"
-            help_ = "remove the link, or replace it by the file itself"
-            yield at_path(file.path, message, help_, former="path-escapes-root")
         elif file.kind is FileKind.SYMLINK:
-            message = f"a symbolic link to `{visible(file.target)}`; links are not followed"
-            yield at_path(file.path, message, "replace it by the file itself", former="symlink")
-
-
-def _leaves_root(file: TreeFile) -> bool:
-    """Return whether the target of a link is outside the root; an absolute target always counts as outside."""
-    if file.target.startswith("/") or file.target[1:2] == ":":
-        return True
-    reached = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.target))
-    return reached == ".." or reached.startswith("../")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.target))
+            # An absolute target, also one on a drive of Windows, counts as outside.
+            if file.target[1:2] == ":" or f"{target}/".startswith(("/", "../")):
+                message = f"a symbolic link leaves the memory for `{visible(file.target)}`"
+                help_ = "remove the link, or replace it by the file itself"
+                yield at_path(file.path, message, help_, former="path-escapes-root")
+            else:
+                message = f"a symbolic link to `{visible(file.target)}`; links are not followed"
+                yield at_path(file.path, message, "replace it by the file itself", former="symlink")
 
 
 @check("merge-marker", Severity.ERROR)
@@ -355,13 +330,12 @@ def is_expected(path: str) -> bool:
     return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
 
 
-_KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}
+_HYPHENS = "lowercase-with-hyphens"
+# By the depth of the place.
+_NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("entry", _HYPHENS))
 
 
-_UNPORTABLE = ("path-illegal-on-windows", "name-collision", "case-collision", "unicode-collision")
-
-
-@check("unportable-name", Severity.ERROR, aliases=_UNPORTABLE)
+@check("unportable-name", Severity.ERROR)
 def unportable_name(case: Case) -> Iterator[Finding]:
     """Windows does not allow the file name, or two names differ only in case or in invisible ways.
 
@@ -381,10 +355,12 @@ def unportable_name(case: Case) -> Iterator[Finding]:
     """
     # `unusual_paths` also has all paths in a folder with such a name.
     for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.others))).items():
-        why = why_not_on_windows(place.rsplit("/", 1)[-1])
-        if why:
-            message = f"`{visible(place)}` {why}, which Windows does not allow"
-            better = _better_name(place) if is_entry_place(path) else None
+        name = place.rsplit("/", 1)[-1]
+        if why := why_not_on_windows(name):
+            message, better = f"`{visible(place)}` {why}, which Windows does not allow", None
+            if is_entry_place(path):
+                better = well_formed(_NAME_STYLES[place.count("/")][0], name.removesuffix(".md"))
+            better = better if better and not why_not_on_windows(better) else None
             found = at_path(path, message, renaming(place, path, better), former="path-illegal-on-windows")
             yield with_name(found, case, place, better) if better else found
     for first, second, first_path, second_path in _collisions(case):
@@ -395,18 +371,11 @@ def unportable_name(case: Case) -> Iterator[Finding]:
         yield with_number(found, case, second)
 
 
-def _better_name(place: str) -> str | None:
-    """Return the well-formed name for an entry, a room or a wing; None if Windows does not allow it, either."""
-    kind = _KIND_BY_DEPTH.get(place.count("/"))
-    better = well_formed(kind, place.rsplit("/", 1)[-1].removesuffix(".md")) if kind else None
-    return better if better and not why_not_on_windows(better) else None
-
-
 def _fold(name: str) -> str:
     return composed(name).lower()
 
 
-def _collisions(case: Case) -> list[tuple[str, str, str, str]]:
+def _collisions(case: Case) -> Iterable[tuple[str, str, str, str]]:
     """Return pairs of files or folders whose names differ only in case or Unicode form.
 
     Each comes with the first file at or below it. The tree and the index are compared separately, since a file that was
@@ -419,27 +388,21 @@ def _collisions(case: Case) -> list[tuple[str, str, str, str]]:
         wings = {_fold(name) for name in case.catalog.wings}
         # If the root is the top of the repository, the index also has the code, so take only the wings.
         in_index = {path for path in case.facts.tracked if _fold(path.split("/", 1)[0]) in wings}
-    apart = in_index if in_index != on_disk else ()
-    return list(dict.fromkeys([*_pairs(on_disk), *_pairs(apart)]))
-
-
-def _pairs(paths: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    below = files_and_folders(paths)
-    # Return early in the usual case that all folded paths differ.
-    if len(set(map(_fold, below))) == len(below):
-        return
-    seen: dict[str, str] = {}
-    for place, path in below.items():
-        folder, _, name = place.rpartition("/")
-        first = seen.setdefault(f"{folder}/{_fold(name)}", place)
-        if first != place:
-            yield first, place, below[first], path
+    found: dict[tuple[str, str, str, str], None] = {}
+    for paths in (on_disk, in_index if in_index != on_disk else ()):
+        below, seen = files_and_folders(paths), dict[str, str]()
+        for place, path in below.items():
+            folder, _, name = place.rpartition("/")
+            first = seen.setdefault(f"{folder}/{_fold(name)}", place)
+            if first != place:
+                found[first, place, below[first], path] = None
+    return found
 
 
 _WHERE = ("in the root", "in a wing but in no room", "below a room")
 
 
-@check("misplaced-file", Severity.WARNING, aliases=("stray-file", "odd-extension", "wrong-depth"))
+@check("misplaced-file", Severity.WARNING)
 def misplaced_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
@@ -471,27 +434,18 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
             yield with_move(found, case, {path: f"{stem}.md"}, f"Rename it to `{name}`")
         elif is_misplaced(path):
             message = f"the file lies {_WHERE[min(len(folders), 2)]}, so it has no address"
-            target = _room_place(folders, name, taken)
             help_ = f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
-            if target is not None:
+            target = ""
+            if len(folders) > 1:
+                wing, room, *below = folders
+                plain = f"{wing}/{room}/{name}"
+                target = plain if plain not in taken else f"{wing}/{room}/{'-'.join([*below, name])}"
                 help_ = f"move `{path}` to `{target}`, both relative to the memory's root"
             found = at_path(path, message, help_, severity=Severity.ERROR, former="wrong-depth")
-            yield with_move(found, case, {path: target}, f"Move it to `{target}`") if target is not None else found
+            yield with_move(found, case, {path: target}, f"Move it to `{target}`") if target else found
         elif case.facts is None or path not in case.facts.ignored:
             message, help_ = "the file is not an entry; mdmem does not read it", "move it out of the memory"
             yield at_path(path, message, help_, former="stray-file")
-
-
-def _room_place(folders: list[str], name: str, taken: Collection[str]) -> str | None:
-    """Return a free path for a file in the room that contains its folder, or None outside any room."""
-    if len(folders) < 2:
-        return None
-    room = "/".join(folders[:2])
-    return f"{room}/{name}" if f"{room}/{name}" not in taken else f"{room}/{'-'.join([*folders[2:], name])}"
-
-
-_HYPHENS = "lowercase-with-hyphens"
-_NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("entry", _HYPHENS))
 
 
 @check("bad-name", Severity.WARNING)

@@ -18,14 +18,12 @@ from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fiel
 from mdmem.markdown.scalars import in_quotes
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
-from mdmem.model.finding import Edit, Finding, Severity
+from mdmem.model.finding import FORMER_CODES, Edit, Finding, Severity
 from mdmem.model.spelling import certain_value, known_spelling
 from mdmem.model.text import kind_of
 
-_FENCES = ("front-matter-missing", "fence-unterminated", "fence-variant", "second-front-matter")
 
-
-@check("front-matter-fence", Severity.ERROR, aliases=_FENCES, per_file=True, same_when_ended=True)
+@check("front-matter-fence", Severity.ERROR, per_file=True, same_when_ended=True)
 def front_matter_fence(case: Case) -> Iterator[Finding]:
     """The file has no front matter, or its front matter does not begin and end with a line that is exactly `---`.
 
@@ -68,14 +66,7 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
     yield from case.loaded("yaml-syntax", with_syntax_fix)
 
 
-_SHAPES = (
-    *("duplicate-key", "anchor-or-alias", "custom-tag", "multiple-documents"),
-    *("not-a-mapping", "nested-value", "non-text-key"),
-)
-_FORMER = (*_SHAPES, "unsupported-yaml", "wiki-link-value")
-
-
-@check("front-matter-shape", Severity.ERROR, aliases=_FORMER, per_file=True, same_when_ended=True)
+@check("front-matter-shape", Severity.ERROR, per_file=True, same_when_ended=True)
 def front_matter_shape(case: Case) -> Iterator[Finding]:
     """The front matter contains something other than lines of `key: value`, or the same key twice.
 
@@ -103,9 +94,8 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     nested values under your own key, such as `x-owner:`. `mdmem check --fix` removes the extra brackets of a link if
     the meaning is certain.
     """
-    for code in _SHAPES:
-        yield from case.loaded(code)
-    yield from case.loaded("wiki-link-value", _without_brackets)
+    for former in FORMER_CODES["front-matter-shape"]:
+        yield from case.loaded(former, _without_brackets if former == "wiki-link-value" else None)
 
 
 _LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
@@ -121,7 +111,7 @@ def _without_brackets(document: Document, finding: Finding) -> Finding:
     return with_fix(finding, "Write the address plain", replace_span, document, start, start + len(text), inner[1])
 
 
-@check("unknown-field", Severity.ERROR, aliases=("key-spelling", "unknown-key"), per_file=True, same_when_ended=True)
+@check("unknown-field", Severity.ERROR, per_file=True, same_when_ended=True)
 def unknown_field(case: Case) -> Iterator[Finding]:
     """A key is not the name of a field, or is a misspelled one, so its value is not read.
 
@@ -142,10 +132,10 @@ def unknown_field(case: Case) -> Iterator[Finding]:
 
 
 def _with_known_key(document: Document, finding: Finding) -> Finding:
-    key, _ = field_at(document, finding.place) or (None, 0)
-    meant = known_spelling(key) if key else None
+    key, _ = field_at(document, finding.place) or ("", 0)
+    meant = known_spelling(key)
     # If the correct key exists, too, nobody can tell which of the two values is meant.
-    if meant is None or meant in (document.fields or ()):
+    if meant is None or meant in fields_of(document):
         return finding
     return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)
 
@@ -153,7 +143,6 @@ def _with_known_key(document: Document, finding: Finding) -> Finding:
 @check(
     "lost-value",
     Severity.WARNING,
-    aliases=("empty-value", "comment-truncates-value"),
     per_file=True,
     same_when_ended=True,
 )
@@ -175,17 +164,13 @@ def lost_value(case: Case) -> Iterator[Finding]:
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
     yield from case.loaded("comment-truncates-value", with_whole_value)
     for finding in case.loaded("empty-value"):
-        if (finding.place.path, finding.place.line) not in cut:
-            yield _without_key(case.catalog.document(finding.place.path), finding)
-
-
-def _without_key(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that removes the key, unless its line has a comment."""
-    key, _ = field_at(document, finding.place) or (None, 0)
-    line = document.text.split("\n")[finding.place.line - 1]
-    if key is None or "#" in line:
-        return finding
-    return with_fix(finding, f"Remove `{key}`", set_fields, document, {key: None})
+        if (finding.place.path, finding.place.line) in cut:
+            continue
+        document = case.catalog.document(finding.place.path)
+        key, _ = field_at(document, finding.place) or (None, 0)
+        # Offer no fix if the line has a comment.
+        is_plain = key is not None and "#" not in document.text.split("\n")[finding.place.line - 1]
+        yield with_fix(finding, f"Remove `{key}`", set_fields, document, {key: None}) if is_plain else finding
 
 
 @check("missing-field", Severity.ERROR, per_file=True)
@@ -211,10 +196,8 @@ def missing_field(case: Case) -> Iterator[Finding]:
 def _with_missing_key(document: Document, finding: Finding) -> Finding:
     """Return a finding with the fix that corrects a key which differs from the missing one by one typing mistake."""
     meant, fields = finding.cause, fields_of(document)
-    if meant in fields:
-        return finding
     slips = [key for key in fields if key not in KNOWN_FIELDS and is_slip(key.lower(), meant)]
-    if len(slips) != 1:
+    if meant in fields or len(slips) != 1:
         return finding
     return with_fix(finding, f"Write `{meant}` for `{slips[0]}`", rename_key, document, slips[0], meant)
 
@@ -224,7 +207,7 @@ _GLOB = ":(glob)"
 _NESTING = frozenset({"ignore", "relations"})
 
 
-@check("invalid-value", Severity.ERROR, aliases=("wrong-type", "unknown-type", "unknown-status"), per_file=True)
+@check("invalid-value", Severity.ERROR, per_file=True)
 def invalid_value(case: Case) -> Iterator[Finding]:
     """A field has a value that it does not allow, so the value is not read.
 
@@ -253,20 +236,15 @@ def invalid_value(case: Case) -> Iterator[Finding]:
 def _converted(document: Document, finding: Finding) -> Finding:
     """Return a finding with the fix that writes a value in the form of its field, if the meaning stays the same."""
     name, item = field_at(document, finding.place) or ("", 0)
-    value = fields_of(document).get(name)
-    if isinstance(value, list) and name == "applies_to":
-        glob = str(value[item]).removeprefix(_GLOB)
-        return with_fix(finding, f"Write `{glob}`", replace_item, document, name, item, glob) if glob else finding
-    meant = _plain_value(name, value)
+    value, meant = fields_of(document).get(name), ""
+    if name == "applies_to" and isinstance(value, list):
+        meant = str(value[item]).removeprefix(_GLOB)
+        return with_fix(finding, f"Write `{meant}`", replace_item, document, name, item, meant) if meant else finding
+    if name == "applies_to" and isinstance(value, str):
+        meant = value.removeprefix(_GLOB)
+    elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value":
+        meant = str(value[0] or "")
     return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
-
-
-def _plain_value(name: str, value: object) -> str | None:
-    if name in _NESTING:
-        return None
-    if isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value" and value[0]:
-        return str(value[0])
-    return value.removeprefix(_GLOB) or None if isinstance(value, str) and name == "applies_to" else None
 
 
 def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
@@ -293,11 +271,10 @@ def field_not_for_type(case: Case) -> Iterator[Finding]:
     yield from case.loaded("field-not-for-type")
 
 
-_TWICE = "duplicate-list-item"
 _LISTS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "next_actions", "relations")
 
 
-@check("list-form", Severity.WARNING, aliases=("duplicate-list-item", "tag-with-comma"), per_file=True)
+@check("list-form", Severity.WARNING, per_file=True)
 def list_form(case: Case) -> Iterator[Finding]:
     """A list has the same item twice, or a tag contains a comma.
 
@@ -315,29 +292,23 @@ def list_form(case: Case) -> Iterator[Finding]:
     for entry, document in case.entries:
         for name in (name for name in _LISTS if len(getattr(entry, name)) > 1):
             first: dict[str, int] = {}
-            for number, item in enumerate(document.fields[name] if document.fields else ()):
-                earlier = first.setdefault(_folded_item(name, item), number)
+            for number, item in enumerate(fields_of(document)[name]):
+                written = str(sorted(item.items())) if isinstance(item, dict) else str(item)
+                earlier = first.setdefault(written if name == "applies_to" else written.strip().casefold(), number)
                 if item is not None and earlier != number:
                     shown = ": ".join(map(str, item.values())) if isinstance(item, dict) else item
-                    message, other, former = f"`{shown}` is in `{name}` twice", document.place(name, earlier), _TWICE
-                    found = case.on_entry(
-                        entry, message, "remove it", field=name, item=number, other=other, former=former
-                    )
+                    message, former = f"`{shown}` is in `{name}` twice", "duplicate-list-item"
+                    place, other = document.place(name, number), document.place(name, earlier)
+                    found = Finding("", message, place, "remove it", entry.address, other, former=former)
                     yield with_fix(found, "Remove the second", remove_item, document, name, number)
         joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)
         if joined is not None:
-            written = written_links(document, "tags")
-            meant = list(dict.fromkeys(part for tag in written for part in _parts(tag)))
-            tags, item = f"tags: [{', '.join(meant)}]", written.index(joined) if joined in written else 0
-            message, help_, former = f"`{joined}` is one tag", f"write `{tags}`", "tag-with-comma"
+            tags = written_links(document, "tags")
+            meant = list(dict.fromkeys(part for tag in tags for part in _parts(tag)))
+            plain, item = f"tags: [{', '.join(meant)}]", tags.index(joined) if joined in tags else 0
+            message, help_, former = f"`{joined}` is one tag", f"write `{plain}`", "tag-with-comma"
             found = case.on_entry(entry, message, help_, field="tags", item=item, former=former)
-            yield with_fix(found, f"Write `{tags}`", set_fields, document, {"tags": meant})
-
-
-def _folded_item(name: str, item: object) -> str:
-    if isinstance(item, dict):
-        return str(sorted(item.items()))
-    return str(item).strip().casefold() if name != "applies_to" else str(item)
+            yield with_fix(found, f"Write `{plain}`", set_fields, document, {"tags": meant})
 
 
 def _parts(tag: str) -> list[str]:
@@ -384,14 +355,13 @@ def with_exact_fences(document: Document, finding: Finding) -> Finding:
     """Return a finding with the fix that writes exactly `---`, on both delimiter lines if both are wrong."""
     first = _exact(document, finding)
     mended = parse_document(document.path, apply_edits(document.data, [first]))
-    again = next((one for one in mended.findings if one.code == finding.code), None)
+    again = next((one for one in mended.findings if one.former == finding.former), None)
     if again is None:
         return _if_certain(document, finding, first)
-    second = _exact(mended, again)
-    shift = len(first.content) - (first.end - first.start)
+    second, shift = _exact(mended, again), len(first.content) - (first.end - first.start)
     if second.start < first.end + shift:
         return finding
-    moved = Edit(second.path, second.start - shift, second.end - shift, second.content)
+    moved = replace(second, start=second.start - shift, end=second.end - shift)
     return _if_certain(document, finding, first, moved)
 
 
@@ -449,7 +419,8 @@ def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
     """Return whether a fix gives the line the right value, or at least moves the first YAML error to a later line."""
     mended = parse_document(document.path, apply_edits(document.data, edits))
-    if any(one.code == finding.code and one.place.line <= finding.place.line for one in mended.findings):
+    again = (one for one in mended.findings if (one.code, one.former) == (finding.code, finding.former))
+    if any(one.place.line <= finding.place.line for one in again):
         return False
     if mended.fields is None:
         # If the file could be parsed before the fix, it must also be parsed after it.

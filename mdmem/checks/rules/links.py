@@ -115,25 +115,24 @@ class _MissingTargets(Struct, frozen=True, dict=True):
 
     def _fate_of_deleted(self, gone: str, near: str, commit: str, moved: str | None) -> _Fate:
         """Follow the moves of a file to its current address, or to the commit that deleted it."""
-        present, followed, to = self.case.catalog.addresses, {gone}, _address(moved)
-        while to is not None and to not in present and to not in followed:
+        present, followed, to = self.case.catalog.addresses, {gone}, (moved or "").removesuffix(".md")
+        while to and to not in present and to not in followed:
             step = self._lost.get(to)
             if not isinstance(step, tuple):
                 break
             followed.add(to)
-            commit, to = step[0], _address(step[1])
+            commit, to = step[0], (step[1] or "").removesuffix(".md")
         where = f"commit `{commit}`" if commit else _IN_INDEX
-        if to is None:
+        if not to:
             return _Fate(f"was deleted in {where}", self._nearest(gone, near))
         if to in present:
             return _Fate(f"moved to `{to}` in {where}", (to,), to)
         return _Fate(f"moved to `{to}` in {where}, and is not there either", self._nearest(to, near))
 
     def is_outside(self, written: str, near: str) -> bool:
-        """Return whether a text certainly means something outside the memory: a web page, or a document by its number.
+        """Return whether a text means a web page, or a document by its number, and cannot mean an entry of the memory.
 
-        A text that may mean an entry of this memory, by its words or by a number like those of its entries, does not
-        count.
+        It may mean an entry by its words, or by a number like those of the entries.
         """
         if "://" in written or not _OUTSIDE.match(written):
             return "://" in written
@@ -189,10 +188,6 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         return {path.removesuffix(".md"): one for path, one in lost.items()}
 
 
-def _address(path: str | None) -> str | None:
-    return path.removesuffix(".md") if path is not None else None
-
-
 def _pieces(entry_id: str) -> set[str]:
     """Return the words of an entry-id, its start and its end; a typing mistake changes few of these pieces."""
     return {f"^{entry_id[:3]}", f"{entry_id[-3:]}$", *re.split(r"[-_. ]+", entry_id)}
@@ -223,7 +218,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
     OLD-ADDRESS` lists the entries that still mention the old address. `mdmem check --fix` does this if the meaning is
     certain.
     """
-    missing = _MissingTargets(case)
+    missing, lineage = _MissingTargets(case), case.catalog.lineage
     for link in case.distinct_links:
         if link.target is not None:
             continue
@@ -232,21 +227,15 @@ def dangling_link(case: Case) -> Iterator[Finding]:
             continue
         fate = missing.fate(link.written, link.entry.address)
         is_url = "://" in link.written
-        message = (
-            f"`{link.field}` names `{link.written}`, which {'is a URL and not an address' if is_url else fate.story}"
-        )
-        help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
+        story = "is a URL and not an address" if is_url else fate.story
+        message = f"`{link.field}` names `{link.written}`, which {story}"
+        # Suggest the entries that say they are linked with this one, but that this one does not list, first.
+        ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
+        named = link.entry.links(link.field)
+        help_ = _URL_HELP if is_url else fate.help([end for end in ends.get(link.address, ()) if end not in named])
         # A broken supersession hides the current entry, so it is also an error on a deprecated entry.
         found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
         yield with_link(found, case, link, fate.certain) if fate.certain else found
-
-
-def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
-    """Return the entries that say they are linked with this one by supersession, but that this one does not list."""
-    lineage = case.catalog.lineage
-    ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
-    named = link.entry.links(link.field)
-    return tuple(end for end in ends.get(link.entry.address, ()) if end not in named)
 
 
 @check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
@@ -278,7 +267,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
         yield case.on_link(link, message, help_, other=Place(path), severity=severity)
 
 
-@check("link-form", Severity.WARNING, aliases=("short-address", "link-by-path"))
+@check("link-form", Severity.WARNING)
 def link_form(case: Case) -> Iterator[Finding]:
     """A link is a short address or a path instead of the full address.
 
@@ -303,7 +292,7 @@ def link_form(case: Case) -> Iterator[Finding]:
         yield with_link(found, case, link, link.target)
 
 
-@check("needless-link", Severity.ERROR, aliases=("self-link", "duplicate-link"))
+@check("needless-link", Severity.ERROR)
 def needless_link(case: Case) -> Iterator[Finding]:
     """An entry links to itself, or a link field lists the same entry twice.
 
@@ -369,10 +358,14 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
     tracked = TrackedPaths(case.facts) if case.facts else None
     for one in lost:
         written = one.path or one.link.target
-        if one.path is None and not _is_address(one, case.prose_of(one.address)):
-            continue
-        is_ours = one.path is not None and not case.catalog.hides_path(one.path)
-        if one.path is not None and not (is_ours and _is_lost(one, one.path, present, tracked)):
+        if one.path is None:
+            # `[[packages]]` is TOML, and `[[1, 2]]` is a list.
+            prose = case.prose_of(one.address)
+            bracket = prose.rfind("[", 0, one.link.offset)
+            is_plain_word = prose[bracket - 1 : bracket] == "[" and written.isalnum()
+            if is_plain_word or not _ADDRESS.fullmatch(written):
+                continue
+        elif case.catalog.hides_path(one.path) or not _is_lost(one, one.path, present, tracked):
             continue
         fate = missing.fate(written, one.address)
         if tracked is not None and one.path is not None and one.path.startswith("../"):
@@ -405,14 +398,6 @@ def _path_help(fate: _Fate, address: str) -> str:
     return f"write {written}, or remove the link" if written else "correct the path, or remove the link"
 
 
-def _is_address(found: Reference, prose: str) -> bool:
-    """Return whether a reference is meant for an entry; `[[packages]]` is TOML, and `[[1, 2]]` is a list."""
-    if not _ADDRESS.fullmatch(found.link.target):
-        return False
-    bracket = prose.rfind("[", 0, found.link.offset)
-    return prose[bracket - 1 : bracket] != "[" or not found.link.target.isalnum()
-
-
 def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: TrackedPaths | None) -> bool:
     if path in present or not _PATH.fullmatch(found.link.target):
         return False
@@ -422,7 +407,7 @@ def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: Trac
     return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path
 
 
-# The fields that may link to superseded entries; `amendment-invalid` checks `amends`.
+# The fields that record the past, so they may link to superseded entries. `amendment-invalid` checks `amends`.
 _HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 
 
@@ -444,7 +429,11 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
     lineage = case.catalog.lineage
     for link in case.all_links:
         address, target = link.address, link.target
-        if target not in lineage.successors or not lineage.is_current(address) or _is_history(link):
+        if target not in lineage.successors or not lineage.is_current(address):
+            continue
+        if isinstance(link, Link) and (
+            link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")
+        ):
             continue
         heads = lineage.heads(target)
         if target in heads or address in heads or target in lineage.ancestors(address):
@@ -456,10 +445,3 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
             help_ = "remove the link, or say why it stays"
         found = case.on_link(link, message, help_, other=Place(f"{target}.md"))
         yield with_link(found, case, link, heads[0], is_safe=False) if len(heads) == 1 else found
-
-
-def _is_history(link: Link | Reference) -> bool:
-    """Return whether a link records the past: a supersession, an amendment, or the results of a session."""
-    if not isinstance(link, Link):
-        return False
-    return link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case
-from mdmem.checks.check import check, codes_of, get_check, stated_severity
+from mdmem.checks.check import NO_WING, check, codes_of, get_check, stated_severity
 from mdmem.checks.rules.change import names_the_same
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -41,7 +41,7 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
     yield Finding("", message, Place(SETTINGS_NAME), help_, severity=Severity.ERROR if case.in_ci else None)
 
 
-@check("git-unavailable", Severity.ERROR, aliases=("base-unavailable", "shallow-history"), incomplete=True)
+@check("git-unavailable", Severity.ERROR, incomplete=True)
 def git_unavailable(case: Case) -> Iterator[Finding]:
     """Git failed, or does not have the tree to compare with, so the check is incomplete.
 
@@ -99,7 +99,7 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
             yield Finding("", message, one.place, "write the new name", one.address, severity=Severity.INFO)
 
 
-@check("unused-suppression", Severity.WARNING, aliases=("stale-baseline-entry",))
+@check("unused-suppression", Severity.WARNING)
 def unused_suppression(case: Case) -> Iterator[Finding]:
     """A suppression or a record in the baseline excuses a finding that no longer exists.
 
@@ -157,34 +157,21 @@ def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Ite
     for wing in ("", *sorted({*before.wings, *after.wings}.intersection(wings))):
         runs = codes_of(after, f"{wing}/")
         for code in sorted(codes_of(before, f"{wing}/")):
-            was, now = (_level(settings, wing, code) for settings in (before, after))
+            check = get_check(code)
+            was, now = (stated_severity(one, wing, check.code, code) or check.severity for one in (before, after))
             if code not in runs or now.rank > was.rank:
                 milder[wing, code] = f"lowered from {was} to {now}" if code in runs else _OFF
     for (wing, code), what in milder.items():
-        present = get_check(code).code
         # Report a wing or a former code only if the whole memory, or the present code, has not changed alike.
-        is_known = what == milder.get(("", code)) if wing else False
-        if not is_known and (code == present or milder.get((wing, present)) != what):
-            yield _of_check(after, wing, code, what)
-
-
-def _level(settings: Settings, wing: str, code: str) -> Severity:
-    present = get_check(code).code
-    own = stated_severity(settings.wings[wing].severity, present, code) if wing in settings.wings else None
-    return own or stated_severity(settings.severity, present, code) or get_check(code).severity
-
-
-def _of_check(after: Settings, wing: str, code: str, what: str) -> Finding:
-    table = f"wings.{wing}.check" if wing else "check"
-    where = f"the wing `{wing}`" if wing else "the whole memory"
-    stated: Settings | WingSettings = after.wings.get(wing, WingSettings()) if wing else after
-    if what != _OFF:
+        present = get_check(code).code
+        if (wing and what == milder.get(("", code))) or (code != present and what == milder.get((wing, present))):
+            continue
+        table, where = (f"wings.{wing}.check", f"the wing `{wing}`") if wing else ("check", "the whole memory")
+        stated: Settings | WingSettings = after.wings.get(wing, NO_WING) if wing else after
         line = after.line_of(f"{table}.severity.{code}")
-    elif code in stated.ignore:
-        line = after.line_of(f"{table}.ignore", code)
-    else:
-        line = after.line_of(f"{table}.select")
-    return _loosened(line, f"`{code}` is {what} in {where}")
+        if what == _OFF:
+            line = after.line_of(f"{table}.ignore", code) if code in stated.ignore else after.line_of(f"{table}.select")
+        yield _loosened(line, f"`{code}` is {what} in {where}")
 
 
 def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
@@ -192,9 +179,8 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         message = f"`fail_on` is raised from {before.fail_on} to {after.fail_on}"
         yield _loosened(after.line_of("check.fail_on"), message)
     if before.ended is Ended.SAME and after.ended is Ended.LOWER:
-        yield _loosened(
-            after.line_of("check.ended"), "findings on deprecated and superseded entries are less severe than before"
-        )
+        message = "findings on deprecated and superseded entries are less severe than before"
+        yield _loosened(after.line_of("check.ended"), message)
     if before.old is Old.FAIL and after.old is Old.PASS:
         yield _loosened(after.line_of("check.old"), "old findings do not fail a change any more")
     if before.one_sided is OneSided.CLAIM and after.one_sided is OneSided.FACT:

@@ -22,6 +22,7 @@ _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
 # An entry-id that begins with a number may be meant by any of these words and the number.
 _KINDS = ("adr", "decision", "record")
 _SUPERSESSION = frozenset({"supersedes", "superseded_by"})
+_RELATED = ("amends", "supersedes", "superseded_by", "overrides")
 
 
 @check("amendment-in-prose", Severity.INFO)
@@ -53,7 +54,11 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
             if named:
                 amended.setdefault(min(named)[1], sentence.offset)
         for target, offset in amended.items():
-            if _may_amend(case, entry, target):
+            other = entries.get(target)
+            if other is None or other is entry or not case.is_current(target):
+                continue
+            linked = {link for name in _RELATED for link in entry.links(name)}
+            if target not in linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
                 help_ = f"add `{target}` to `amends`, or to `supersedes` if it no longer applies at all"
                 yield case.in_body(entry.address, message, help_, offset=offset)
@@ -72,18 +77,7 @@ def _entries_by_number(case: Case) -> Mapping[tuple[str, str], list[str]]:
     return found
 
 
-def _may_amend(case: Case, entry: Entry, target: str) -> bool:
-    other = case.catalog.entries.get(target)
-    if other is None or target == entry.address or not case.is_current(target):
-        return False
-    is_linked = any(target in entry.links(name) for name in ("amends", "supersedes", "superseded_by", "overrides"))
-    return not is_linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
-
-
-_AMENDMENTS = ("amends-across-types", "amends-across-wings", "amends-ended")
-
-
-@check("amendment-invalid", Severity.ERROR, aliases=_AMENDMENTS)
+@check("amendment-invalid", Severity.ERROR)
 def amendment_invalid(case: Case) -> Iterator[Finding]:
     """An entry amends one of higher authority, one in a wing that it must not change, or one that is not current.
 
@@ -127,10 +121,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         yield case.on_link(link, message, help_, other=other, severity=Severity.WARNING, former="amends-ended")
 
 
-_OVERRIDES = ("override-without-reason", "override-of-own-wing", "override-across-types")
-
-
-@check("override-invalid", Severity.ERROR, aliases=_OVERRIDES)
+@check("override-invalid", Severity.ERROR)
 def override_invalid(case: Case) -> Iterator[Finding]:
     """An entry overrides another one without a reason, in its own wing, or against a higher authority.
 
@@ -356,10 +347,7 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
             yield at_path(path, f"`{wing}` has no manifest, so nothing reads this entry", help_)
 
 
-_UNKNOWN = ("default-wing-unknown", "unknown-shared-wing", "shared-wing-is-project")
-
-
-@check("unknown-wing", Severity.ERROR, aliases=_UNKNOWN)
+@check("unknown-wing", Severity.ERROR)
 def unknown_wing(case: Case) -> Iterator[Finding]:
     """The settings or a manifest mention a wing that does not exist, or list a project's wing as a shared one.
 
@@ -376,13 +364,16 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
     Fix: write the name of the wing's folder; the finding suggests a similar one. Remove a project's wing from
     `shared_wings`, or write `kind: shared` in its README.md if its rules are for all.
     """
-    wings, default = case.catalog.wings, case.settings.default_wing
-    if default is not None and not _is_known_default(case, default):
+    wings, default = case.catalog.wings, case.settings.default_wing or ""
+    folded = "".join(character if character.isalnum() else "_" for character in default.casefold())
+    is_known = default in (*case.catalog.missing_wings, *wings, *(wing.project_id for wing in wings.values()))
+    is_hidden = case.catalog.access.is_narrow or bool(case.catalog.closed)
+    if default and not (is_known or is_hidden or folded in wings):
         close = nearest(default, tuple(wings))
         help_ = f"write `{close}`" if close else "write the name of a wing, or remove the line"
         place = Place(SETTINGS_NAME, case.settings.line_of("default_wing"))
         message = f"`default_wing` is `{default}`, and there is no such wing"
-        yield Finding("default-wing-unknown", message, place, help_)
+        yield Finding("", message, place, help_, former="default-wing-unknown")
     known = {*wings, *case.catalog.missing_wings}
     for wing in wings.values():
         for item, name in enumerate(wing.shared_wings or ()):
@@ -399,15 +390,7 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
             else:
                 continue
             place = case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item)
-            yield Finding(former, message, place, help_)
-
-
-def _is_known_default(case: Case, name: str) -> bool:
-    wings = case.catalog.wings
-    if case.catalog.access.is_narrow or case.catalog.closed or name in case.catalog.missing_wings:
-        return True
-    folded = "".join(character if character.isalnum() else "_" for character in name.casefold())
-    return bool(wings.keys() & {name, folded}) or any(wing.project_id == name for wing in wings.values())
+            yield Finding("", message, place, help_, former=former)
 
 
 @check("wing-without-owner", Severity.WARNING)

@@ -44,7 +44,7 @@ def _named(addresses: Sequence[str], joined: str = ", ") -> str:
     return joined.join(f"`{address}`" for address in addresses)
 
 
-@check("supersession-one-sided", Severity.ERROR, aliases=("supersession-mismatch",))
+@check("supersession-one-sided", Severity.ERROR)
 def supersession_one_sided(case: Case) -> Iterator[Finding]:
     """A supersession is one-sided: only one of the two entries lists the other.
 
@@ -75,16 +75,25 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         title = f"Add `supersedes` to `{edge.new}.md`"
         yield with_fix(found, title, add_items, document, "supersedes", [edge.old], is_safe=False)
     for old, edges in _by_old(case, EdgeKind.MISMATCH):
-        yield _mismatch(case, old, edges)
+        named = [edge.new for edge in edges if edge.by_old]
+        claimant = next(edge.new for edge in edges if not edge.by_old)
+        message = f"`superseded_by` names {_named(named)}, but `{claimant}` supersedes this entry"
+        help_ = f"write `superseded_by: [{claimant}]`, or remove `{old}` from `supersedes` in `{claimant}.md`"
+        place, other = case.link_place(old, "superseded_by", named[0]), case.link_place(claimant, "supersedes", old)
+        found = Finding("", message, place, help_, old, other, former="supersession-mismatch")
+        document, title = case.catalog.document(f"{old}.md"), f"Name `{claimant}` as the successor"
+        if len(case.catalog.entries[old].superseded_by) == 1:
+            yield with_fix(found, title, replace_item, document, "superseded_by", 0, claimant, is_safe=False)
+        else:
+            yield with_fix(found, title, set_fields, document, {"superseded_by": [claimant]}, is_safe=False)
 
 
 def _missing_back(case: Case, edge: Edge) -> Finding:
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
     message = f"supersedes `{edge.old}`, whose `superseded_by` does not name this entry"
     help_ = f"type `mdmem supersede {edge.old} --by {edge.new} --reason TEXT`"
-    found = Finding(
-        "", message, _at_new(case, edge), help_, edge.new, other=case.catalog.place(edge.old, "superseded_by")
-    )
+    other = case.catalog.place(edge.old, "superseded_by")
+    found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
     if not case.catalog.lineage.heads(edge.new):
         # Offer no fix if the new entry has no current end, since then neither entry would be current.
         return replace(found, help=f"remove it from `supersedes` if this entry never took over; else {help_}")
@@ -98,19 +107,6 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     title = f"Add `superseded_by` to `{edge.old}.md`{f', which ends it{why}' if old.is_in_force else ''}"
     found = with_fix(found, title, ending, case, old, edge.new, is_safe=is_safe)
     return replace(found, help=f"to give the reason, too, {help_}") if found.fix and is_safe else found
-
-
-def _mismatch(case: Case, old: str, edges: Sequence[Edge]) -> Finding:
-    named = [edge.new for edge in edges if edge.by_old]
-    claimant = next(edge.new for edge in edges if not edge.by_old)
-    message = f"`superseded_by` names {_named(named)}, but `{claimant}` supersedes this entry"
-    help_ = f"write `superseded_by: [{claimant}]`, or remove `{old}` from `supersedes` in `{claimant}.md`"
-    place, other = case.link_place(old, "superseded_by", named[0]), case.link_place(claimant, "supersedes", old)
-    found = Finding("supersession-mismatch", message, place, help_, old, other)
-    document, title = case.catalog.document(f"{old}.md"), f"Name `{claimant}` as the successor"
-    if len(case.catalog.entries[old].superseded_by) == 1:
-        return with_fix(found, title, replace_item, document, "superseded_by", 0, claimant, is_safe=False)
-    return with_fix(found, title, set_fields, document, {"superseded_by": [claimant]}, is_safe=False)
 
 
 @check("superseded-but-active", Severity.ERROR)
@@ -171,7 +167,7 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
             yield case.on_entry(entry, "deprecated without a successor or a reason", help_, field="status")
 
 
-@check("successor-not-current", Severity.ERROR, aliases=("superseded-by-draft", "superseded-by-dead"))
+@check("successor-not-current", Severity.ERROR)
 def successor_not_current(case: Case) -> Iterator[Finding]:
     """An entry lists a successor that is still a draft, or that was deprecated before the entry itself.
 
@@ -198,7 +194,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
             help_ = f"run `mdmem approve {edge.new}`, or write `status: active` here without `superseded_by`"
         other = case.catalog.place(edge.new, "status")
-        found = Finding("superseded-by-draft", message, _at_old(case, edge), help_, edge.old, other)
+        found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-draft")
         if not (is_deprecated and is_imported(case, edge.old)):
             title = "Keep the old entry active"
             found = with_fix(found, title, reviving, case, edge.old, edge.new, is_safe=False)
@@ -209,7 +205,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             message = f"superseded by `{edge.new}`, which had already ended on {day_of(ended)}"
             help_ = "name the current entry instead, or remove the links on both ends and write `status: active`"
             other = case.catalog.place(edge.new, "deprecated_at")
-            found = Finding("superseded-by-dead", message, _at_old(case, edge), help_, edge.old, other)
+            found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
             yield with_fix(found, "Make the old entry active again", _undo, case, edge, is_safe=False)
 
 
@@ -265,27 +261,20 @@ def two_successors(case: Case) -> Iterator[Finding]:
             continue
         successors = [edge.new for edge in edges]
         stated = [edge for edge in edges if edge.by_new]
-        needless, through = _needless(case, successors)
+        # A successor that supersedes another successor in the list, with that one.
+        ancestors = case.catalog.lineage.ancestors
+        pairs = ((new, one) for new in successors for one in sorted(ancestors(new).intersection(successors)))
+        needless, through = next(pairs, ("", ""))
         help_ = f"remove `{old}` from `supersedes` of all but one; for a split, name all of them here and add `reason`"
         if needless:
-            help_ = (
-                f"remove `{old}` from `supersedes` in `{needless}.md`: it supersedes `{through}`, and that is enough"
-            )
+            why = f"it supersedes `{through}`, and that is enough"
+            help_ = f"remove `{old}` from `supersedes` in `{needless}.md`: {why}"
         message = f"{len(successors)} entries supersede it: {_named(successors)}"
         other = _at_new(case, stated[-1]) if stated else None
         found = case.on_entry(case.catalog.entries[old], message, help_, field="superseded_by", other=other)
         if needless:
             found = with_fix(found, f"Remove the link to `{needless}`", _cut, case, old, needless, is_safe=False)
         yield found
-
-
-def _needless(case: Case, successors: list[str]) -> tuple[str, str]:
-    """Return a successor that supersedes another successor in the list, with that one; else two empty strings."""
-    for new in successors:
-        through = sorted(case.catalog.lineage.ancestors(new).intersection(successors))
-        if through:
-            return new, through[0]
-    return "", ""
 
 
 def _cut(case: Case, old: str, new: str) -> list[Edit]:
@@ -308,10 +297,14 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
     Fix: supersede the current entry of the chain, which the finding mentions. `mdmem check --unsafe-fixes` does this if
     one answer is likely.
     """
-    for edge, _, _ in _consistent(case):
-        earlier = _earlier(case, edge)
-        if earlier is None:
+    for edge, this, _ in _consistent(case):
+        # The oldest other successor that is older than this one and is not superseded by it.
+        successors = map(case.catalog.entries.__getitem__, case.catalog.lineage.successors.get(edge.old, ()))
+        others = (one for one in successors if one is not this and one.address not in this.supersedes)
+        first = min((one for one in others if _order(one) < _order(this)), key=_order, default=None)
+        if first is None:
             continue
+        earlier = first.address
         heads = [head for head in case.catalog.lineage.heads(edge.old) if head != edge.new] or [earlier]
         message = f"supersedes `{edge.old}`, which `{earlier}` already supersedes"
         help_ = f"supersede {_named(heads, ' or ')} instead, unless the split is meant"
@@ -322,15 +315,6 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
         links = (one for one in case.links_of(edge.new) if one.field == "supersedes" and one.target == edge.old)
         link = next(links, None) if is_free else None
         yield with_link(found, case, link, heads[0], is_safe=False) if link else found
-
-
-def _earlier(case: Case, edge: Edge) -> str | None:
-    """Return the earliest other successor that is older than this one and is not superseded by it; None without any."""
-    entries = case.catalog.entries
-    this = entries[edge.new]
-    others = (entries[address] for address in case.catalog.lineage.successors.get(edge.old, ()) if address != edge.new)
-    before = [other for other in others if _order(other) < _order(this) and other.address not in this.supersedes]
-    return min(before, key=_order).address if before else None
 
 
 def _order(entry: Entry) -> tuple[bool, float, str]:

@@ -286,7 +286,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def with_bytes(self) -> Set[str]:
         """Return the addresses of files whose bytes could be read, even if they are no valid entries."""
-        closed = {"symlink", "submodule", "unreadable"}
+        closed = {"symlink-or-submodule", "unreadable"}
         codes = {path.removesuffix(".md"): {one.code for one in file.findings} for path, file in self.broken.items()}
         return self.entries.keys() | {address for address, found in codes.items() if found and not found & closed}
 

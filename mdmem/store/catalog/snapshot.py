@@ -17,7 +17,7 @@ from mdmem.disk import RACY_NS
 from mdmem.markdown.parse import first_heading, parse_document, unreadable_document
 from mdmem.model.entry import Entry, Flaw, Wing, parse_moment
 from mdmem.model.fields import DATE_FIELDS, VERSION
-from mdmem.model.finding import Finding, Place
+from mdmem.model.finding import Finding, Place, fault
 from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place
 from mdmem.store.state.files import read_packed, write_packed
@@ -77,7 +77,7 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
     """Return a flaw of the front matter as a finding with its place (line and column) in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
-    return Finding(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
+    return fault(flaw.code, flaw.message, place, flaw.help, address, cause=flaw.name)
 
 
 _REASONS = {
@@ -96,7 +96,7 @@ def unreadable(file: TreeFile) -> LoadedFile:
     address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
     unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
     code, message, help_ = _REASONS.get(file.kind, unread)
-    return LoadedFile(file.path, None, (Finding(code, message, Place(file.path), help_, address),))
+    return LoadedFile(file.path, None, (fault(code, message, Place(file.path), help_, address),))
 
 
 NOT_FETCHED = "wing-not-fetched"
@@ -116,7 +116,7 @@ def interpret_manifest(document: Document) -> LoadedFile:
         for one in document.findings
     )
     if document.fields is None:
-        is_prose = all(finding.code in ("front-matter-missing", "empty-file") for finding in document.findings)
+        is_prose = all(finding.former in ("front-matter-missing", "empty-file") for finding in document.findings)
         return LoadedFile(document.path, findings=() if is_prose else faults)
     from mdmem.model.schema import read_wing
 
@@ -126,7 +126,7 @@ def interpret_manifest(document: Document) -> LoadedFile:
 
 
 # Increase the first number if the stored records change. VERSION changes with the fields of entries.
-_VERSION = f"snapshot 11.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
+_VERSION = f"snapshot 12.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 
 
