@@ -131,7 +131,7 @@ def test_what_ended_without_a_known_successor_says_why(tmp_path: Path) -> None:
     ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "reason": "It stalled."}
     write_entry(memory(tmp_path / "a") / "memory", OLD, title="Use one thread", **ended)
     page = built(tmp_path / "a", tmp_path / "site")[f"entries/{OLD}.html"]
-    assert re.search("<strong>Deprecated</strong>, no supersession here leads to .*: It stalled.</p>", page)
+    assert re.search("<strong>Deprecated</strong>, no current entry replaces it: It stalled.</p>", page)
 
 
 def test_the_start_lists_invariants_and_the_decisions_of_each_room(tmp_path: Path) -> None:

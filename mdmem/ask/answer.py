@@ -228,7 +228,7 @@ class AnswerBasis(Struct, frozen=True, kw_only=True):
     - `uncovered_terms`: words that no invariant or decision contains, if the question is covered in part.
     - `unmatched_terms`: words that no entry contains.
     - `absent`: given paths at which there is no file.
-    - `ended`: the best match by words, if it is not current.
+    - `ended`: a match that is not current: the best one, or one of the first that nothing replaces.
     - `fallback`: lines outside the memory, if the memory cannot be read or covers nothing.
     """
 

@@ -38,6 +38,8 @@ SLOTS = Slots(0.5, (1700, 900, 900, *(SHORTEST,) * 7), 100)
 # second match gets a sentence from .8 of the best score (with .9 instead, 54 have text). Chosen on PEPs and KEPs (66 of
 # 70 records, 39 with text), confirmed on decisions (22 of 22, 18 with text).
 SHORT_SLOTS = Slots(0.5, (700, 240), 5, text_share=0.8, line_share=0.6)
+# Among so many best matches, an answer mentions one that is deprecated and that nothing replaces.
+ENDED_RANKS = 3
 # For a budget of at most SMALL_BUDGET tokens: no notes, and no titles without text.
 SMALL_SLOTS = Slots(0.5, (700, 400, 400), 0, has_notes=False)
 SMALL_BUDGET = 1000

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from mdmem.ask.answer import RELATIONS, EndedMatch
+from mdmem.ask.limits import ENDED_RANKS
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.records import Match
@@ -77,22 +79,22 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
 
 
 def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
-    """Return the best match by words if it is not current, as a tuple of at most one item.
+    """Return a match that is not current, as a tuple of at most one item.
 
-    The result is empty if the filters include deprecated entries anyway. A draft counts only if it was superseded.
+    That is the best match by words, or else one of the first few that no current entry replaces, such as a rejected
+    proposal, since nothing in the answer would lead to it. The result is empty if the filters include deprecated
+    entries anyway. A draft counts only if it was superseded.
     """
     lineage = catalog.lineage
     if filters.with_ended:
         return ()
-    for match in matches:
-        entry = catalog.entries[match.key]
-        is_counted = entry.status is not Status.DRAFT or lineage.heads(entry.address)
-        if not is_counted or not filters.lets_in(entry):
-            continue
-        if lineage.is_current(match.key) or lineage.is_unresolved(match.key):
-            return ()
+    entries = (catalog.entries[match.key] for match in matches)
+    counted = (one for one in entries if one.status is not Status.DRAFT or lineage.heads(one.address))
+    for rank, entry in enumerate(islice(filter(filters.lets_in, counted), ENDED_RANKS)):
         heads, unread = lineage.heads(entry.address), _unread_successors(catalog, entry)
-        return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, unread),)
+        is_shown = lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+        if not is_shown and (rank == 0 or not (heads or unread)):
+            return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, unread),)
     return ()
 
 

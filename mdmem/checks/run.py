@@ -63,9 +63,9 @@ def compare(
 ) -> ComparedTrees:
     """Return the trees to compare with; if one cannot be read, `faults` says why, and the other checks still run.
 
-    - A given base means the merge base of it and the change. Raises UnknownRevisionError if the base does not exist,
-      unless a shallow clone may lack it.
+    - A given base means the merge base of it and the change.
     - A merge is compared with the branch that it is merged into.
+    - Raises UnknownRevisionError if the base or that branch does not exist, unless a shallow clone may lack it.
     - Staged files are compared with HEAD. Their findings are old if the default branch, local or remote, has them, too.
     - A push is only compared with the remote's version, to tell old findings from new ones.
     - With `with_uncommitted`, the files on disk are compared with HEAD.
@@ -89,7 +89,8 @@ def compare(
         return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
         repository = workspace.location.repository
-        if base is not None and isinstance(error, UnknownRevisionError) and not (repository and is_shallow(repository)):
+        is_stated = base is not None or snapshot.merge_into is not None
+        if is_stated and isinstance(error, UnknownRevisionError) and not (repository and is_shallow(repository)):
             raise
         return ComparedTrees(faults=(_fault(error, repository),))
 

@@ -65,16 +65,26 @@ def _remark_on_proposed(given: Globals, written: WriteResult, form: str, merged:
         given.remark(f"the approval counts once the default branch has it: {', '.join(known)}")
 
 
-@click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
+@click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")
 @click.argument("entry_type", metavar="TYPE", type=click.Choice(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
 @click.argument("heading", metavar="[TITLE]", required=False)
 @click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from it.")
 @click.option(
-    "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
+    "--status",
+    "-s",
+    type=click.Choice(["draft", "active", "under_review"]),
+    help="Its status.  [default: draft; of a note, active]",
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input.  [default: standard input, or the editor]")
 @applies_to_option
+@click.option(
+    "--amends",
+    multiple=True,
+    metavar="ADDRESS",
+    shell_complete=complete_address,
+    help="An entry that it changes in part, and that stays current; repeatable.",
+)
 @new_wing_options
 @write_options
 @global_options
@@ -87,7 +97,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
     """
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     piped = piped_text(options["body"])
-    draft = _draft(workspace, options, piped or "")
+    draft = _draft(workspace, options, piped)
     address = address_of(draft)
     require_wing(workspace, address, wing)
     refuse_taken(workspace, address)
@@ -116,14 +126,14 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
     if piped is not None and not piped.strip():
         given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:
-        after = f", `mdmem approve {address}` makes it active" if draft.status == "draft" else ""
+        after = f", `mdmem approve {address}` makes it active" if draft.status is Status.DRAFT else ""
         given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
-        if draft.status == "active":
+        if options["status"] == "active":
             _remark_on_proposed(given, written, form)
     return 0
 
 
-def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
+def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> Draft:
     typed, heading, stated = options["place"], options["heading"], options["title"]
     if heading is not None and stated is not None:
         raise click.UsageError("a title is given twice; leave out TITLE or --title")
@@ -131,13 +141,18 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
     if typed is not None and title is None and not is_place(workspace, typed):
         typed, title = None, typed
     type_ = EntryType(options["entry_type"])
+    # The empty template of a note is not knowledge yet.
+    has_text = piped is None or bool(piped.strip())
+    status = Status.ACTIVE if type_ is EntryType.NOTE and has_text else Status.DRAFT
+    amended = [resolve_name(workspace, one) for one in options["amends"]]
     return Draft(
         type=type_,
         place=place_of(workspace, type_, typed if typed is None else from_root(workspace, typed)),
         title=(title or "").strip(),
-        status=Status(options["status"]),
-        body=body,
+        status=Status(options["status"] or status),
+        body=piped or "",
         applies_to=options["applies_to"],
+        fields={"amends": amended} if amended else {},
     )
 
 
@@ -219,25 +234,36 @@ def _with_new(
 
 @click.command("approve")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_address)
+@click.option("--active", is_flag=True, help="Approve active rules that nobody approved, such as imported ones.")
 @click.option("--merged", is_flag=True, help="Approve agents' decisions that were merged without approval.")
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
 @write_options
 @global_options
 def approve_command(
-    given: Globals, addresses: tuple[str, ...], by: str | None, form: str, *, merged: bool, **options: bool | None
+    given: Globals,
+    addresses: tuple[str, ...],
+    by: str | None,
+    form: str,
+    *,
+    active: bool,
+    merged: bool,
+    **options: bool | None,
 ) -> int:
     """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
-    Each entry gets the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing. --merged
-    approves the agents' decisions on the default branch that nobody approved: all of them, or the given ones.
+    Each entry gets the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing, or with
+    --active and --merged the entries of that kind; without ADDRESS, these two mean the whole memory.
     """
-    if not (addresses or merged):
-        raise click.UsageError("name a draft, or use --merged")
+    if not (addresses or merged or active):
+        raise click.UsageError("name a draft, or use --active or --merged")
+    if merged and active:
+        raise click.UsageError("--active and --merged are about different entries; use one of them")
     workspace = open_workspace(given)
     catalog = view_of(workspace).checkout.catalog
     stances = {one: catalog.stance(one) for one, entry in catalog.entries.items() if entry.is_in_force}
     known = [one for one, stance in stances.items() if stance is not None and not stance.standing.is_proposal]
-    written = approve(workspace, addresses, by=by, options=write_options_from(options), merged=merged)
+    wanted = write_options_from(options)
+    written = approve(workspace, addresses, by=by, options=wanted, merged=merged, active=active)
     code = print_written(given, workspace, written, form)
     _remark_on_proposed(given, written, form, known)
     return code

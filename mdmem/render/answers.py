@@ -372,13 +372,15 @@ def _weighed(one: Contradiction, shown: Mapping[str, Entry]) -> str:
 
 
 def ended_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield a line about the best match if it is not current, with its successors and the reason."""
+    """Yield a line about a match that is not current, with its successors and the reason."""
     for one in basis.ended:
-        title, after = f" ({one_line(one.title)})", UNREPLACED
+        why = _cut_reason(one.reason) if one.reason else ""
         if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
-            title, after = "", f"replaced by {', '.join(named)}"
-        why = f": {_cut_reason(one.reason)}" if one.reason else ""
-        yield f"The best match is not current: {one.address}{title}, {after}{why}"
+            after = f": {why}" if why else ""
+            yield f"The best match is not current: {one.address}, replaced by {', '.join(named)}{after}"
+        else:
+            after = f" Reason: {why}" if why else ""
+            yield f"Not current, and {UNREPLACED}: {one.address} ({one_line(one.title)}).{after}"
 
 
 def _cut_reason(text: str) -> str:

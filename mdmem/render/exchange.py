@@ -64,7 +64,7 @@ def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git:
         return
     if report.unapproved:
         rules = count(report.unapproved, "active rule has", "active rules have")
-        yield f"{rules} no approver: `mdmem approve ADDRESS...` adds you"
+        yield f"{rules} no approver: `mdmem approve --active` adds you"
     if report.left:
         yield f"the old files stay in {_few(report.left)}; `{moving}` removes them"
     if written.commit is not None:

@@ -148,6 +148,10 @@ def why_json(explained: WhyReport) -> dict[str, Any]:
         "chain": chain,
         **record_json(explained, "drafts", "claimed_by", "amends", "amended_by"),
         **record_json(explained, "overrides", "overridden_by", "conflicts"),
+        "other_successors": [
+            record_json(one, "entry.address", "entry.title", "entry.reason", superseded="old", current="is_current")
+            for one in explained.others
+        ],
     }
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 from mdmem.model.text import ACTING, needs_joiner, visible, visible_text
 
 # Does not say "nothing replaced it", since a link may be broken, and a successor may be deprecated.
-UNREPLACED = "no supersession here leads to a current entry"
+UNREPLACED = "no current entry replaces it"
 _FEW_WINGS = 3
 
 

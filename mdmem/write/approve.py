@@ -122,17 +122,24 @@ def is_owner(wing: Wing, person: str) -> bool:
 
 
 def approve(
-    workspace: Workspace, names: Sequence[str], *, by: str | None, options: WriteOptions, merged: bool = False
+    workspace: Workspace,
+    names: Sequence[str],
+    *,
+    by: str | None,
+    options: WriteOptions,
+    merged: bool = False,
+    active: bool = False,
 ) -> WriteResult:
     """Approve drafts, all of them or none. The default person is git's user.
 
     The name of a folder means its drafts. With `merged`, approve the agents' decisions that were merged without an
-    approval: all such decisions, or the named ones. Raises the first error, with the other errors in its notes.
+    approval, and with `active` the active rules that nobody approved: all of them, or the named ones. Raises the first
+    error, with the other errors in its notes.
     """
 
     def plan(one: Workspace) -> ChangeSet:
         person, meant, refused = by or approver(one), dict[str, None](), list[MdmemError]()
-        wanted = _merged(one, names) if merged else names
+        wanted = _merged(one, names) if merged else _unapproved(one, names) if active else names
         for name in wanted:
             try:
                 meant |= dict.fromkeys(_meant(one, name))
@@ -170,7 +177,7 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
     refuse_unread_below(workspace, name)
     drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
     if not drafts:
-        raise UsageError(f"no draft waits in {name}; to approve active entries, write their addresses")
+        raise UsageError(f"no draft waits in {name}; `mdmem approve --active {name}` approves its active rules")
     return drafts
 
 
@@ -192,6 +199,29 @@ def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
     except CycleError as error:
         cycle = " and ".join(dict.fromkeys(error.args[1]))
         raise UsageError(f"{cycle} supersede one another; fix that first") from error
+
+
+def _unapproved(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
+    """Return the current active invariants and decisions that nobody approved. Raises UsageError if there are none.
+
+    An entry whose `owner` is an owner of the wing counts as approved, as for the check `approved-by-nobody`.
+    """
+    catalog = workspace.catalog
+    for name in names:
+        if name.endswith("/"):
+            refuse_unread_below(workspace, name)
+    meant = (
+        resolve_names(workspace, names)
+        if names
+        else sorted(one for one in catalog.entries if one.split("/")[0] not in catalog.fetched_wings)
+    )
+    rules = (entry for entry in map(catalog.entries.__getitem__, meant) if entry.type in APPROVED_TYPES)
+    active = (one for one in rules if one.status is Status.ACTIVE and catalog.lineage.is_current(one.address))
+    unnamed = (one for one in active if one.approved_by is None and "approved_by" not in one.unread)
+    found = [one.address for one in unnamed if not (one.owner and is_owner(catalog.wings[one.wing], one.owner))]
+    if not found:
+        raise UsageError("every active invariant and decision here is approved")
+    return found
 
 
 def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:

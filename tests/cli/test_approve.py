@@ -136,8 +136,32 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(t
     ran = run_here(capsys, "approve", "nav/rules/", cwd=root)
     assert (ran.code, ran.err) == (
         2,
-        "mdmem: no draft waits in nav/rules/; to approve active entries, write their addresses\n",
+        "mdmem: no draft waits in nav/rules/; `mdmem approve --active nav/rules/` approves its active rules\n",
     )
+
+
+@pytest.mark.parametrize("names", [[], ["nav/"], ["nav/rules/", "nav/architecture/"]])
+def test_active_rules_that_nobody_approved_are_approved_in_one_go(
+    names: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    root = two_entries(tmp_path)
+    write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+    for name, fields in (
+        ("waiting", {"status": "draft"}),
+        ("ours", {"owner": "Ada"}),
+        ("named", {"approved_by": "Bo <bo@x.org>"}),
+        ("ended", {"status": "deprecated", "deprecated_reason": "no use"}),
+        ("seen", {"type": "note"}),
+    ):
+        write_entry(root, f"nav/rules/{name}", **fields)
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", "--active", *names, cwd=root)
+    changed = [path for path, content in snapshot(root).items() if before[path] != content]
+    unapproved = ["nav/architecture/executor.md", "nav/rules/callbacks.md"]
+    assert (ran.code, sorted(changed)) == (0, unapproved)
+    assert all(f"approved_by: {ADA}\n" in (root / path).read_text() for path in unapproved)
+    ran = run_here(capsys, "approve", "--active", *names, cwd=root)
+    assert (ran.code, ran.err) == (2, "mdmem: every active invariant and decision here is approved\n")
 
 
 def test_a_folder_of_which_a_file_cannot_be_read_is_not_approved_without_it(tmp_path: Path, capsys: Capture) -> None:

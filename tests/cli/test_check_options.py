@@ -53,8 +53,9 @@ def test_base_tells_an_old_finding_from_a_new_one(tmp_path: Path, capsys: Captur
     assert said[-1] == f"1 error was there before; {ways}"
 
 
-def test_base_that_is_not_there_is_a_wrong_argument(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--base", "nope", cwd=memory(tmp_path))
+@pytest.mark.parametrize("option", ["--base", "--merge"])
+def test_base_that_is_not_there_is_a_wrong_argument(option: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", option, "nope", cwd=memory(tmp_path))
     said = "mdmem: `nope` is not a commit here; write a branch, a tag or a commit\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 

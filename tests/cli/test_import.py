@@ -87,7 +87,7 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
     ran = run_here(capsys, "import", cwd=folder)
     assert ran.err.splitlines() == [
-        "2 active rules have no approver: `mdmem approve ADDRESS...` adds you",
+        "2 active rules have no approver: `mdmem approve --active` adds you",
         "the old files stay in docs/adr; `mdmem import --move` removes them",
         "`mdmem check` has 2 warnings about these entries (2 approved-by-nobody)",
         "next: git add memory && git commit",

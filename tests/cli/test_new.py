@@ -108,6 +108,28 @@ def test_new_entry_passes_the_checks(status: str, tmp_path: Path, capsys: Captur
     assert run_here(capsys, "check", "--strict", cwd=folder).out.endswith("no findings\n")
 
 
+@pytest.mark.parametrize(("kind", "status"), [("note", "active"), ("pattern", "draft"), ("decision", "draft")])
+def test_note_is_active_at_once(kind: str, status: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "new", kind, ADDRESS, "--body", "The gate jams in frost.", cwd=folder)
+    assert f"status: {status}\n" in (folder / f"memory/{ADDRESS}.md").read_text()
+    assert f"{ADDRESS} is written ({kind}, {status})" in ran.err
+
+
+def test_new_entry_can_amend_others(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/one")
+    write_entry(folder / "memory", "nav/rules/two")
+    made = ("new", "decision", ADDRESS, "--amends", "one", "--amends", "nav/rules/two", "--body", "On Sundays.")
+    assert run_here(capsys, *made, cwd=folder).code == 0
+    assert "\namends: [nav/rules/one, nav/rules/two]\n" in (folder / f"memory/{ADDRESS}.md").read_text()
+    ran = run_here(capsys, "new", "decision", "nav/rules/other", "--amends", "zebra", "--body", "x", cwd=folder)
+    assert (ran.code, ran.err.splitlines()[0]) == (
+        1,
+        "mdmem: there is no entry `zebra`; `mdmem list` lists the current ones",
+    )
+
+
 @pytest.mark.parametrize("title", HOSTILE)
 def test_title_is_read_back_as_it_was_typed(title: str, tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
@@ -377,7 +399,7 @@ def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> No
         "torn, whole = text.replace('draft', 'darft'), text.replace('status: darft', 'status: draft')",
         "path.write_text(torn if 'draft\\n' in text else whole)",
     )
-    code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, *lines))
+    code, _ = on_terminal("new", "decision", ADDRESS, cwd=folder, env=editor(tmp_path, *lines))
     assert (code, (folder / f"memory/{ADDRESS}.md").exists()) == (0, True)
     assert "# mdmem: the entry cannot be read: line 3: unknown status `darft`; write `draft`;" in seen.read_text()
 

@@ -79,6 +79,9 @@ def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, caps
     said = run_here(capsys, "why", six, cwd=folder).out
     assert f"    claims to supersede {OLD}, which {NEW} superseded\n" in said
     assert said.endswith(f"\n\n{OLD} was superseded by {NEW} (current): Two were too few.\n")
+    facts = json.loads(run_here(capsys, "why", six, "--format", "json", cwd=folder).out)
+    winner = {"address": NEW, "title": "Use four threads", "reason": "Two were too few."}
+    assert facts["other_successors"] == [{**winner, "superseded": OLD, "current": True}]
 
 
 def test_claims_and_amendments_are_told_from_either_end(tmp_path: Path, capsys: Capture) -> None:

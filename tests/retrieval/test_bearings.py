@@ -154,16 +154,29 @@ def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 # --- on the command line ---
 
 
+@pytest.mark.parametrize(("better", "is_said"), [(0, True), (2, True), (3, False)])
+def test_rejected_record_among_the_first_three_matches_is_said(
+    better: int, is_said: bool, tmp_path: Path, capsys: Capture
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/graphql", "GraphQL", status="deprecated", deprecated_reason="rejected", body="Padding. " * 50)
+    for number in range(better):
+        put(root, f"app/a/{number}", "GraphQL at the gate", body="GraphQL GraphQL.")
+    said = run_here(capsys, "retrieve", "can we use GraphQL", cwd=root).out
+    line = "Not current, and no current entry replaces it: app/a/graphql (GraphQL). Reason: rejected\n"
+    assert (line in said) is is_said
+
+
 def test_text_and_json_name_all_three(tmp_path: Path, capsys: Capture) -> None:
     root = claimed(make_wings(tmp_path))
     put(root, "app/a/exception", "Exception", amends=[OLD])
     put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
     said = run_here(capsys, "search", "queue", cwd=root).out
-    what = "no supersession here leads to a current entry"
-    assert f"The best match is not current: app/a/gone (Queue queue), {what}: nobody waits\n" in said
+    gone = "Not current, and no current entry replaces it: app/a/gone (Queue queue). Reason: nobody waits\n"
+    assert gone in said
     assert f"claimed by {NEW} (Replaced)" in said
     assert "amended by app/a/exception (Exception)" in said
-    assert "The best match is not current: app/a/gone" in run_here(capsys, "retrieve", "queue", cwd=root).out
+    assert gone in run_here(capsys, "retrieve", "queue", cwd=root).out
     told = json.loads(run_here(capsys, "retrieve", "queue", "--format", "json", cwd=root).out)
     assert told["ended"] == [
         {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []},

@@ -54,6 +54,15 @@ def test_days_without_hygiene_count_from_the_oldest_entry(
     assert is_hygiene_due(replace(open_root(root), today=TODAY), "app") is is_due
 
 
+def test_imported_entries_are_older_than_the_memory_and_do_not_count(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    origin = {"x-imported-from": "docs/adr/0001-files.md@e8f040fdc18f"}
+    write_entry(root, "app/rules/files", created_at="2020-01-01", **origin)
+    assert not is_hygiene_due(replace(open_root(root), today=TODAY), "app")
+    write_entry(root, "app/rules/own", created_at=LONG_AGO)
+    assert is_hygiene_due(replace(open_root(root), today=TODAY), "app")
+
+
 def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:
     names = [f"wing{number}" for number in range(12)]
     with ThreadPoolExecutor(max_workers=6) as runs:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from msgspec import Struct
 
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Entry, day_of
+from mdmem.model.origin import origin_in
 from mdmem.store.catalog.load import place_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.local_records import Tally, Times, find_pin, read_times, record_shown, tally_shown
@@ -92,12 +93,6 @@ def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     return LastHygiene(day, any(_is_due(catalog, name, times, workspace.today) for name in counted))
 
 
-def _oldest_entry(catalog: Catalog, wing: str) -> date | None:
-    """Return the day of a wing's oldest entry, or None without entries; an entry without a date counts as oldest."""
-    moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == wing]
-    return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
-
-
 def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
     """Return the day of the last full run over a wing, from its manifest or the local state, whichever is later."""
     stated = (catalog.wings[wing].last_hygiene_at, times.last(wing))
@@ -105,10 +100,22 @@ def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
 
 
 def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
-    """Return whether the last run of hygiene is at least 30 days ago; without any, whether an entry is that old."""
-    start = _last_run(catalog, wing, times) or _oldest_entry(catalog, wing)
+    """Return whether hygiene ran at least 30 days ago; without any run, whether an entry was written that long ago.
+
+    Imported entries do not count, since they are older than the memory. An entry without a date counts as old.
+    """
     # The contract states the 30 days.
-    return start is not None and (today - start).days >= 30
+    last, latest = _last_run(catalog, wing, times), today - timedelta(days=30)
+    if last is not None:
+        return last <= latest
+    own = [one for one in catalog.entries.values() if one.wing == wing]
+    old = (one.path for one in own if one.created_at is None or day_of(one.created_at) <= latest)
+    return any(not _is_imported(catalog, path) for path in old)
+
+
+def _is_imported(catalog: Catalog, path: str) -> bool:
+    [(_, content)] = catalog.tree.read([path])
+    return isinstance(content, bytes) and origin_in(content.decode("utf-8", "replace")) is not None
 
 
 class Borrowed(Struct, frozen=True):
