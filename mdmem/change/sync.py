@@ -130,7 +130,7 @@ def _bring_together(
     faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
     if base != ours and (new := [one for one in faults if one.new]):
         raise _stopped_by(new, upstream, _pull(repository, ours, theirs)[0])
-    if commit != ours and not move_branch(repository, upstream.own_ref, ours, commit):
+    if commit != ours and not move_branch(repository, upstream.ref, ours, commit):
         return None
     # If others pushed the same changes, the rebase drops all our commits.
     if commit != theirs and not push(repository, upstream, commit):

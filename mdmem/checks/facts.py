@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mdmem.model.access import Access
 from mdmem.model.globs import matches
-from mdmem.store.git.history import days_of_ends, list_deletions, list_staged_deletions
+from mdmem.store.git.history import days_of_ends, list_deletions
 from mdmem.store.git.process import BlobReader, Repository
 from mdmem.store.git.status import list_ignored, list_not_added, list_staged, list_tracked
 
@@ -78,9 +78,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
         If the caller may not see the new path, it is None.
         """
-        gone = list_deletions(self.repository, self.under, revisions=self.revisions)
-        if not self.revisions:
-            gone |= list_staged_deletions(self.repository, self.under, index=self.index)
+        gone = list_deletions(self.repository, self.under, revisions=self.revisions, index=self.index)
         found = {}
         for path, (commit, moved) in gone.items():
             new = self._from_root(moved) if moved else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from builders import git, make_repository, repository_of, write_entry
 
-from mdmem.store.git.history import days_of_ends, first_days, list_staged_deletions
+from mdmem.store.git.history import days_of_ends, first_days, list_deletions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,4 +57,5 @@ def test_index_tells_what_moves_and_what_goes_with_the_next_commit(folder: Path)
     git(folder, "mv", "m/app/c.md", "m/app/d.md")
     git(folder, "rm", "-q", "m/app/ü b.md")
     moved = {"m/app/c.md": ("", "m/app/d.md"), "m/app/ü b.md": ("", None)}
-    assert list_staged_deletions(repository_of(folder), "m") == moved
+    past = {"m/app/a.md": (git(folder, "log", "-1", "--format=%h"), "m/app/ü b.md")}
+    assert list_deletions(repository_of(folder), "m") == moved | past

@@ -2,7 +2,7 @@
 
 import gc
 import os
-import subprocess
+import shutil
 from pathlib import Path
 
 import pytest
@@ -222,25 +222,23 @@ def test_merge_says_that_no_temporary_folder_can_be_written(top: Path, monkeypat
         merge(repository_of(top), "main", "topic")
 
 
-def old_git(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let git be one from before it could merge without a work tree."""
-    real = subprocess.run(["/bin/sh", "-c", "command -v git"], capture_output=True, check=True).stdout.decode().strip()
-    usage = "usage: git merge-tree <base-tree> <branch1> <branch2>"
+def other_git(top: Path, monkeypatch: pytest.MonkeyPatch, merge_tree: str) -> None:
+    """Let git be another version, in which `merge-tree` is a shell command."""
     script = f"""#!/bin/sh
 for word; do
   case $word in
-    merge-tree) echo '{usage}' >&2; exit 129;;
+    merge-tree) {merge_tree};;
     version) echo 'git version 2.34.1'; exit 0;;
   esac
 done
-exec {real} "$@"
+exec {shutil.which("git")} "$@"
 """
     write(top.parent, "bin/git", script).chmod(0o755)
     monkeypatch.setenv("PATH", f"{top.parent}/bin:{os.environ['PATH']}")
 
 
 def test_old_git_is_named_with_the_version_that_is_needed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old_git(top, monkeypatch)
+    other_git(top, monkeypatch, "echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129")
     with pytest.raises(GitError, match=r"the result of a merge needs git 2\.38 or later; this is git version 2\.34\.1"):
         merge(repository_of(top), "main", "topic")
 
@@ -248,16 +246,10 @@ def test_old_git_is_named_with_the_version_that_is_needed(top: Path, monkeypatch
 def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fields = ["f" * 40, f"100644 {'a' * 40} 2\tunheard.md", f"100644 {'a' * 40} 2\tsub", ""]
     fields += ["1", "sub", "CONFLICT (submodule lacks merge base)", "Failed to merge submodule sub\n"]
-    fields += [
-        "2",
-        "a.md",
-        "b.md",
-        "CONFLICT(directory rename unclear split)",
-        "CONFLICT (directory rename split): a\n",
-    ]
-    fields += ["1", "unheard.md", "ERROR (a new one)", "error: x\n", ""]
-    printed = "\0".join(fields).encode()
-    monkeypatch.setattr("mdmem.store.git.merge._merge_tree", lambda *_: printed)
+    fields += ["2", "a.md", "b.md", "CONFLICT(directory rename unclear split)"]
+    fields += ["CONFLICT (directory rename split): a\n", "1", "unheard.md", "ERROR (a new one)", "error: x\n", ""]
+    printed = write(top.parent, "printed", "\0".join(fields))
+    other_git(top, monkeypatch, f"cat '{printed}'; exit 1")
     assert merge(repository_of(top), "main", "topic").conflicts == (
         PathConflict("a.md", "directory rename split"),
         PathConflict("sub", "submodule lacks merge base"),

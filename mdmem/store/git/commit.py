@@ -153,49 +153,7 @@ class _Commit(Struct, frozen=True):
         if done.returncode == 1 and done.stdout:
             # git printed the status, so there is nothing to commit: another process just committed these files.
             return None
-        if done.returncode:
-            self._refuse_failed(done)
-        made = re.search(r"^\[.*? ([0-9a-f]{40,64})\] ", done.stdout, re.MULTILINE)
-        return made[1] if made else resolve(self.repository, "HEAD")
-
-    def forget_intended(self) -> None:
-        """Remove from the index the new files that were added only for this commit."""
-        statuses = list_file_status(self.repository, sorted(self.intended))
-        left = [one.path for one in statuses if one.is_intended]
-        if left:
-            gone = b"".join(os.fsencode(path) + b"\0" for path in left)
-            _start(self.repository, "update-index", "--force-remove", "-z", "--stdin", text_in=gone)
-
-    def _refuse_unseen(self, statuses: Sequence[FileStatus]) -> None:
-        """Raise NotCommittedError for a file that is ignored, in conflict, staged by a person, or invisible to git."""
-        for one in statuses:
-            if one.code == "!":
-                raise NotCommittedError(f"git ignores `{one.path}`")
-            if one.code == "u":
-                raise NotCommittedError(f"`{one.path}` is in conflict in git's index; `git add` or `git rm` settles it")
-            if one.is_half_staged and not (
-                one.path in self.before and one.staged == self._stored(one.path, self.before[one.path])
-            ):
-                hint = "commit that or `git restore --staged` it first"
-                raise NotCommittedError(f"another version of `{one.path}` is staged; {hint}")
-        rest = sorted(set(self.paths) - {one.path for one in statuses})
-        there = [path for path in rest if os.path.lexists(self.repository.top / path)]
-        listed = records(run(self.repository.top, "ls-files", "-v", "-z")) if there else []
-        seen = {record[2:] for record in listed if record[0] == "H"}
-        for path in there:
-            if path not in seen:
-                why = "it lies in another repository, or is marked skip-worktree or assume-unchanged"
-                raise NotCommittedError(f"git cannot see changes of `{path}`: {why}")
-
-    def _stored(self, path: str, content: bytes | None) -> str | None:
-        """Return the hash under which git would store a content of a file, after its conversions and filters."""
-        if content is None:
-            return None
-        printed = run(self.repository.top, "hash-object", "--stdin", f"--path={path}", text_in=content)
-        return printed.decode().strip()
-
-    def _refuse_failed(self, done: subprocess.CompletedProcess[str]) -> None:
-        output = _plain(done.stderr)
+        output = _plain(done.stderr) if done.returncode else ""
         if "repository has been updated" in output:
             raise GitError(f"the files are committed, but git could not write its index: {_faults(output)}")
         if _NOBODY.search(output):
@@ -207,6 +165,42 @@ class _Commit(Struct, frozen=True):
         if done.returncode == 1:
             raise NotCommittedError("a hook refused the commit", output=output)
         _raise_failure(done)
+        made = re.search(r"^\[.*? ([0-9a-f]{40,64})\] ", done.stdout, re.MULTILINE)
+        return made[1] if made else resolve(self.repository, "HEAD")
+
+    def forget_intended(self) -> None:
+        """Remove from the index the new files that were added only for this commit."""
+        statuses = list_file_status(self.repository, sorted(self.intended))
+        left = [one.path for one in statuses if one.code == ".A"]
+        if left:
+            gone = b"".join(os.fsencode(path) + b"\0" for path in left)
+            _start(self.repository, "update-index", "--force-remove", "-z", "--stdin", text_in=gone)
+
+    def _refuse_unseen(self, statuses: Sequence[FileStatus]) -> None:
+        """Raise NotCommittedError for a file that is ignored, in conflict, staged by a person, or invisible to git."""
+        for one in statuses:
+            if one.code == "!":
+                raise NotCommittedError(f"git ignores `{one.path}`")
+            if one.code == "u":
+                raise NotCommittedError(f"`{one.path}` is in conflict in git's index; `git add` or `git rm` settles it")
+            # The index has a version that differs from both HEAD and the disk.
+            if one.code[0] in "MADT" and (one.code[1] != "." or one.is_untracked):
+                content, stored = self.before.get(one.path), None
+                if content is not None:
+                    # The hash under which git stores the content, after its conversions and filters.
+                    asked = ("hash-object", "--stdin", f"--path={one.path}")
+                    stored = run(self.repository.top, *asked, text_in=content).decode().strip()
+                if one.path not in self.before or one.staged != stored:
+                    hint = "commit that or `git restore --staged` it first"
+                    raise NotCommittedError(f"another version of `{one.path}` is staged; {hint}")
+        rest = sorted(set(self.paths) - {one.path for one in statuses})
+        there = [path for path in rest if os.path.lexists(self.repository.top / path)]
+        listed = records(run(self.repository.top, "ls-files", "-v", "-z")) if there else []
+        seen = {record[2:] for record in listed if record[0] == "H"}
+        for path in there:
+            if path not in seen:
+                why = "it lies in another repository, or is marked skip-worktree or assume-unchanged"
+                raise NotCommittedError(f"git cannot see changes of `{path}`: {why}")
 
 
 def _add(repository: Repository, option: str, specs: bytes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import time_ns
@@ -29,8 +29,11 @@ def find_repository(folder: Path) -> Repository | None:
         place = place.parent
     place = place.resolve()
     for top in _work_trees_above(place):
+        # The ceiling keeps git from searching above the top.
+        variables = {"GIT_CEILING_DIRECTORIES": str(top.parent)}
+        asked = ("rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
         try:
-            found = _repository_of(top)
+            printed = run(top, *asked, variables=variables)
         except GitError as error:
             words = str(error)
             is_no_repository = "not a git repository" in words or "cannot use bare repository" in words
@@ -43,7 +46,17 @@ def find_repository(folder: Path) -> Repository | None:
                 raise
             hint = f"if you trust it, type `git config --global --add safe.directory {shlex.quote(str(top))}`"
             raise GitError(f"{words.removeprefix('git rev-parse: ')}; {hint}") from error
-        return None if found is None or place.is_relative_to(found.git_dir) else found
+        shown, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
+        real = Path(git_dir).resolve()
+        # Later git commands run in the top, so the repository must be the one that git finds there.
+        if not Path(shown).samefile(top) or place.is_relative_to(git_dir):
+            return None
+        # A commit may have brought along the folder that a file or link `.git` points to. The git directories of
+        # worktrees and submodules are outside the work tree.
+        if real != top / ".git" and (real.is_relative_to(top) or may_be_tracked(real)):
+            where = f"{top / '.git'} names {real}, a folder inside the work tree"
+            raise GitError(f"{where}; mdmem does not run git there")
+        return Repository(Path(shown), Path(git_dir), (top / common).resolve())
     return None
 
 
@@ -81,29 +94,8 @@ def _work_trees_above(place: Path) -> Iterator[Path]:
             yield folder
 
 
-def _repository_of(top: Path) -> Repository | None:
-    """Return the repository whose top is this folder; None if its settings name another top.
-
-    Raises GitError if git fails. Also raises GitError if the file or link `.git` points to a folder inside the work
-    tree, because a commit may have brought that folder along. The git directories of worktrees and submodules are
-    outside.
-    """
-    # The ceiling keeps git from searching above the top.
-    variables = {"GIT_CEILING_DIRECTORIES": str(top.parent)}
-    printed = run(top, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", variables=variables)
-    shown, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
-    # Later git commands run in the top, so the repository must be the one that git finds there.
-    if not Path(shown).samefile(top):
-        return None
-    real = Path(git_dir).resolve()
-    if real != top / ".git" and (real.is_relative_to(top) or may_be_tracked(real)):
-        where = f"{top / '.git'} names {real}, a folder inside the work tree"
-        raise GitError(f"{where}; mdmem does not run git there")
-    return Repository(Path(shown), Path(git_dir), (top / common).resolve())
-
-
 SETTING = "mdmem.defaultBranch"
-_KEYS = (r"mdmem\.defaultbranch", r"init\.defaultbranch", r"checkout\.defaultremote", r"remote\..*\.(url|fetch)")
+_KEYS = r"^(mdmem\.defaultbranch|init\.defaultbranch|checkout\.defaultremote|remote\..*\.(url|fetch))$"
 
 
 class DefaultBranch(Struct, frozen=True):
@@ -125,13 +117,14 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
 
     The first of these names that exists is used: git's setting `mdmem.defaultBranch`, the remote's HEAD, git's
     `init.defaultBranch`, `main`, `master`, `trunk`. A repository without a remote and with only one branch uses that
-    branch. If there are both a local and a remote-tracking branch, the local one is used if it is checked out or
-    contains the other one; else the remote-tracking branch is used.
+    branch. Of a local and a remote-tracking branch, the local one is used if it is checked out or contains the other.
     """
-    printed = run(repository.top, "config", "-z", "--get-regexp", rf"^({'|'.join(_KEYS)})$", ok=(0, 1))
+    printed = run(repository.top, "config", "-z", "--get-regexp", _KEYS, ok=(0, 1))
     # If a key has several values, git uses the last one.
     stated = {key: value for key, _, value in (record.partition("\n") for record in records(printed))}
-    remote = _remote_in(stated)
+    remotes = {key.removeprefix("remote.").rpartition(".")[0] for key in stated if key.startswith("remote.")}
+    preferred = (stated.get("checkout.defaultremote", "origin"), "origin", *(remotes if len(remotes) == 1 else ()))
+    remote = next((name for name in preferred if name in remotes), "")
     copies = f"refs/remotes/{remote}/"
     form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
     printed = run(repository.top, "for-each-ref", form, "refs/heads/", *([copies] if remote else []))
@@ -153,15 +146,6 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     [(ref, (_, commit, mark))] = refs.items()
     name = ref.removeprefix("refs/heads/")
     return DefaultBranch(name, name, commit, mark == "*")
-
-
-def _remote_in(stated: Mapping[str, str]) -> str:
-    """Return the remote of the default branch; empty without remotes, or if there are several and none is preferred."""
-    names = {key.removeprefix("remote.").rpartition(".")[0] for key in stated if key.startswith("remote.")}
-    for name in (stated.get("checkout.defaultremote", "origin"), "origin"):
-        if name in names:
-            return name
-    return names.pop() if len(names) == 1 else ""
 
 
 # The files in a git directory that determine the refs, the index and the configuration.

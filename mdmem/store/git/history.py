@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,34 +91,19 @@ def last_touches(repository: Repository, since: str, tip: str, under: str) -> di
 
 
 def list_deletions(
-    repository: Repository, under: str, *, revisions: Sequence[str] = ()
+    repository: Repository, under: str, *, revisions: Sequence[str] = (), index: Path | None = None
 ) -> dict[str, tuple[str, str | None]]:
     """Return each path that the history deleted or moved, with the newest such commit and the new path, or None.
 
-    `revisions` are the commits to start from; if empty, HEAD.
+    `revisions` are the commits to start from. Without any, the staged changes count, too; their commit is empty.
     """
-    options = ("-z", "-M", "--diff-filter=DR", "--name-status", "--format=%x01%h")
-    try:
-        printed = _ask(repository, *_LOG, *options, *revisions, "--", pathspec(under))
-    except GitError:
-        return {}
-    return _deletions_in(printed)
-
-
-def list_staged_deletions(
-    repository: Repository, under: str, *, index: Path | None = None
-) -> dict[str, tuple[str, str | None]]:
-    """Return each path that the staged changes delete or move, with an empty commit and the new path, or None."""
-    options = ("diff", "--cached", *_PLAIN, "-z", "-M", "--diff-filter=DR", "--name-status")
-    try:
-        printed = run(repository.top, *options, "--", pathspec(under), index=index)
-    except GitError:
-        return {}
-    return _deletions_in(printed)
-
-
-def _deletions_in(printed: bytes) -> dict[str, tuple[str, str | None]]:
+    options, printed = ("-z", "-M", "--diff-filter=DR", "--name-status"), b""
     gone: dict[str, tuple[str, str | None]] = {}
+    with suppress(GitError):
+        if not revisions:
+            printed = run(repository.top, "diff", "--cached", *_PLAIN, *options, "--", pathspec(under), index=index)
+    with suppress(GitError):
+        printed += _ask(repository, *_LOG, *options, "--format=%x01%h", *revisions, "--", pathspec(under))
     for commit, status, old, new in _name_statuses(printed):
         gone.setdefault(old, (commit, new if status == "R" else None))
     return gone
@@ -196,8 +181,6 @@ _ENDING = re.compile(
 
 
 _HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
-# git cannot parse an earlier date.
-_EPOCH = date(1970, 1, 2)
 # With more paths than this, ask git about the whole repository, because command lines are limited in length.
 _MOST_PLACES = 256
 
@@ -219,10 +202,9 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     A repository without commits has no changes. Raises GitError if git fails.
     """
     options = ["-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"]
-    options += ["--no-renames", "--no-follow"]
-    if since >= _EPOCH:
-        # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones.
-        options.append(f"--since={datetime.combine(since - timedelta(days=1), time(), UTC).isoformat()}")
+    # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones. git needs a date after 1970.
+    start = max(since, date(1970, 1, 2)) - timedelta(days=1)
+    options += ["--no-renames", "--no-follow", f"--since={start}T00:00:00+00:00"]
     paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
         printed = _ask(repository, *_LOG, *options, until or "HEAD", "--", *paths)

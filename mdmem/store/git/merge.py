@@ -20,6 +20,7 @@ from mdmem.store.git.process import (
     ObjectStore,
     Repository,
     ShallowHistoryError,
+    records,
     resolve,
     run,
 )
@@ -80,55 +81,34 @@ def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     ancestor = merge_base(repository, into, commit)
     printed = run(repository.top, "rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape")
     store = ObjectStore((repository.top / printed.removesuffix("\n")).resolve())
-    result = _merge_tree(repository, store, ours, theirs)
-    tree, _, rest = result.decode("utf-8", "surrogateescape").partition("\0")
-    return MergeResult(
-        tree, replace(repository, objects=store), ours, theirs, ancestor, tuple(sorted(_conflicts(rest)))
-    )
-
-
-def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: str) -> bytes:
     variables = {
         "GIT_DIR": str(repository.git_dir),
         "GIT_WORK_TREE": str(store.empty),
         "GIT_ATTR_NOSYSTEM": "1",
-        "MDMEM_MERGE_FILE": _MERGE_FILE,
+        "MDMEM_MERGE_FILE": "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B",
     }
-    drivers = [f"--config-env={name}=MDMEM_MERGE_FILE" for name in _drivers(repository)]
-    command = [*_SETTINGS, *drivers, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
+    drivers: set[str] = set()
+    # Only this file can select a merge driver here, since git finds no other attributes.
+    if (repository.common_dir / "info" / "attributes").exists():
+        wanted = ("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$")
+        drivers.update(records(run(repository.top, *wanted, ok=(0, 1))))
+    replaced = (f"--config-env={name}=MDMEM_MERGE_FILE" for name in sorted(drivers))
+    command = [*_SETTINGS, *replaced, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
     # The exit code 129 means that git does not know an option.
-    done = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, 129))
-    if not done:
+    result = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, 129))
+    if not result:
         found = run(repository.top, "version").decode().strip()
         raise GitError(f"the result of a merge needs git 2.38 or later; this is {found}")
-    return done
+    tree, _, rest = result.decode("utf-8", "surrogateescape").partition("\0")
+    conflicts = tuple(sorted(_conflicts(rest)))
+    return MergeResult(tree, replace(repository, objects=store), ours, theirs, ancestor, conflicts)
 
 
-_MERGE_FILE = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
 # Set every setting that changes a merge to git's default.
-_SETTINGS = tuple(
-    part
-    for setting in (
-        f"core.attributesFile={os.devnull}",
-        "merge.default=text",
-        "merge.conflictStyle=merge",
-        "merge.directoryRenames=conflict",
-        "merge.renames=true",
-        "merge.renormalize=false",
-    )
-    for part in ("-c", setting)
+_SETTINGS = (
+    *("-c", f"core.attributesFile={os.devnull}", "-c", "merge.default=text", "-c", "merge.conflictStyle=merge"),
+    *("-c", "merge.directoryRenames=conflict", "-c", "merge.renames=true", "-c", "merge.renormalize=false"),
 )
-
-
-def _drivers(repository: Repository) -> list[str]:
-    """Return the settings that name a merge driver's command, if `info/attributes` exists and may select a driver."""
-    if not (repository.common_dir / "info" / "attributes").exists():
-        return []
-    wanted = ("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$")
-    printed = run(repository.top, *wanted, ok=(0, 1)).decode("utf-8", "surrogateescape")
-    return sorted({name for name in printed.split("\0") if name})
-
-
 _KIND = re.compile(r"CONFLICT ?\(([^)]*)\)")
 
 

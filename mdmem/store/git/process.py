@@ -10,7 +10,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryFile, mkdtemp
-from typing import IO
 from weakref import finalize
 
 from msgspec import Struct
@@ -36,9 +35,8 @@ class NotCommittedError(GitError):
     """git did not commit the files that were written; `output` is what git and its hooks printed."""
 
     def __init__(self, why: str, *, output: str = "") -> None:
-        """Take the reason and the output; the message also says that the written files stay."""
-        printed = f"\n{output}" if output else ""
-        super().__init__(f"{why}; nothing was committed, the files are written{printed}")
+        """Add to the message that the written files stay."""
+        super().__init__("\n".join(filter(None, (f"{why}; nothing was committed, the files are written", output))))
         self.output = output
 
 
@@ -49,16 +47,17 @@ class GitLockedError(NotCommittedError):
 class ObjectStore:
     """A temporary folder for new git objects; git can also read the objects of the real repository.
 
-    The folder is deleted together with this object. Raises GitError if the folder cannot be created.
+    The folder is deleted together with this object. In `empty`, git can run without finding attributes.
     """
 
     def __init__(self, real: Path) -> None:
-        """Create the folder; `real` is the object folder of the repository."""
+        """Create the folder; `real` is the object folder of the repository. Raises GitError."""
         try:
-            self._folder = Path(mkdtemp(prefix="mdmem-"))
-            finalize(self, rmtree, self._folder, ignore_errors=True)
-            for name in ("objects", "empty"):
-                (self._folder / name).mkdir()
+            folder = Path(mkdtemp(prefix="mdmem-"))
+            finalize(self, rmtree, folder, ignore_errors=True)
+            self.empty, objects = folder / "empty", folder / "objects"
+            self.empty.mkdir()
+            objects.mkdir()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             message = f"no temporary folder can be written: {reason}; set TMPDIR to one that can"
@@ -67,21 +66,14 @@ class ObjectStore:
         # Quote the path, because git would split an unquoted path at each colon.
         escaped = real.as_posix().replace("\\", "\\\\").replace('"', '\\"')
         self.environment = {
-            "GIT_OBJECT_DIRECTORY": str(self._folder / "objects"),
+            "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([f'"{escaped}"', *([others] if others else [])]),
         }
 
-    @property
-    def empty(self) -> Path:
-        """Return an empty folder in which git can run without finding attributes."""
-        return self._folder / "empty"
 
-
-# Of the variables whose names start with `GIT_`, mdmem passes only those below to git. Variables about a repository
-# (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`, `GIT_SHALLOW_FILE`, `GIT_PREFIX`) are set in a hook,
-# but mdmem finds its repository from the folder. Variables that name a program or a trace file (`GIT_EXTERNAL_DIFF`,
-# `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) are not needed. The user, or git for a hook, sets these variables. The files
-# of a repository cannot set them.
+# Of the variables whose names start with `GIT_`, mdmem passes only those below to git. A hook has variables about its
+# repository (`GIT_DIR`, `GIT_WORK_TREE`), but mdmem finds its repository from the folder. Variables that name a program
+# or a trace file (`GIT_EXTERNAL_DIFF`, `GIT_ASKPASS`, `GIT_TRACE`) are not needed.
 
 # A hook that receives a push needs these variables to read the pushed objects before git accepts them.
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
@@ -148,11 +140,9 @@ OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TER
 def environment_for(
     environment: Mapping[str, str], index: Path | None = None, variables: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the environment of a git process: safe variables of the user, English messages, and extra variables.
-
-    If `variables` names the repository with `GIT_DIR`, the object folders of a hook's repository are left out.
-    """
+    """Return the environment of a git process: safe variables of the user, English messages, and extra variables."""
     variables = variables or {}
+    # If `variables` has the `GIT_DIR` of another repository, leave out the object folders of a hook's repository.
     kept = {
         name: value
         for name, value in environment.items()
@@ -174,9 +164,9 @@ def run(
     ok: tuple[int, ...] = (0,),
     seconds: float | None = None,
 ) -> bytes:
-    """Run git in a folder and return its output; raises GitError with git's own message, or after a time limit.
+    """Run git in a folder and return its output.
 
-    `ok` are the exit codes that do not raise. `seconds` is the time limit.
+    Raises GitError with git's own message for an exit code that is not in `ok`, or after `seconds`.
     """
     try:
         done = subprocess.run(
@@ -295,10 +285,7 @@ def editor(folder: Path) -> str:
 
 
 def pathspec(under: str) -> str:
-    """Return a git pathspec that matches a folder and everything below it, even if its name has special characters.
-
-    The folder is relative to the top of the repository.
-    """
+    """Return a git pathspec for a folder, relative to the top of the repository, and everything below it."""
     return f":(top,literal){under}" if under else ":(top)"
 
 
@@ -322,9 +309,8 @@ class BlobReader:
 
     def __init__(self, repository: Repository) -> None:
         """Take the repository without starting the process."""
-        self._repository = repository
+        self._repository, self._ended = repository, 0
         self._git: subprocess.Popen[bytes] | None = None
-        self._ended = 0
         self._closing: finalize[..., BlobReader] | None = None
 
     def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -361,10 +347,17 @@ class BlobReader:
         with suppress(BrokenPipeError):
             self._git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
             self._git.stdin.flush()
-        found = []
-        with suppress(EOFError):
-            for _ in digests:
-                found.append(_read_blob(self._git.stdout))  # noqa: PERF401  # an error keeps the answers before it
+        found: list[bytes | None] = []
+        for _ in digests:
+            header = self._git.stdout.readline()
+            if header.endswith(b" missing\n"):
+                found.append(None)
+                continue
+            size = int(header.split(b" ")[2]) if header.endswith(b"\n") else 0
+            content = self._git.stdout.read(size + 1)
+            if not header or len(content) <= size:
+                break
+            found.append(content[:-1])
         return found
 
     def close(self) -> None:
@@ -384,22 +377,7 @@ def _end(git: subprocess.Popen[bytes]) -> None:
         pass
 
 
-def _read_blob(stream: IO[bytes]) -> bytes | None:
-    """Return the next content, or None if git does not have it; raises EOFError if git exited."""
-    header = stream.readline()
-    if header.endswith(b" missing\n"):
-        return None
-    size = int(header.split(b" ")[2]) if header.endswith(b"\n") else 0
-    content = stream.read(size + 1)
-    if not header or len(content) <= size:
-        raise EOFError
-    return content[:-1]
-
-
 def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each hash with the content of that file, in the order of the arguments; None if it is missing.
-
-    One git process reads them all.
-    """
+    """Yield each hash with the content of that file, as `BlobReader.read` does."""
     with closing(BlobReader(repository)) as reader:
         yield from reader.read(digests)

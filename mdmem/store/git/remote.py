@@ -54,22 +54,16 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
 
 
 class Upstream(Struct, frozen=True):
-    """A local branch and its upstream: the remote, the ref in the remote, and the local remote-tracking ref."""
+    """A branch and its upstream: the remote, the ref (the same here and there), and the remote-tracking ref.
+
+    `name` is the short name of the upstream, such as `origin/main`.
+    """
 
     branch: str
     remote: str
     ref: str
     tracking: str
-
-    @property
-    def own_ref(self) -> str:
-        """Return the full ref of the local branch."""
-        return f"refs/heads/{self.branch}"
-
-    @property
-    def name(self) -> str:
-        """Return the short name of the upstream, such as `origin/main`."""
-        return self.tracking.removeprefix("refs/remotes/")
+    name: str
 
 
 def find_upstream(repository: Repository) -> Upstream:
@@ -89,11 +83,11 @@ def find_upstream(repository: Repository) -> Upstream:
         add = "" if run(repository.top, "remote").strip() else "`git remote add origin URL`, then "
         push = f"`git push -u origin {branch}`"
         raise UsageError(f"`{branch}` follows no branch of another repository; type {add}{push} once")
-    upstream = Upstream(branch, remote, ref, tracking)
+    name = tracking.removeprefix("refs/remotes/")
     if ref != head:
         hint = f"to share it under its own name type `git push -u {remote} {branch}`"
-        raise UsageError(f"`{branch}` follows `{upstream.name}`, a branch with another name; {hint}")
-    return upstream
+        raise UsageError(f"`{branch}` follows `{name}`, a branch with another name; {hint}")
+    return Upstream(branch, remote, ref, tracking, name)
 
 
 def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str, str]:
@@ -109,10 +103,10 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     if done.returncode:
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
-    ours, theirs = run(repository.top, "rev-parse", upstream.own_ref, upstream.tracking).decode().split()
+    ours, theirs = run(repository.top, "rev-parse", upstream.ref, upstream.tracking).decode().split()
     bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()
     # If there is no merge base, `merge_base` raises the error with the reason.
-    return ours, theirs, bases[0] if bases else merge_base(repository, upstream.own_ref, upstream.tracking)
+    return ours, theirs, bases[0] if bases else merge_base(repository, upstream.ref, upstream.tracking)
 
 
 # The remote prints one of these if somebody else pushed before or during this push.
@@ -215,34 +209,34 @@ def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: f
     Staged and uncommitted changes stay as they are. Raises UsageError and moves nothing if the new commit changes a
     file that has such changes. Raises GitLockedError after `wait` seconds.
     """
-    return run_exclusively(repository, lambda: _move(repository, ref, old, new), wait=wait)
-
-
-def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
-    # While this lock exists, no other process can commit or stage, so no commit is lost or reverted.
     lock = repository.git_dir / "index.lock"
-    try:
-        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except FileExistsError as error:
-        raise LockHeldError(str(lock)) from error
     copy = repository.git_dir / "mdmem" / "sync" / "index"
-    try:
-        make_folder(copy.parent)
-        shutil.copy2(repository.git_dir / "index", copy)
-        if run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip() != old:
-            return False
-        _change_files(repository, copy, old, new)
+
+    def move() -> bool:
         try:
-            run(repository.top, "update-ref", "-m", "mdmem sync", ref, new, old)
-        except GitError:
-            _change_files(repository, copy, new, old)
-            return False
-        copy.replace(repository.git_dir / "index")
-        return True
-    finally:
-        for path in (copy, lock):
-            with suppress(OSError):
-                path.unlink()
+            # While this lock exists, no other process can commit or stage, so no commit is lost or reverted.
+            lock.touch(exist_ok=False)
+        except FileExistsError as error:
+            raise LockHeldError(str(lock)) from error
+        try:
+            make_folder(copy.parent)
+            shutil.copy2(repository.git_dir / "index", copy)
+            if run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip() != old:
+                return False
+            _change_files(repository, copy, old, new)
+            try:
+                run(repository.top, "update-ref", "-m", "mdmem sync", ref, new, old)
+            except GitError:
+                _change_files(repository, copy, new, old)
+                return False
+            copy.replace(repository.git_dir / "index")
+            return True
+        finally:
+            for path in (copy, lock):
+                with suppress(OSError):
+                    path.unlink()
+
+    return run_exclusively(repository, move, wait=wait)
 
 
 def _change_files(repository: Repository, index: Path, old: str, new: str) -> None:

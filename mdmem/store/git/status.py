@@ -34,22 +34,16 @@ def list_staged(repository: Repository, under: str, *, index: Path | None = None
     # The mode and the stage have a fixed width, but the length of hashes differs.
     parts = (record.partition("\t") for record in records(printed))
     blobs = [Blob(path, meta[:6], meta[7:-2], int(meta[-1])) for meta, _, path in parts]
-    empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
-    if not empty:
+    if not any(blob.digest.startswith(_EMPTY_BLOBS) for blob in blobs):
         return blobs
     # `git add --intent-to-add` lists a file with the hash of an empty file. Such a file is not staged yet.
     options = ("--name-only", "--diff-filter=A", "-z")
-    printed = run(repository.top, "diff-files", *options, "--", pathspec(under), index=index)
-    intended = empty & set(records(printed))
-    return [blob for blob in blobs if blob.path not in intended]
+    intended = set(records(run(repository.top, "diff-files", *options, "--", pathspec(under), index=index)))
+    return [blob for blob in blobs if blob.path not in intended or not blob.digest.startswith(_EMPTY_BLOBS)]
 
 
-_EMPTY_BLOBS = frozenset(
-    {
-        "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-        "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
-    }
-)
+# The beginning of the hash of an empty file, in a repository with SHA-1 and with SHA-256.
+_EMPTY_BLOBS = ("e69de29bb2d1d643", "473a0f4c3be8a936")
 
 
 def refuse_sparse(repository: Repository, root: Path) -> None:
@@ -68,12 +62,8 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
     within = ["--", pathspec(under)] if under else []
     printed = run(repository.top, *arguments, *within, variables=repository.variables)
-    blobs = []
-    for record in records(printed):
-        meta, path = record.split("\t", 1)
-        mode, _, digest = meta.split(" ")
-        blobs.append(Blob(path, mode, digest))
-    return blobs
+    parts = (record.partition("\t") for record in records(printed))
+    return [Blob(path, meta[:6], meta.rpartition(" ")[2]) for meta, _, path in parts]
 
 
 def _status(repository: Repository, specs: Sequence[str], *options: str) -> list[str]:
@@ -89,13 +79,10 @@ def list_changed(repository: Repository, *places: str) -> tuple[str | None, froz
     file, other bytes on disk may count as unchanged.
     """
     printed = _status(repository, [*map(pathspec, places)], "--branch", "--no-ahead-behind")
-    named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
+    heads = (one.removeprefix("# branch.oid ") for one in printed if one.startswith("# branch.oid "))
     changed = frozenset(_parse(one).path for one in printed if not one.startswith("# "))
     # Before the first commit, git prints `(initial)` in place of the hash.
-    return named if named.isalnum() else None, changed
-
-
-_TIP = "# branch.oid "
+    return next(filter(str.isalnum, heads), None), changed
 
 
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
@@ -180,16 +167,6 @@ class FileStatus(Struct, frozen=True):
     head: str | None = None
     staged: str | None = None
     is_untracked: bool = False
-
-    @property
-    def is_intended(self) -> bool:
-        """Return whether the file was only added with `git add --intent-to-add`."""
-        return self.code == ".A"
-
-    @property
-    def is_half_staged(self) -> bool:
-        """Return whether the index has a version that differs from both HEAD and the disk."""
-        return self.code[0] in "MADT" and (self.code[1] != "." or self.is_untracked)
 
 
 # The number of paths per git command, so that the command line is short enough on every system.

@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.model.origin import KEY, Origin, origin_in
 from mdmem.store.catalog.addresses import by_number, number_in
-from mdmem.store.git.history import list_deletions, list_staged_deletions
+from mdmem.store.git.history import list_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
@@ -171,8 +171,6 @@ def _deleted(workspace: Workspace) -> Mapping[str, str]:
         return {}
     revision = workspace.snapshot.revision
     gone = list_deletions(repository, under, revisions=() if revision is None else (revision,))
-    if revision is None:
-        gone |= list_staged_deletions(repository, under)
     prefix = workspace.location.prefix
     return {old.removeprefix(prefix): (new or "").removeprefix(prefix) for old, (_, new) in gone.items()}
 
