@@ -29,8 +29,6 @@ class Corpus:
             key=f"wing/room/entry-{number}",
             digest=f"{self._random.getrandbits(64):016x}",
             body="\n\n".join(sections),
-            wing="wing",
-            room="room",
             fields={
                 "title": (self.text(6),),
                 "type": ("decision",),

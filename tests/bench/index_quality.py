@@ -31,7 +31,7 @@ def cranfield_questions() -> list[tuple[str, frozenset[str]]]:
     for line in (CORPORA / "cranfield" / "qrels.tsv").read_text().splitlines()[1:]:
         question, document, grade = line.split("\t")[:3]
         if grade == "1":
-            relevant[question].add(document)
+            relevant[question].add(f"w/r/{document}")
     lines = (CORPORA / "cranfield" / "queries.jsonl").read_text().splitlines()
     questions = [json.loads(line) for line in lines]
     return [(q["text"], frozenset(relevant[str(q["id"])])) for q in questions if relevant[str(q["id"])]]
@@ -71,7 +71,7 @@ def _records(path: Path) -> Iterator[dict[str, str]]:
 
 def _document(key: object, title: str, body: str) -> IndexDocument:
     stated = {"title": (title,), "type": ("note",), "status": ("active",)}
-    return IndexDocument(str(key), "0", body, "w", "r", stated)
+    return IndexDocument(f"w/r/{key}", "0", body, stated)
 
 
 def main() -> None:

@@ -16,10 +16,10 @@ WORDS = (
 
 def document(key: str, body: str = "", **fields: Any) -> IndexDocument:
     """Return a document whose digest follows from what it says."""
-    wing, room, name = key.split("/")
-    stated = {"title": name.replace("-", " "), "type": "decision", "status": "active"} | fields
+    title = key.rpartition("/")[2].replace("-", " ")
+    stated = {"title": title, "type": "decision", "status": "active"} | fields
     texts = {name: (value,) if isinstance(value, str) else tuple(value) for name, value in stated.items()}
-    made = IndexDocument(key, "", body, wing, room, texts)
+    made = IndexDocument(key, "", body, texts)
     return replace(made, digest=sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[:16])
 
 

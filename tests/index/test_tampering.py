@@ -17,14 +17,8 @@ from .builders import Tree, tree
 
 # What Whoosh's own pickles name.
 ALLOWED = {
-    ("whoosh.codec.whoosh3", "W3Codec"),
-    ("whoosh.codec.whoosh3", "W3Segment"),
-    ("collections", "defaultdict"),
-    ("builtins", "int"),
-    ("__builtin__", "int"),
-    ("__builtin__", "set"),
-    ("builtins", "set"),
-    ("_codecs", "encode"),
+    *(("whoosh.codec.whoosh3", "W3Codec"), ("whoosh.codec.whoosh3", "W3Segment")),
+    *(("collections", "defaultdict"), ("builtins", "int"), ("builtins", "set")),
 }
 QUESTION = "lock executor"
 

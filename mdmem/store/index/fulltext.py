@@ -9,8 +9,9 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from mdmem.disk import locked, make_folder
 from mdmem.store.index.query import ParsedQuestion, containing_query, parse, plain
 from mdmem.store.index.records import (
     IndexBusyError,
-    IndexDocument,
     IndexState,
     IndexWriteError,
     Match,
@@ -85,21 +85,9 @@ class _OpenIndex(Struct, eq=False):
 _NO_INDEX = _OpenIndex(())
 
 
-class _View(Struct, eq=False):
-    """A state of the index that can be searched: the searcher, the key of each document number, and masked numbers.
-
-    Masked documents are outdated, so they never match.
-    """
-
-    searcher: Searcher
-    keys: Sequence[str]
-    masked: frozenset[int]
-
-    def answer(self, question: ParsedQuestion, among: Collection[str] | None = None) -> list[Match]:
-        """Return the matches of a question; with `among`, only those with these keys."""
-        wanted = frozenset(among) if among is not None else None
-        allowed = None if wanted is None else {number for number, key in enumerate(self.keys) if key in wanted}
-        return rank(self.searcher, question, self.keys, allowed=allowed, masked=self.masked) if self.keys else []
+# A state of the index that can be searched: the searcher, the key of each document number, and the numbers of outdated
+# documents, which never match.
+_View = tuple[Searcher, Sequence[str], frozenset[int]]
 
 
 class FullTextIndex:
@@ -128,14 +116,14 @@ class FullTextIndex:
         read_titles: Read | None = None,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the documents that match a question.
+        """Return the documents that match a question; raises QuerySyntaxError for an invalid query.
 
         Args:
-            question: plain words, any of which may match; with `syntax` a query.
+            question: plain words, any of which may match; with `syntax` a query in the query language.
             live: the hash of each existing entry by key.
             read: a function that reads documents which the index does not have.
             among: the keys that may match; None means all.
-            syntax: whether the question is in the query language; if it is invalid, QuerySyntaxError is raised.
+            syntax: whether the question is in the query language.
             may_refresh: whether to update the index first; only allowed if `live` has all documents of the tree.
             read_titles: a function that reads documents without their bodies, for searches while the index is built.
             is_timed: whether the answer has a time limit, so that a new index is built only in part.
@@ -179,15 +167,16 @@ class FullTextIndex:
         keep: bool = True,
     ) -> tuple[list[Match], bool]:
         """Return the matches, and whether the index was damaged, so that all documents were read instead."""
-        view = self._view(live, read, keep=keep)
-        if self._opened is _NO_INDEX:
-            return view.answer(question, among), False
-        # Opening the index does not read all files, so a damaged file may only be found now.
-        with suppress(Exception):
-            return view.answer(question, among), False
-        self._damaged = self._opened.stamp
-        self.close()
-        return self._view(live, read, keep=keep).answer(question, among), True
+        searcher, keys, masked = self._view(live, read, keep=keep)
+        is_damaged = False
+        if self._opened is not _NO_INDEX:
+            # Opening the index does not read all files, so a damaged file may only be found now.
+            with suppress(Exception):
+                return rank(searcher, question, keys, among=among, masked=masked), False
+            self._damaged, is_damaged = self._opened.stamp, True
+            self.close()
+            searcher, keys, masked = self._view(live, read, keep=keep)
+        return rank(searcher, question, keys, among=among, masked=masked), is_damaged
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
         """Return whether so many documents changed that the next search would update the index first."""
@@ -216,12 +205,8 @@ class FullTextIndex:
             raise IndexWriteError("this index is not stored on disk")
         with self._turn:
             opened = self._open()
-            if (
-                not rebuild
-                and opened is not _NO_INDEX
-                and len(opened.documents) == len(live)
-                and not opened.stale(live)
-            ):
+            is_current = len(opened.documents) == len(live) and not opened.stale(live)
+            if is_current and not rebuild and opened is not _NO_INDEX:
                 return RefreshResult(len(live), 0, 0, rebuilt=False)
             try:
                 make_folder(folder)
@@ -328,9 +313,15 @@ class FullTextIndex:
         seen = (opened.stamp, tuple(changed), masked)
         if keep and seen in self._views:
             return self._views[seen]
-        documents = list(read(stale)) if stale else []
-        whole = _opened(opened.stamp, _read_into_memory(documents), opened) if documents else opened
-        view = _View(searcher_of(MultiReader(whole.readers), whole.lengths, masked), whole.keys, masked)
+        documents, whole = list(read(stale)) if stale else [], opened
+        if documents:
+            index = FileIndex.create(MemoryStorage(), SCHEMA, "MAIN")
+            writer = _writer_of(index)
+            for document in documents:
+                writer.add_document(**fields_of(document))
+            writer.commit()
+            whole = _opened(opened.stamp, [leaf for leaf, _ in index.reader().leaf_readers()], opened)
+        view = searcher_of(MultiReader(whole.readers), whole.lengths, masked), whole.keys, masked
         # Do not cache the result if a file changed after the listing, so that the next search reads the file again.
         if keep and [(one.key, one.digest) for one in documents] == changed:
             if len(self._views) >= _KEPT_VIEWS:
@@ -357,22 +348,17 @@ def _open_index(folder: Path) -> _OpenIndex:
     for _ in range(_ATTEMPTS):
         stamp, opened = _stamp_of(folder), _NO_INDEX
         with suppress(Exception):
-            opened = _read_index(folder, stamp)
+            reader = FileIndex(CheckedStorage(folder), SCHEMA).reader()
+            leaves = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
+            for leaf, name in product(leaves, WEIGHTS):
+                # Load the lengths now, since another process may delete the file.
+                leaf.doc_field_length(0, name)
+            opened = _opened(stamp, leaves)
         # Another process may have committed meanwhile and deleted files of this state. Whoosh does not report a
         # missing column file and reads empty values, so compare the stamp again.
         if _stamp_of(folder) == stamp:
             return opened
     return _NO_INDEX
-
-
-def _read_index(folder: Path, stamp: _Stamp) -> _OpenIndex:
-    reader = FileIndex(CheckedStorage(folder), SCHEMA).reader()
-    leaves = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
-    for leaf in leaves:
-        for name in WEIGHTS:
-            # Load the lengths now, since another process may delete the file.
-            leaf.doc_field_length(0, name)
-    return _opened(stamp, leaves)
 
 
 def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX) -> _OpenIndex:
@@ -385,16 +371,6 @@ def _opened(stamp: _Stamp, leaves: Sequence[Any], before: _OpenIndex = _NO_INDEX
             digest, lengths[base + number], key = rows[number]
             documents[key] = digest, base + number
     return _OpenIndex(stamp, [*before.readers, *leaves], keys, documents, lengths)
-
-
-def _read_into_memory(documents: Iterable[IndexDocument]) -> list[Any]:
-    """Return Whoosh readers for an index of some documents in memory."""
-    index = FileIndex.create(MemoryStorage(), SCHEMA, "MAIN")
-    writer = _writer_of(index)
-    for document in documents:
-        writer.add_document(**fields_of(document))
-    writer.commit()
-    return [leaf for leaf, _ in index.reader().leaf_readers()]
 
 
 def _writer_of(index: FileIndex) -> Any:

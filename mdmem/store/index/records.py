@@ -20,8 +20,6 @@ class IndexDocument(Struct, frozen=True):
     key: str
     digest: str
     body: str
-    wing: str
-    room: str
     fields: Mapping[str, tuple[str, ...]]
 
 

@@ -17,7 +17,7 @@ from mdmem.model.fields import searched_as
 from mdmem.store.index.analysis import VERSION, positions_of
 from mdmem.store.index.records import IndexDocument
 
-FORMAT = f"4-{VERSION}"
+FORMAT = f"5-{VERSION}"
 """Part of the name of the index folder. Increase the first number if the schema or the format of the files changes."""
 
 SEARCHED = ("title", "text")
@@ -49,14 +49,8 @@ FIELDS = (*WORDS, *EXACT, *DATES)
 class _PackedPositions(Positions):  # type: ignore[misc]  # Whoosh has no types
     """Positions stored as an array of numbers, since Whoosh's own format is a pickle for each posting."""
 
-    def encode(self, places: Sequence[int]) -> bytes:
-        kind = "H" if places[-1] < 1 << 16 else "I"
-        return kind.encode() + array(kind, places).tobytes()
-
     def decode_positions(self, content: bytes) -> Sequence[int]:
-        places = array("H" if content[:1] == b"H" else "I")
-        places.frombytes(content[1:])
-        return places
+        return array("I", content)
 
     def decode_frequency(self, content: bytes) -> int:
         return len(self.decode_positions(content))
@@ -82,7 +76,7 @@ class Words(_Field):
     def index(self, value: Mapping[str, Sequence[int]], **_options: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Yield each term with its frequency, weight and positions."""
         for term, places in value.items():
-            yield self.to_bytes(term), len(places), float(len(places)), self.format.encode(places)
+            yield self.to_bytes(term), len(places), float(len(places)), array("I", places).tobytes()
 
 
 class Values(_Field):
@@ -116,25 +110,23 @@ def fields_of(document: IndexDocument) -> dict[str, Any]:
     stated = document.fields
     title = "\n".join(value for name in searched_as(Searched.TITLE) for value in stated.get(name, ()))
     tags = "\n".join(value for name in searched_as(Searched.TAG) for value in stated.get(name, ()))
-    values: dict[str, tuple[str, ...]] = {"wing": (document.wing,), "room": (document.room,)}
+    wing, room, _ = document.key.split("/")
+    values: dict[str, tuple[str, ...]] = {"wing": (wing,), "room": (room,)}
     values |= {name: stated.get(name, ()) for name in searched_as(Searched.WHOLE)}
     values |= {name: stated.get(field, ()) for name, field in DATES.items()}
     found = {name: fold_values(one) for name, one in values.items()}
     texts = {
         "title": title,
         "text": f"{title}\n{document.body}\n{tags}",
-        "decision": _decision_of(document.body),
+        # Only the sections whose heading announces a decision.
+        "decision": " ".join(one.text for one in decision_sections(sections_of(document.body)))[:_DECISION],
         "tags": tags,
     }
     words = {name: positions_of(text) for name, text in texts.items()}
-    lengths = (_rounded(sum(map(len, words[name].values()))) for name in WEIGHTS)
+    # Round the lengths as Whoosh does to store each in one byte.
+    lengths = (byte_to_length(length_to_byte(sum(map(len, words[name].values())))) for name in WEIGHTS)
     row = " ".join([document.digest, *map(str, lengths), document.key])
     return {"row": row, **words, **{name: folded for name, folded in found.items() if folded}}
-
-
-def _rounded(length: int) -> int:
-    """Return a length as Whoosh rounds it to store it in one byte."""
-    return int(byte_to_length(length_to_byte(length)))
 
 
 def rows_of(reader: Any) -> list[tuple[str, tuple[int, ...], str]]:
@@ -144,11 +136,6 @@ def rows_of(reader: Any) -> list[tuple[str, tuple[int, ...], str]]:
     """
     rows = (row.split(" ", len(WEIGHTS) + 1) for row in reader.column_reader("row"))
     return [(digest, tuple(map(int, lengths)), key) for digest, *lengths, key in rows]
-
-
-def _decision_of(body: str) -> str:
-    """Return the text of the sections whose heading announces a decision; empty if there is none."""
-    return " ".join(one.text for one in decision_sections(sections_of(body)))[:_DECISION]
 
 
 def fold_values(values: Iterable[str]) -> list[str]:

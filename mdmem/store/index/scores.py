@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from heapq import nsmallest
+from itertools import product
 from math import log
 from typing import Any
 
+from whoosh.matching import NullMatcher
 from whoosh.scoring import BM25F
 from whoosh.searching import Searcher
 
@@ -46,15 +48,11 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         """Return the rarity of a term among the whole texts, which is used for all fields."""
         term = to_text(text) if isinstance(text, bytes) else text
         if term not in self._idf:
-            self._idf[term] = log(max(self._count, 1) / (self._count_holders(term) + 1)) + 1
+            holders = self._reader.doc_frequency("text", term)
+            if holders and self._has_dead:
+                holders = sum(one not in self._masked for one in self._reader.postings("text", term).all_ids())
+            self._idf[term] = log(max(self._count, 1) / (holders + 1)) + 1
         return self._idf[term]
-
-    def _count_holders(self, term: str) -> int:
-        if ("text", term) not in self._reader:
-            return 0
-        if not self._has_dead:
-            return int(self._reader.doc_frequency("text", term))
-        return sum(number not in self._masked for number in self._reader.postings("text", term).all_ids())
 
     def scorer(self, searcher: Any, fieldname: str, text: str | bytes, qf: float = 1) -> Any:
         """Return the scorer of a term, with the mean length of live documents."""
@@ -76,27 +74,36 @@ def rank(
     question: ParsedQuestion,
     keys: Sequence[str],
     *,
-    allowed: Collection[int] | None,
+    among: Collection[str] | None,
     masked: Collection[int],
 ) -> list[Match]:
     """Return the matching documents, best first; matches with equal scores are sorted by key.
 
-    Args:
-        searcher: scores the documents.
-        question: the parsed question.
-        keys: the key of each document by number.
-        allowed: the document numbers that may match; None means all.
-        masked: the document numbers that never match.
+    `keys` has the key of each document number. Only documents whose key is in `among` match (None means all), and never
+    those whose number is in `masked`.
     """
+    if not keys:
+        return []
+    chosen = frozenset(among) if among is not None else None
+    allowed = None if chosen is None else {number for number, key in enumerate(keys) if key in chosen}
     scores: dict[int, float] = defaultdict(float)
-    terms: _Terms = defaultdict(set)
+    terms: defaultdict[int, set[str]] = defaultdict(set)
     if question.leaves is None:
         # Any word may match, so reading the postings of each term is enough.
-        for field in WEIGHTS:
-            _add_scores(searcher, field, question.terms, allowed, masked, scores, terms)
+        for field, term in product(WEIGHTS, question.terms):
+            matcher = searcher.postings(field, term) if (field, term) in searcher.reader() else NullMatcher()
+            while matcher.is_active():
+                number = matcher.id()
+                if number not in masked and (allowed is None or number in allowed):
+                    scores[number] += WEIGHTS[field] * matcher.score()
+                    terms[number].update(question.terms[term])
+                matcher.next()
     else:
         results = searcher.search(question.query, limit=None, filter=allowed, mask=set(masked) or None)
-        scores, terms = dict(results.items()), _terms_by_leaf(searcher, question.leaves)
+        scores.update(results.items())
+        for term, leaf in question.leaves.items():
+            for number in searcher.docs_for_query(leaf):
+                terms[number].add(term)
     scores = {number: round(score, _DIGITS) for number, score in scores.items()}
     best = nsmallest(_COMPARED, scores, key=lambda number: (-scores[number], keys[number]))
     passages = _best_passages(searcher, question.terms, sorted(best))
@@ -110,47 +117,11 @@ def rank(
     return sorted(map(match, scores), key=lambda match: (-match.score, match.key))
 
 
-_Terms = defaultdict[int, set[str]]
-
-
-def _add_scores(
-    searcher: Searcher,
-    field: str,
-    terms: Mapping[str, Iterable[str]],
-    allowed: Collection[int] | None,
-    masked: Collection[int],
-    scores: dict[int, float],
-    matched: _Terms,
-) -> None:
-    """Add the scores of one field to `scores`, and the terms that each document contains to `matched`."""
-    reader = searcher.reader()
-    for term, implied in terms.items():
-        if (field, term) not in reader:
-            continue
-        matcher = searcher.postings(field, term)
-        while matcher.is_active():
-            number = matcher.id()
-            if number not in masked and (allowed is None or number in allowed):
-                scores[number] += WEIGHTS[field] * matcher.score()
-                matched[number].update(implied)
-            matcher.next()
-
-
-def _terms_by_leaf(searcher: Searcher, leaves: Mapping[str, Any]) -> _Terms:
-    """Return the terms that each document contains, for a question in the query language."""
-    found: _Terms = defaultdict(set)
-    for term, leaf in leaves.items():
-        for number in searcher.docs_for_query(leaf):
-            found[number].add(term)
-    return found
-
-
 def _best_passages(searcher: Searcher, terms: Iterable[str], numbers: Sequence[int]) -> dict[int, float]:
     """Return the score of the best passage of each document; `numbers` must be sorted."""
-    reader = searcher.reader()
     scores: dict[int, defaultdict[int, float]] = {number: defaultdict(float) for number in numbers}
     for term in terms:
-        if ("text", term) not in reader:
+        if ("text", term) not in searcher.reader():
             continue
         rarity, matcher = searcher.idf("text", term), searcher.postings("text", term)
         for number in numbers:

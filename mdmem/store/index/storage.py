@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import _codecs
+import pickle
 from collections import defaultdict
 from io import BytesIO
 from pathlib import Path
-from pickle import Unpickler, UnpicklingError
 from threading import Lock
 from typing import Any
 from zlib import crc32
@@ -14,7 +13,7 @@ from zlib import crc32
 from whoosh import columns
 from whoosh.codec import whoosh3
 from whoosh.filedb.filestore import FileStorage, RamStorage
-from whoosh.filedb.structfile import StructFile
+from whoosh.filedb.structfile import BufferFile, StructFile
 
 from mdmem.disk import read_regular
 
@@ -32,43 +31,32 @@ def checksum(name: str, content: bytes | memoryview) -> bytes:
     return crc32(content, crc32(known.encode())).to_bytes(4, "big")
 
 
-def _encode(text: str, encoding: str) -> bytes:
-    if encoding != "latin1":
-        raise UnpicklingError(f"the index names the encoding {encoding}")
-    return _codecs.encode(text, "latin1")
-
-
-# The only names that Whoosh's own pickles contain. Pickle protocol 2 stores bytes as a call of `_codecs.encode`.
+# The only names that Whoosh's own pickles contain.
 _ALLOWED = {
     ("whoosh.codec.whoosh3", "W3Codec"): whoosh3.W3Codec,
     ("whoosh.codec.whoosh3", "W3Segment"): whoosh3.W3Segment,
     ("collections", "defaultdict"): defaultdict,
     ("builtins", "int"): int,
     ("builtins", "set"): set,
-    ("__builtin__", "int"): int,
-    ("__builtin__", "set"): set,
-    ("_codecs", "encode"): _encode,
 }
 
 
-class _GuardedUnpickler(Unpickler):
+class _GuardedUnpickler(pickle.Unpickler):
     """An unpickler that refuses every name that is not in `_ALLOWED`."""
 
     def find_class(self, module: str, name: str, /) -> Any:
         if (module, name) not in _ALLOWED:
-            raise UnpicklingError(f"the index names {module}.{name}")
+            raise pickle.UnpicklingError(f"the index names {module}.{name}")
         return _ALLOWED[module, name]
 
 
-def _guarded_loads(content: bytes) -> Any:
-    return _GuardedUnpickler(BytesIO(content)).load()
-
-
 # Replace the functions with which Whoosh unpickles postings and stored values. Whoosh has no setting for this.
-whoosh3.loads = columns.loads = _guarded_loads
+whoosh3.loads = columns.loads = lambda content: _GuardedUnpickler(BytesIO(content)).load()
+# Whoosh's protocol, 2, stores bytes as a function call, which needs twice the space and a third name in the allow-list.
+whoosh3.dumps = lambda value, _protocol: pickle.dumps(value, 5)
 
 
-class _GuardedFile(StructFile):  # type: ignore[misc]  # Whoosh has no types
+class _GuardedFile(BufferFile):  # type: ignore[misc]  # Whoosh has no types
     """A file for reading, whose pickles are loaded with the guarded unpickler."""
 
     def read_pickle(self) -> Any:
@@ -118,7 +106,7 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
             # This error is no OSError, because Whoosh would retry after an OSError for half a second.
             raise DamagedIndexError(f"{name} is damaged")
         # Leave the checksum at the end, since nothing reads it and removing it would copy the content.
-        return _GuardedFile(BytesIO(content), name=name)
+        return _GuardedFile(content, name=name)
 
     def file_length(self, name: str) -> int:
         """Return the length of a file in bytes, without its checksum."""

@@ -84,7 +84,7 @@ def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
         return (value.isoformat() if isinstance(value, date) else str(value),)
 
     stated = {name: texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
-    return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
+    return IndexDocument(entry.address, digest, content_of(entry, body), stated)
 
 
 class Workspace(Struct, frozen=True, eq=False, dict=True):
