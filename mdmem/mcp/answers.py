@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 from msgspec import Struct
@@ -159,7 +158,12 @@ def page_of(
     here = {piece.path for piece in on_page}
     elsewhere = dict.fromkeys(".".join(piece.path) for piece in pieces if piece.path not in here)
     more = {"on_other_pages": list(elsewhere)} if elsewhere else {}
-    return marks | more | _filled(head, on_page), not marks
+    for piece in on_page:
+        members: Any = head
+        for name in piece.path:
+            members = members[name]
+        members.append(piece.value)
+    return marks | more | head, not marks
 
 
 def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
@@ -218,17 +222,6 @@ def _without_lists(value: Any, longest: int) -> Any:
     if isinstance(value, list):
         return []
     return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest + 1 else value
-
-
-def _filled(head: Facts, pieces: Sequence[_Piece]) -> Facts:
-    """Return the answer with the pieces added to its lists."""
-    page: Facts = deepcopy(head)
-    for piece in pieces:
-        members: Any = page
-        for name in piece.path:
-            members = members[name]
-        members.append(piece.value)
-    return page
 
 
 def _members(facts: Facts, limit: int) -> Iterator[_Piece]:

@@ -33,10 +33,9 @@ from mdmem import __version__
 from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
 from mdmem.mcp.calls import Calls
-from mdmem.mcp.prompts import add_prompts
-from mdmem.mcp.resources import add_resources, list_wings
+from mdmem.mcp.resources import add_prompts, add_resources, list_wings
 from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
-from mdmem.mcp.tools.tool import Tool, short_json
+from mdmem.mcp.tools.tool import short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.text import visible, visible_text
@@ -190,7 +189,14 @@ class MemoryServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool and return its answer; raises ToolError if the profile does not list the tool."""
-        tool = self._listed_tool(name, await self._current_profile())
+        profile = await self._current_profile()
+        listed = {tool.name: tool for tool in self._tools_of(profile)}
+        if name not in listed and name in TOOLS:
+            having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
+            how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
+            raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
+        if name not in listed:
+            raise ToolError(f"there is no tool {short_json(name)}; there is {', '.join(listed)}")
         access = self._access()
         async with anyio.create_task_group() as tasks:
             if (warming := self._warming) is not None:
@@ -199,20 +205,10 @@ class MemoryServer(MCPServer[Any]):
                     tasks.start_soon(warming.report, context)
                 seconds = (await self.calls.in_thread(self.calls.limits)).seconds / 2
                 await self.calls.in_thread(lambda: warming.wait(seconds))
-            page = await self.calls.call(tool, arguments, access)
+            page = await self.calls.call(listed[name], arguments, access)
             tasks.cancel_scope.cancel()
         text = TextContent(type="text", text=page.text)
         return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
-
-    def _listed_tool(self, name: str, profile: Profile) -> Tool:
-        listed = {tool.name: tool for tool in self._tools_of(profile)}
-        if name in listed:
-            return listed[name]
-        if name in TOOLS:
-            having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
-            how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
-            raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
-        raise ToolError(f"there is no tool {short_json(name)}; there is {', '.join(listed)}")
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources that every memory has, and those of the wings if they can be read in time."""

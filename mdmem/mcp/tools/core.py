@@ -1,35 +1,43 @@
-"""Define the tools of the profile `core`: rules for a task, search, entries, their history, checks, and new drafts."""
+"""Define the tools of the profile `core`, and `synthesis_plan`, which outlines a text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import AliasChoices, Field
 
-from mdmem.ask.answer import VIA_NAMED, Answers, Item, SearchResult
+from mdmem.ask.answer import VIA_NAMED, Answers
+from mdmem.ask.candidates import ContextRequest
+from mdmem.ask.context import compile_context, context_without_root
 from mdmem.ask.fallback import retrieve_without_root
-from mdmem.ask.question import Question
+from mdmem.ask.outlines import SynthesisRequest
+from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import ShownEntry, digests_of, show, show_about, stance_of
+from mdmem.ask.synthesis import plan_synthesis
 from mdmem.change.history import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
 from mdmem.markdown.text import quoted
+from mdmem.mcp.answers import mark_line
 from mdmem.mcp.tools.tool import (
     Agent,
     AsText,
+    Choice,
     Facts,
     Focus,
     Listed,
     LongText,
     Name,
     Paths,
+    Project,
     Prose,
+    Record,
     Room,
     Shown,
     Text,
@@ -43,6 +51,7 @@ from mdmem.mcp.tools.tool import (
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import Style, answers_json, answers_text
+from mdmem.render.context import pack_markdown, plan_json
 from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, standing
 from mdmem.render.findings.json import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
@@ -54,6 +63,7 @@ from mdmem.render.text import one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.propose import ProposeRequest, propose
+from mdmem.write.remember import Kind, remember
 
 # The most entries that one call shows.
 _MANY = 200
@@ -118,22 +128,21 @@ def _search(
     result = search(workspace, question_of(query, filters))
     status = "succeeded" if result.hits else "empty"
     passages = snippets(workspace, result)
+
+    def text() -> str:
+        found = search_text(result, Style(), limit=limit, snippet_of=passages, more="raise `limit` to see them")
+        nothing = [] if result.hits else ["No current entry matches."]
+        unmatched = result.basis.unmatched_terms
+        missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
+        return "\n\n".join(part for part in (found, *nothing, *missing) if part)
+
     return ToolResult(
-        text=lambda: hits_text(result, limit=limit, snippet_of=passages),
+        text=text,
         facts=lambda: {
             "retrieval_status": status,
             **search_json(result, limit=limit, snippet_of=passages, named=VIA_NAMED),
         },
     )
-
-
-def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str]) -> str:
-    """Return the results of a search as text, or a sentence if there are none, and the words that no entry contains."""
-    found = search_text(result, Style(), limit=limit, snippet_of=snippet_of, more="raise `limit` to see them")
-    nothing = [] if result.hits else ["No current entry matches."]
-    unmatched = result.basis.unmatched_terms
-    missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
-    return "\n\n".join(part for part in (found, *nothing, *missing) if part)
 
 
 def _retrieve_elsewhere(
@@ -235,16 +244,15 @@ def list_text(workspace: Workspace, entries: Iterable[Entry]) -> str:
 
 def entries_text(shown: Iterable[ShownEntry]) -> str:
     """Return entries in full, each below a heading and its state; every line of a body is quoted."""
-    return "\n\n".join(map(_entry_text, shown))
-
-
-def _entry_text(one: ShownEntry) -> str:
-    entry = one.entry
-    fields = {name: value for name, value in one.front_matter.items() if name not in ("type", "title", "status")}
-    lines = [f"`{entry.address}` ({one_line(standing(one))})"]
-    lines += [f"{name}: {one_line(_field_text(value))}" for name, value in fields.items()]
-    body = quoted(one.body.strip("\n"))
-    return "\n\n".join([f"### {entry.type}: {one_line(entry.title)}", "\n".join(lines), body]).rstrip()
+    texts = []
+    for one in shown:
+        entry = one.entry
+        fields = {name: value for name, value in one.front_matter.items() if name not in ("type", "title", "status")}
+        lines = [f"`{entry.address}` ({one_line(standing(one))})"]
+        lines += [f"{name}: {one_line(_field_text(value))}" for name, value in fields.items()]
+        parts = [f"### {entry.type}: {one_line(entry.title)}", "\n".join(lines), quoted(one.body.strip("\n"))]
+        texts.append("\n\n".join(parts).rstrip())
+    return "\n\n".join(texts)
 
 
 def _field_text(value: Any) -> str:
@@ -327,3 +335,136 @@ def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts
 
 
 CORE = (_retrieve, _search, _get_entry, _why, _check, _propose)
+
+
+_Intent = Literal["build", "plan", "ideate", "research", "debug", "decide", "learn", "general"]
+_Layer = Literal["wake", "recall", "deep_search"]
+_Output = Literal["documentation", "report", "briefing", "roadmap", "release_notes", "audit_packet", "custom"]
+_Domain = Annotated[Name | None, Field(default=None, description="Only this tag, topic, label, room or focus.")]
+_QUALITY = ("origin", "source", "url", "created_at", "updated_at", "valid_at", "project_id")
+_ITEM = ("id", "type", "name", "content", "score", "facet", "title", "reason", "source", "metadata", "related")
+
+
+class _ContextArguments(TypedDict):
+    goal: Annotated[Text, Field(description="What you want to accomplish.")]
+    intent: Annotated[_Intent, Choice, Field(default="build", description="What the goal is about.")]
+    layer: Annotated[
+        _Layer, Choice, Field(default="recall", description="`wake`: compact. `deep_search`: for research.")
+    ]
+    domain: _Domain
+    project: Project
+    agent_id: Annotated[Name | None, Field(default=None, description="Include this agent's diary.")]
+    limit: Annotated[int, Field(default=24, description="Maximum items, 1 to 50.")]
+    include_related: Annotated[bool, Field(default=True, description="Add linked entries.")]
+    related_limit: Annotated[int, Field(default=3, description="Linked entries for each item.")]
+
+
+class _ContextPack(TypedDict):
+    goal: str
+    intent: str
+    query: str
+    domain: str | None
+    project: str | None
+    layer: str
+    sections: list[dict[str, Any]]
+    total_items: int
+    usage_hint: str
+    markdown: str
+
+
+@tool(
+    "An overview for a goal",
+    has_at=True,
+    kept=frozenset(("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM)),
+    view=lambda facts: "\n\n".join(filter(None, (mark_line(facts), pack_markdown(facts)))),
+    fall_back=without_memory(
+        *("goal", "intent", "domain", "project", "layer"),
+        query=lambda _, stated: stated["goal"],
+        sections=[],
+        total_items=0,
+        usage_hint=lambda message, _: message,
+    ),
+    asks=("goal",),
+    rootless=lambda cwd, why, **stated: context_without_root(cwd, read_request(ContextRequest, stated), why=why),
+)
+def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
+    """Call it once, before a task whose files are not known yet. It returns an overview by facets (constraints,
+    decisions, open work, gotchas), each item with its reason.
+    """
+    return compile_context(workspace, read_request(ContextRequest, stated))
+
+
+class _RememberArguments(TypedDict):
+    title: Annotated[str, Field(max_length=300, description="Short."), AsText]
+    content: Annotated[str, Field(max_length=100_000, description="Text in Markdown."), AsText]
+    kind: Annotated[Kind, Choice, Field(default="episode", description="What kind of memory it is.")]
+    domain: Annotated[Name | None, Field(default=None, description="The subject area.")]
+    project: Project
+    tags: Annotated[Texts | None, Field(default=None, description="Tags.")]
+    related_to: Annotated[Texts | None, Field(default=None, description="Ids of entries.")]
+    metadata: Annotated[Record | None, Field(default=None, description="Anything else, by name.")]
+    agent: Agent
+    room: Room
+
+
+class _Remembered(TypedDict):
+    success: bool
+    id: str | None
+    message: str | None
+    timestamp: str | None
+    conflicts: list[dict[str, Any]]
+
+
+_NOT_SAVED: Facts = {"success": False, "id": None, "timestamp": None, "conflicts": []}
+
+
+@tool("Keep what was learned", writes=True, refuse=lambda message, _: {**_NOT_SAVED, "message": message})
+def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
+    """Store an experience, plan or procedure for later agents, word for word. After a session, use kind `session`
+    for what was done and what is open. It never binds. It goes to the wing of `project`, else to the
+    default wing; with project `private` only your own `context` reads it. `conflicts` lists entries that it may
+    contradict or repeat.
+    """
+    return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
+
+
+class _PlanArguments(TypedDict):
+    goal: Annotated[Text, Field(description="What the text is to achieve.")]
+    output_type: Annotated[_Output, Choice, Field(default="documentation", description="What kind of text it is.")]
+    audience: Annotated[Text | None, Field(default=None, description="Who reads it.")]
+    depth: Annotated[
+        Literal["brief", "standard", "deep"], Choice, Field(default="standard", description="How detailed it is.")
+    ]
+    seed_query: Annotated[
+        Text | None, Field(default=None, description="What to search for, if the goal does not say it.")
+    ]
+    project: Project
+    domain: _Domain
+    entity_ids: Annotated[Texts | None, Field(default=None, description="Entities that must be sources.")]
+    decision_ids: Annotated[Texts | None, Field(default=None, description="Decisions that must be sources.")]
+    required_sections: Annotated[
+        Texts | None, Field(default=None, description="Each a title or `Title::what it should say`.")
+    ]
+    constraints: Annotated[Texts | None, Field(default=None, description="What the text must comply with.")]
+    max_sections: Annotated[int, Field(default=6, description="Maximum sections.")]
+    include_neighborhoods: Annotated[bool, Field(default=True, description="Add linked entries.")]
+
+
+class _Plan(TypedDict):
+    goal: str
+    output_type: str
+    sections: list[dict[str, Any]]
+    gaps: list[dict[str, Any]]
+    verification: dict[str, Any]
+
+
+@tool("Outline a text with its sources")
+def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Annotated[Facts, _Plan]:
+    """Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory. It returns
+    an outline: each section has its sources and its gaps. Write from these, and say where there are gaps.
+    `verification` says whether every section has enough sources.
+    """
+    return plan_json(plan_synthesis(workspace, read_request(SynthesisRequest, stated)))
+
+
+CONTEXT = (_context, _remember, _synthesis_plan)

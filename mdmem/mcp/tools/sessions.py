@@ -40,6 +40,11 @@ NeededProject = Annotated[Name | None, Field(description="Its id, or the name of
 _ScopeState = Literal["resolved", "uncertain", "unresolved"]
 
 
+def _unknown_state(_: str, arguments: Mapping[str, Any]) -> str:
+    """Return the state of a scope if the memory cannot be read: `uncertain`, or `unresolved` without a project."""
+    return "uncertain" if (arguments["project_id"] or "").strip() else "unresolved"
+
+
 class _ContextArguments(TypedDict):
     project_id: NeededProject
     scope: Annotated[Scope, Choice, Field(default="project", description="`global`: the shared wings alone.")]
@@ -60,17 +65,14 @@ class _ContextBundle(TypedDict):
     hygiene_due: bool
 
 
-def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    empty: Facts = {"items": [], "conflicts_found": False, "hygiene_due": False, "proposed": []}
-    return without_memory(scope_state=_state_of(arguments), **empty)(status, message, arguments)
-
-
 @tool(
     "Load the memory of a project",
     has_at=True,
     kept=frozenset(("id", "label", "title", "rationale", "scope", "created_at")),
     noise=frozenset(("type", "why_degraded")),
-    fall_back=_no_context,
+    fall_back=without_memory(
+        scope_state=_unknown_state, items=[], conflicts_found=False, hygiene_due=False, proposed=[]
+    ),
     keeps_time=True,
 )
 def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
@@ -88,12 +90,10 @@ class _ScopeAnswer(TypedDict):
     project_exists: bool
 
 
-def _unknown_state(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    empty = {"project_exists": False, "write_permitted": False}
-    return without_memory(scope_state=_state_of(arguments), **empty)(status, message, arguments)
-
-
-@tool("Whether a project exists", fall_back=_unknown_state)
+@tool(
+    "Whether a project exists",
+    fall_back=without_memory(scope_state=_unknown_state, project_exists=False, write_permitted=False),
+)
 def _get_scope_state(
     workspace: Workspace, *, project_id: Project = None, focus: Focus = None
 ) -> Annotated[Facts, _ScopeAnswer]:
@@ -103,11 +103,6 @@ def _get_scope_state(
     return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
-def _state_of(arguments: Mapping[str, Any]) -> str:
-    """Return the state of a scope if the memory cannot be read: `uncertain`, or `unresolved` without a project."""
-    return "uncertain" if (arguments["project_id"] or "").strip() else "unresolved"
-
-
 class _Matches(TypedDict):
     matches: list[dict[str, Any]]
     query_used: str
@@ -115,15 +110,15 @@ class _Matches(TypedDict):
     next_step: str | None
 
 
-def _no_surface(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    empty: Facts = {"matches": [], "query_used": arguments["query"], "total_found": 0, "next_step": message}
-    return without_memory(**empty)(status, message, arguments)
-
-
 @tool(
     "One quick look-up",
     kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
-    fall_back=_no_surface,
+    fall_back=without_memory(
+        matches=[],
+        query_used=lambda _, stated: stated["query"],
+        total_found=0,
+        next_step=lambda message, _: message,
+    ),
     keeps_time=True,
 )
 def _memory_surface(
@@ -313,11 +308,11 @@ def _upsert_entity_with_deps(
     return Saver(workspace).save("entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
-def _failed_batch(message: str, advice: str) -> Facts:
-    return {"session": _failed(message, advice), "decisions": [], "patterns": [], "overall": "failed"}
-
-
-@tool("Save a session with its learnings", writes=True, refuse=_failed_batch)
+@tool(
+    "Save a session with its learnings",
+    writes=True,
+    refuse=lambda *why: {"session": _failed(*why), "decisions": [], "patterns": [], "overall": "failed"},
+)
 def _store_session_with_learnings(
     workspace: Workspace,
     *,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mdmem.mcp.tools.context import CONTEXT
-from mdmem.mcp.tools.core import CORE
+from mdmem.mcp.tools.core import CONTEXT, CORE
 from mdmem.mcp.tools.sessions import SAVING, SESSIONS
 from mdmem.mcp.tools.tool import Tool
 from mdmem.store.settings import Profile

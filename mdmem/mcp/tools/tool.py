@@ -297,33 +297,35 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         try:
             parsed = self._model.model_validate(stated)
         except ValidationError as error:
-            faults = dict.fromkeys(self._fault(one["type"], str(one["loc"][0]), one) for one in error.errors())
+            properties, faults = self.input_schema["properties"], dict[str, None]()
+            for one in error.errors():
+                name, kind = str(one["loc"][0]), one["type"]
+                fault = f"`{name}`: {one['msg']}, found {short_json(one['input'])}"
+                if kind == "extra_forbidden":
+                    taken = ", ".join(f"`{one}`" for one in properties) or "none"
+                    fault = f"there is no parameter {short_json(name)}; it takes {taken}"
+                elif kind == "missing":
+                    description = properties[name]["description"].partition(". ")[0].removesuffix(".")
+                    fault = f"`{name}` is missing ({description[0].lower()}{description[1:]})"
+                faults[fault] = None
             raise UsageError("; ".join(list(faults)[:_MOST_FAULTS])) from None
         except ValueError:
             # Python refuses to print an integer of more than 4,300 digits.
             raise UsageError("a number has too many digits") from None
         return {name: getattr(parsed, name) for name in fields}
 
-    def _fault(self, kind: str, name: str, error: Mapping[str, Any]) -> str:
-        """Return the message for an error of pydantic."""
-        if kind == "extra_forbidden":
-            listed = ", ".join(f"`{one}`" for one in self.input_schema["properties"]) or "none"
-            return f"there is no parameter {short_json(name)}; it takes {listed}"
-        if kind == "missing":
-            description = self.input_schema["properties"][name]["description"].partition(". ")[0].removesuffix(".")
-            return f"`{name}` is missing ({description[0].lower()}{description[1:]})"
-        return f"`{name}`: {error['msg']}, found {short_json(error['input'])}"
-
 
 def without_memory(*echoed: str, **empty: Any) -> Callable[[str, str, Mapping[str, Any]], Facts]:
     """Return a function for `Tool.fall_back`, which answers a call when the memory cannot be read.
 
     The answer has the status and the message, repeats the arguments named in `echoed`, and has the values of `empty`.
+    A value that is a function is called with the message and the arguments.
     """
 
     def answer(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
         asked = {name: arguments[name] for name in echoed}
-        return {"retrieval_status": status, **asked, **empty, "message": message, "degraded": True}
+        values = {name: value(message, arguments) if callable(value) else value for name, value in empty.items()}
+        return {"retrieval_status": status, **asked, **values, "message": message, "degraded": True}
 
     return answer
 
