@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from listening import serving
+from builders import memory
 from node import Node
+from served import serving
 
 _SUITES = {"0.1": "conformance/dist/index.js", "0.2": "conformance-next/dist/index.js"}
 _NEED_NO_FIXTURE = (
@@ -35,9 +36,9 @@ _FINE = ("SUCCESS", "INFO", "SKIPPED")
 @pytest.mark.parametrize("suite", _SUITES)
 def test_the_server_itself_conforms_where_no_fixture_is_needed(node: Node, tmp_path: Path, suite: str) -> None:
     found = tmp_path / "found"
-    with serving(["-m", "mdmem", "mcp"], tmp_path) as url:
+    with serving(memory(tmp_path / "repo")) as server:
         asked = ["--suite", "all", "--output-dir", str(found)]
-        node.run(_SUITES[suite], "server", "--url", url, *asked, cwd=tmp_path)
+        node.run(_SUITES[suite], "server", "--url", server.url, *asked, cwd=tmp_path)
     checks = list(_checks(found))
     assert {"server-initialize", "tools-list", "dns-rebinding-protection"} <= {scenario for scenario, _ in checks}
     failed = [check for scenario, check in checks if scenario in _NEED_NO_FIXTURE and check["status"] not in _FINE]

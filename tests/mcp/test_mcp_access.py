@@ -1,4 +1,4 @@
-"""Every tool that reads answers who sees one wing the same, whether the files of the other are there or not."""
+"""Tools and resources answer who sees one wing the same, whether the files of the other are there or not."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from builders import open_root, write, write_entry
 from clients import server_over, with_client
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from served import two_wings
 
 from mdmem.mcp.tools.table import TOOLS
@@ -41,18 +42,30 @@ def _calls() -> list[tuple[str, dict[str, Any]]]:
     return calls
 
 
+def _resources() -> list[str]:
+    uris = ["mdmem://invariants", *(f"mdmem://wing/{wing}" for wing in ("app", "vault", "vaul"))]
+    for kind in ("entry", "lineage"):
+        uris += [f"mdmem://{kind}/{one}" for one in ("app/rules/granite", "app/rules/marble", "vault/rules/onyx")]
+    return uris
+
+
 def _answers(root: Path) -> dict[str, str]:
     async def work(client: Client) -> dict[str, str]:
-        found = {}
+        found = {"list": (await client.list_resources()).model_dump_json()}
         for name, arguments in _calls():
             answer = await client.call_tool(name, arguments)
             found[f"{name} {arguments}"] = answer.model_dump_json()
+        for uri in _resources():
+            try:
+                found[uri] = (await client.read_resource(uri)).model_dump_json()
+            except MCPError as error:
+                found[uri] = f"{error.code} {error.error.message}"
         return found
 
     return dict(with_client(server_over(open_root(root), access=APP), work))
 
 
-def test_tools_answer_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) -> None:
+def test_answers_are_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     write(root, "mdmem.toml", 'default_wing = "vault"\n')
     write_entry(root, "app/rules/slate", status="deprecated", superseded_by=["vault/rules/onyx"], title="Slate")
@@ -61,6 +74,8 @@ def test_tools_answer_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) ->
     write_entry(root, "app/entities/chalk", "Chalk.\n", **entity)
     with_it = _answers(root)
     assert [call for call, said in with_it.items() if "vault" in said and "vault" not in call] == []
+    assert "granite" in with_it["mdmem://wing/app"]
+    assert with_it["mdmem://wing/vault"].startswith("-32602 there is no wing `vault`; ")
     shutil.rmtree(root / "vault")
     # When hygiene ran is kept there, and told.
     shutil.rmtree(tmp_path / ".git/mdmem")

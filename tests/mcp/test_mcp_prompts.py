@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import memory
 from clients import ERAS, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -15,11 +14,6 @@ from mcp.shared.exceptions import MCPError
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.store.settings import Profile
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return memory(tmp_path / "repo") / "memory"
 
 
 def got(server: Any, name: str, **arguments: str) -> str:
@@ -104,6 +98,5 @@ def test_a_call_that_does_not_fit_is_an_error_of_the_caller(
     assert (code, said in message) == (-32602, True)
 
 
-def test_steps_need_no_memory(tmp_path: Path) -> None:
-    nowhere = Provider(None, environment={}, cwd=tmp_path, today=lambda: None)  # type: ignore[arg-type,return-value]
+def test_steps_need_no_memory(nowhere: Provider) -> None:
     assert got(server_over(nowhere), "onboard").startswith("Learn the rules of this project")

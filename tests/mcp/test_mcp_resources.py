@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, memory, open_root, run_here, write, write_entry
+from builders import commit_all, run_here, write, write_entry
 from clients import ERAS, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from served import two_wings
 
 from mdmem.guide import page, topics
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
-from mdmem.model.access import Access
 
 FIXED = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *(f"mdmem://guide/{topic}" for topic in topics())]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"
@@ -26,11 +23,6 @@ TEMPLATES = [
     "mdmem://lineage/{wing}/{room}/{entry_id}",
     "mdmem://wing/{wing}",
 ]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return memory(tmp_path / "repo") / "memory"
 
 
 def read(server: Any, uri: str, *, mode: str = "auto") -> Any:
@@ -168,14 +160,12 @@ def test_lineage_is_what_why_says(root: Path, capsys: pytest.CaptureFixture[str]
     assert content.text == run_here(capsys, "why", "nav/architecture/threads", cwd=root).out.rstrip("\n")
 
 
-def test_guide_names_every_kind_of_resource_and_is_read_without_a_memory(tmp_path: Path) -> None:
-    nowhere = Provider(None, environment={}, cwd=tmp_path, today=lambda: None)  # type: ignore[arg-type,return-value]
+def test_guide_names_every_kind_of_resource_and_is_read_without_a_memory(nowhere: Provider) -> None:
     said = read(server_over(nowhere), "mdmem://guide").text
     assert all(f"`{one}`" in said for one in TEMPLATES)
 
 
-def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(tmp_path: Path) -> None:
-    nowhere = Provider(None, environment={}, cwd=tmp_path, today=lambda: None)  # type: ignore[arg-type,return-value]
+def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(nowhere: Provider) -> None:
 
     async def work(client: Client) -> list[str]:
         return [one.uri for one in (await client.list_resources()).resources]
@@ -200,43 +190,6 @@ def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(tmp_p
 def test_what_is_not_there_is_no_resource_and_the_nearest_is_named(uri: str, said: str, root: Path) -> None:
     code, message = refusal(server_over(root), uri)
     assert (code, said in message, "/etc/passwd.md" in message) == (-32602, True, False)
-
-
-def _answers(root: Path) -> dict[str, str]:
-    """Return everything that is offered, as who sees one wing gets it."""
-    uris = ["mdmem://invariants", *(f"mdmem://wing/{wing}" for wing in ("app", "vault", "vaul"))]
-    uris += [f"mdmem://{kind}/app/rules/{one}" for kind in ("entry", "lineage") for one in ("granite", "marble")]
-    uris += [f"mdmem://{kind}/vault/rules/onyx" for kind in ("entry", "lineage")]
-
-    async def work(client: Client) -> dict[str, str]:
-        found = {"list": (await client.list_resources()).model_dump_json()}
-        for uri in uris:
-            found[uri] = await _answer(client.read_resource(uri))
-        return found
-
-    access = Access.to_wings(["app"])
-    return dict(with_client(server_over(open_root(root), access=access), work))
-
-
-async def _answer(asked: Any) -> str:
-    try:
-        answer: str = (await asked).model_dump_json()
-    except MCPError as error:
-        return f"{error.code} {error.error.message}"
-    return answer
-
-
-def test_who_sees_one_wing_is_answered_the_same_whether_the_other_is_there_or_not(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
-    write(root, "mdmem.toml", 'default_wing = "vault"\n')
-    write_entry(root, "app/rules/slate", status="deprecated", superseded_by=["vault/rules/onyx"], title="Slate")
-    write_entry(root, "app/rules/marble", supersedes=["vault/rules/onyx"], conflicts_with=["vault/rules/onyx"])
-    commit_all(root.parent)
-    with_other = _answers(root)
-    shutil.rmtree(root / "vault")
-    assert _answers(root) == with_other
-    assert "granite" in with_other["mdmem://wing/app"]
-    assert with_other["mdmem://wing/vault"].startswith("-32602 there is no wing `vault`; ")
 
 
 def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import commit_all, make_repository, make_root, memory, open_root, write, write_entry
+from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 from clients import (
     ERAS,
     OpenedProvider,
@@ -39,11 +39,6 @@ from mdmem.store.settings import Profile
 from mdmem.store.state.local_records import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return memory(tmp_path / "repo") / "memory"
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -358,16 +353,14 @@ def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
     assert "nav/rules/torn.md" in text(call(server_over(root), "retrieve", query="zebra")).split("###")[0]
 
 
-def test_without_a_memory_retrieve_answers_from_elsewhere(tmp_path: Path) -> None:
+def test_without_a_memory_retrieve_answers_from_elsewhere(nowhere: Provider, tmp_path: Path) -> None:
     write(tmp_path, "README.md", "# Project\n\nThe gyroscope is polled.\n")
-    provider = Provider(None, environment={}, cwd=tmp_path, today=lambda: open_root(make_root(tmp_path / "x")).today)
-    found = asked(server_over(provider), "retrieve", query="gyroscope")
+    found = asked(server_over(nowhere), "retrieve", query="gyroscope")
     assert (found["retrieval_status"], found["degraded"], found["source"]) == ("failed", True, "readme")
 
 
-def test_without_a_memory_other_tools_say_so(tmp_path: Path) -> None:
-    provider = Provider(None, environment={}, cwd=tmp_path, today=lambda: open_root(make_root(tmp_path / "x")).today)
-    server = server_over(provider)
+def test_without_a_memory_other_tools_say_so(nowhere: Provider) -> None:
+    server = server_over(nowhere)
     assert "no memory here" in error(call(server, "why", address="x"))
     assert asked(server, "search", query="x")["retrieval_status"] == "failed"
     assert facts(call(server, "retrieve_context", project_id="x"))["retrieval_status"] == "failed"

@@ -1,23 +1,20 @@
-"""Within one connection an entry is given whole once; what was handed over is counted on this machine alone."""
+"""Within one connection an entry is given whole once; what was handed over is counted; drafts come back as drafts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import make_repository, make_root, memory, open_root, write, write_entry
-from clients import call, server_over, text
+from builders import commit_all, make_repository, make_root, open_root, write, write_entry
+from clients import call, facts, server_over, text
 
 from mdmem.mcp.server import MemoryServer
 from mdmem.store.workspace.remarks import tally_of
 
 RULE = "> A callback must not block its executor."
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return memory(tmp_path / "repo") / "memory"
 
 
 @pytest.fixture
@@ -90,3 +87,59 @@ def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(tmp_p
     write(root, "mdmem.toml", "consultations = false\n")
     call(server, "retrieve", query="amounts")
     assert len(log.read_bytes().splitlines()) == 1
+
+
+Capture = pytest.CaptureFixture[str]
+# Seven decisions that have no words in common.
+WORDS = ("axle", "bolt", "chain", "disc", "edge", "fork", "gear")
+
+
+@pytest.fixture
+def shop(root: Path) -> Path:
+    write(root, "shop/README.md", "---\nkind: project\n---\n")
+    return root
+
+
+def save(root: Path, *words: str, **more: str) -> None:
+    for word in words:
+        decision = {"title": f"Use the {word}", "rationale": f"The {word} {word}s {word}ing {word}ed {word}y."}
+        saved = facts(call(server_over(root), "save_decision", decision=decision, project_id="shop", **more))
+        assert saved["dedup_outcome"] == "new"
+
+
+def bundle(root: Path, **more: Any) -> Mapping[str, Any]:
+    return facts(call(server_over(root), "retrieve_context", project_id="shop", **more))
+
+
+def test_saved_decisions_come_back_as_items_once_they_are_merged(shop: Path) -> None:
+    save(shop, *WORDS)
+    commit_all(shop, "seven decisions")
+    found = bundle(shop, categories=["Decision"])
+    assert [(one["label"], one["status"], one["standing"]) for one in found["items"]] == [
+        ("Decision", "draft", "merged")
+    ] * 7
+    assert (found["retrieval_status"], "proposed" in found) == ("succeeded", False)
+
+
+def test_merged_decisions_have_room_after_patterns_and_before_notes(shop: Path) -> None:
+    for number in range(5):
+        write_entry(shop, f"shop/conventions/p{number}", "How.\n", type="pattern")
+        write_entry(shop, f"shop/context/n{number}", "Why.\n", type="note")
+    save(shop, *WORDS)
+    commit_all(shop, "seven decisions")
+    labels = [one["label"] for one in bundle(shop)["items"]]
+    assert labels == ["Decision"] * 5 + ["Pattern"] * 5
+
+
+def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(shop: Path) -> None:
+    save(shop, *WORDS)
+    save(shop, "hub", "idler", agent="robot")
+    found = bundle(shop, categories=["Decision"])
+    assert (found["items"], found["retrieval_status"]) == ([], "succeeded")
+    assert found["message"] == (
+        "only drafts were found: they are in `proposed`, and do not bind until a person approves them"
+    )
+    assert sorted(one["title"] for one in found["proposed"]) == [f"Use the {word}" for word in WORDS]
+    assert {one["why"] for one in found["omitted"]} == {"over the 5 drafts that are shown"}
+    own = [one["title"] for one in bundle(shop, agent="robot", categories=["Decision"])["proposed"]]
+    assert (sorted(own[:2]), len(own)) == (["Use the hub", "Use the idler"], 5)

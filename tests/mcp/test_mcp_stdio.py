@@ -1,9 +1,13 @@
-"""The server as a process over pipes: both eras, an orderly end, and nothing but the protocol on standard output."""
+"""The server as a process over pipes: both eras, an orderly end, and nothing but the protocol on standard output.
+
+Some clients do not behave: they die, send rubbish, ask too much at once, or never read what they asked for.
+"""
 
 import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +19,30 @@ from builders import commit_all, environment, make_repository, make_root, memory
 from clients import ERAS, call, error, facts, process, text, with_client
 from mcp import Client
 
-_HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "tests", "version": "1"},
+_CLIENT = {"name": "tests", "version": "1"}
+_HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
+_ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": _CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
 }
+_RUBBISH = (
+    b"\n",
+    b"{\n",
+    b"{}\n",
+    b"null\n",
+    b"[1, 2]\n",
+    b"\x00\x01\n",
+    b"\xff\xfe no json\n",
+    b"x" * 200_000 + b"\n",
+    b"[" * 100_000 + b"\n",
+    b'{"jsonrpc": "2.0", "id": 1}\n',
+    b'{"jsonrpc": "1.0", "id": 9, "method": "ping"}\n',
+    b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "ping"}\n',
+    b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}\n',
+    b'{"jsonrpc": "2.0", "id": 1e400, "method": "ping"}\n',
+    b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}\n',
+)
 
 
 @pytest.fixture
@@ -50,7 +73,7 @@ def line(method: str, number: int | None = 1, **parameters: Any) -> bytes:
 def hello(server: subprocess.Popen[bytes]) -> dict[str, Any]:
     """Shake hands and return the server's answer."""
     send(server, line("initialize", **_HELLO))
-    answer: dict[str, Any] = json.loads(received(server))
+    answer = received(server)
     send(server, line("notifications/initialized", None))
     return answer
 
@@ -61,9 +84,14 @@ def send(server: subprocess.Popen[bytes], data: bytes) -> None:
     server.stdin.flush()
 
 
-def received(server: subprocess.Popen[bytes]) -> bytes:
+def received(server: subprocess.Popen[bytes]) -> dict[str, Any]:
     assert server.stdout is not None
-    return server.stdout.readline()
+    answer: dict[str, Any] = json.loads(server.stdout.readline())
+    return answer
+
+
+def asking(number: int, tool: str, **arguments: Any) -> bytes:
+    return line("tools/call", number, name=tool, arguments=arguments)
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -126,9 +154,9 @@ def test_reading_changes_no_file(repository: Path) -> None:
 def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) -> None:
     with running(repository) as server:
         hello(server)
-        send(server, line("tools/call", 2, name="search", arguments={"query": "threads"}))
+        send(server, asking(2, "search", query="threads"))
         received(server)
-        asked = line("tools/call", 3, name="search", arguments={"query": "threads"})
+        asked = asking(3, "search", query="threads")
         out, _ = server.communicate(asked, timeout=10)
     assert "nav/architecture/threads" in json.loads(out)["result"]["content"][0]["text"]
 
@@ -146,7 +174,7 @@ def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None
     )
     with running(repository, program=program) as server:
         hello(server)
-        send(server, line("tools/call", 2, name="why", arguments={"address": "threads"}))
+        send(server, asking(2, "why", address="threads"))
         assert server.stderr.readline() == b"here\n"
         server.stdin.close()
         assert server.wait(5) == 0
@@ -164,7 +192,7 @@ def test_a_signal_ends_the_process_without_a_traceback(repository: Path, number:
 def test_no_child_is_left(repository: Path) -> None:
     with running(repository, interpreter=sys.executable) as server:
         hello(server)
-        send(server, line("tools/call", 2, name="why", arguments={"address": "threads"}))
+        send(server, asking(2, "why", address="threads"))
         received(server)
         server.stdin.close()
         server.wait(5)
@@ -188,23 +216,99 @@ def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> No
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"
     )
-    asked = line("tools/call", 2, name="why", arguments={"address": "threads"})
+    asked = asking(2, "why", address="threads")
     with running(repository, program=program) as server:
         hello(server)
         send(server, asked)
         first = received(server)
         out, err = server.communicate(timeout=10)
-    assert json.loads(first)["id"] == 2
+    assert first["id"] == 2
     assert out == b""
     assert all(text in err for text in (b"printed", b"without an end", b"by the system", b"by a child"))
 
 
-def test_lines_that_are_no_messages_do_not_end_the_process(repository: Path) -> None:
+def test_rubbish_is_not_answered_and_what_comes_after_it_is(repository: Path) -> None:
     with running(repository) as server:
         hello(server)
-        send(server, b"\xff\xfe no json\n\n[]\n{}\n" + b"x" * 200_000 + b"\n")
-        send(server, line("tools/list", 7))
-        assert json.loads(received(server))["id"] == 7
+        send(server, b"".join((*_RUBBISH, line("ping", 777))))
+        assert received(server) == {"jsonrpc": "2.0", "id": 777, "result": {}}
+
+
+@pytest.mark.long
+def test_a_connection_keeps_to_the_era_in_which_it_began(repository: Path) -> None:
+    with running(repository) as server:
+        send(server, line("server/discover", 1, _meta=_ENVELOPE))
+        assert "2026-07-28" in received(server)["result"]["supportedVersions"]
+        send(server, line("initialize", 2, **_HELLO))
+        assert "2026-07-28" in received(server)["error"]["message"]
+        send(server, line("tools/list", 3, _meta=_ENVELOPE))
+        assert received(server)["result"]["tools"]
+
+
+@pytest.mark.long
+def test_a_huge_request_is_refused_in_words_and_the_next_is_answered(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        huge = threading.Thread(target=send, args=[server, asking(2, "search", query="x" * 10_000_000)])
+        huge.start()
+        refused = received(server)["result"]
+        huge.join()
+        assert refused["isError"]
+        assert "String should have at most 4000 characters" in refused["content"][0]["text"]
+        send(server, line("ping", 3))
+        assert received(server)["id"] == 3
+
+
+@pytest.mark.long
+def test_a_call_that_is_cancelled_is_followed_by_the_next(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        cancelled = line("notifications/cancelled", None, requestId=2)
+        send(server, asking(2, "check") + cancelled + line("ping", 3))
+        assert received(server)["id"] in (2, 3)
+        server.stdin.close()
+        assert server.wait(10) == 0
+
+
+@pytest.mark.long
+def test_output_that_nobody_reads_does_not_hold_up_the_end(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        send(server, b"".join(line("tools/list", number) for number in range(10, 60)))
+        time.sleep(0.5)
+        began = time.monotonic()
+        server.stdin.close()
+        assert (server.wait(10), time.monotonic() - began < 2) == (-signal.SIGTERM, True)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the process under /proc")
+def test_the_server_ends_with_a_client_that_is_killed_in_a_call(repository: Path) -> None:
+    client = (
+        "import os, subprocess, sys\n"
+        "server = subprocess.Popen([sys.executable, '-m', 'mdmem', 'mcp'], stdin=-1, stdout=-1)\n"
+        f"server.stdin.write({line('initialize', 1, **_HELLO)!r})\n"
+        "server.stdin.flush()\n"
+        "server.stdout.readline()\n"
+        f"server.stdin.write({asking(2, 'check')!r} * 20)\n"
+        "server.stdin.flush()\n"
+        "print(server.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    command = [sys.executable, "-c", client]
+    killed = subprocess.run(command, cwd=repository, env=environment(), capture_output=True, check=False)
+    until = time.monotonic() + 5
+    while is_running(int(killed.stdout)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not is_running(int(killed.stdout))
+
+
+def is_running(number: int) -> bool:
+    try:
+        state = Path(f"/proc/{number}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state != b"Z"
 
 
 def test_a_corrupt_index_does_not_stop_the_server(repository: Path) -> None:

@@ -19,11 +19,6 @@ from mdmem.store.workspace.proposals import view_of
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return memory(tmp_path / "repo") / "memory"
-
-
-@pytest.fixture
 def provider(root: Path) -> Provider:
     from datetime import date
 
