@@ -98,14 +98,11 @@ async def _save(client: Client, project: str, title: str) -> dict[str, Any]:
     return dict(answer.structured_content or {})
 
 
-def test_token_that_reads_may_not_write(guarded: Guarded) -> None:
-    said = talk(guarded.server.url, lambda client: _save(client, "app", "When it is read"), token=guarded.reader)
-    assert (said["status"], said["message"]) == ("failed", "Project access denied: app")
-
-
-@pytest.mark.parametrize("project", ["vault", "obsidian", "nowhere"])
-def test_token_may_not_write_another_wing_be_it_there_or_not(guarded: Guarded, project: str) -> None:
-    said = talk(guarded.server.url, lambda client: _save(client, project, "When it is other"), token=guarded.writer)
+@pytest.mark.parametrize("project", ["app", "vault", "obsidian", "nowhere"])
+def test_token_that_reads_and_one_of_another_wing_may_not_write(guarded: Guarded, project: str) -> None:
+    token = guarded.reader if project == "app" else guarded.writer
+    said = talk(guarded.server.url, lambda client: _save(client, project, "When it is other"), token=token)
+    # A wing that is there is refused in the same words as one that is not.
     assert (said["status"], said["message"]) == ("failed", f"Project access denied: {project}")
     assert not (guarded.root / "nowhere").exists()
 
@@ -141,23 +138,23 @@ def test_tokens_that_cannot_be_read_let_nobody_in(guarded: Guarded) -> None:
         file.write_bytes(held)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
-def test_other_host_is_refused(guarded: Guarded, host: str) -> None:
-    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", host=host).status == 421
+_ORIGINS = ("http://evil.example", "https://localhost.evil.example", "null", "http://localhost:1@evil.example")
 
 
 @pytest.mark.parametrize(
-    "origin",
-    ["http://evil.example", "https://localhost.evil.example", "null", "http://localhost:1@evil.example"],
+    ("header", "value", "status"),
+    [
+        *(("host", one, 421) for one in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "")),
+        *(("origin", one, 403) for one in _ORIGINS),
+        ("host", "localhost:9000", 200),
+        ("origin", "http://localhost:{port}", 200),
+    ],
 )
-def test_other_origin_is_refused(guarded: Guarded, origin: str) -> None:
-    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin=origin).status == 403
-
-
-def test_own_origin_and_a_forwarded_port_are_let_in(guarded: Guarded) -> None:
-    origin = f"http://localhost:{guarded.server.port}"
-    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin=origin).status == 200
-    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", host="localhost:9000").status == 200
+def test_host_and_origin_are_our_own_but_for_a_forwarded_port(
+    guarded: Guarded, header: str, value: str, status: int
+) -> None:
+    stated = {header: value.format(port=guarded.server.port)}
+    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", **stated).status == status
 
 
 def test_request_that_is_too_large_is_refused(guarded: Guarded) -> None:
@@ -180,23 +177,11 @@ def test_refused_requests_fill_no_log(guarded: Guarded) -> None:
 def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     eager, other = token_for(root, "eager", "app"), token_for(root, "other", "app")
-    with serving(root, limits="per_second=0.01, burst=3, request_seconds=1") as server:
+    with serving(root, limits="per_second=0.01, burst=3") as server:
         answers = [server.ask(authorization=f"Bearer {eager}") for _ in range(5)]
         assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
         assert 90 <= int(answers[-1].headers["retry-after"]) <= 100
         assert server.ask(authorization=f"Bearer {other}").status == 200
-        _assert_let_go(server, b"")
-        _assert_let_go(server, b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
-        head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nAuthorization: Bearer {other}\r\n\r\n"
-        _assert_let_go(server, head.encode() + b"{")
-
-
-def _assert_let_go(server: Serving, sent: bytes) -> None:
-    """Assert that a client which sends no more than this does not hold a connection for long."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as silent:
-        silent.sendall(sent)
-        while silent.recv(65536):
-            pass
 
 
 def test_without_tokens_this_machine_reads_everything_until_there_is_one(tmp_path: Path) -> None:
@@ -280,8 +265,8 @@ def test_torn_tokens_stop_the_start(tmp_path: Path) -> None:
     assert "bearers.json cannot be read; fix or remove that file" in said
 
 
-HALF = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-ANSWERED = HALF + b"Content-Length: 2\r\n\r\n{}"
+HALF = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+ANSWERED = HALF + "Content-Length: 2\r\n\r\n{}"
 
 
 @pytest.fixture(scope="module")
@@ -302,12 +287,15 @@ def server(root: Path, token: str) -> Iterator[Serving]:
 
 @pytest.mark.parametrize(
     "sent",
-    [b"", HALF, ANSWERED, ANSWERED + HALF, HALF + b"Content-Length: 9\r\n\r\n{"],
-    ids=["nothing", "half a head", "one request", "and half a head", "half a body"],
+    [
+        *("", HALF, ANSWERED, ANSWERED + HALF, HALF + "Content-Length: 9\r\n\r\n{"),
+        HALF + "Authorization: Bearer TOKEN\r\nContent-Length: 9\r\n\r\n{",
+    ],
+    ids=["nothing", "half a head", "one request", "and half a head", "half a body", "with a token"],
 )
-def test_stranger_is_let_go_whatever_it_sends(server: Serving, sent: bytes) -> None:
+def test_client_is_let_go_whatever_it_sends(server: Serving, token: str, sent: str) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as stranger:
-        stranger.sendall(sent)
+        stranger.sendall(sent.replace("TOKEN", token).encode())
         while stranger.recv(65536):
             pass
 
@@ -315,7 +303,7 @@ def test_stranger_is_let_go_whatever_it_sends(server: Serving, sent: bytes) -> N
 def test_strangers_who_keep_their_connections_shut_others_out_for_a_moment_alone(server: Serving, token: str) -> None:
     kept = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(20)]
     for one in kept:
-        one.sendall(HALF)
+        one.sendall(HALF.encode())
     for one in kept:
         while one.recv(65536):
             pass

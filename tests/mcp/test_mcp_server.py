@@ -111,15 +111,13 @@ def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
     assert [one["address"] for one in found["entries"]] == ["nav/architecture/threads"]
 
 
-def test_why_tells_the_chain(root: Path) -> None:
-    found = asked(server_over(root), "why", address="threads")
-    assert [link["address"] for link in found["chain"]] == ["nav/architecture/threads"]
-
-
-def test_check_tells_what_is_wrong(root: Path) -> None:
+def test_why_tells_the_chain_and_check_what_is_wrong(root: Path) -> None:
     write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
-    found = asked(server_over(root), "check", select="dangling-link")
-    assert [finding["code"] for finding in found["findings"]] == ["dangling-link"]
+    server = server_over(root)
+    assert [link["address"] for link in asked(server, "why", address="threads")["chain"]] == [
+        "nav/architecture/threads"
+    ]
+    assert [one["code"] for one in asked(server, "check", select="dangling-link")["findings"]] == ["dangling-link"]
 
 
 def test_propose_writes_a_draft(root: Path) -> None:
@@ -159,11 +157,19 @@ def test_propose_refuses_what_a_check_would(root: Path) -> None:
     assert not (root / "nav/architecture/keys.md").exists()
 
 
-@pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
-def test_scope_state_without_a_project_is_unresolved_even_with_a_default_wing(root: Path, named: Any) -> None:
+NO_PROJECT = [{}, {"project_id": ""}, {"project_id": None}]
+
+
+@pytest.mark.parametrize("named", NO_PROJECT)
+def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract_even_with_a_default_wing(
+    root: Path, named: Any
+) -> None:
     write(root, "mdmem.toml", 'default_wing = "nav"\n')
-    found = facts(call(server_over(root), "get_scope_state", **named))
+    server, context = server_over(root), {"content": "a", "topic": "b"}
+    found = facts(call(server, "get_scope_state", **named))
     assert (found["scope_state"], found["project_exists"], found["write_permitted"]) == ("unresolved", False, False)
+    assert facts(call(server, "save_context", context=context, **named))["status"] == "blocked_scope"
+    assert facts(call(server, "retrieve_context", scope="project", **named))["scope_state"] == "unresolved"
 
 
 @pytest.mark.parametrize(("named", "state"), [({}, "unresolved"), ({"project_id": "nav"}, "uncertain")])
@@ -196,14 +202,6 @@ def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) ->
     assert facts(call(server, "save_session", session={"objective": "start"}, project_id="my-new"))["status"] == "saved"
     saved = facts(call(server, "save_decision", decision=json.dumps(decision), project_id="my-new"))
     assert (saved["status"], saved["dedup_outcome"]) == ("saved", "new")
-
-
-@pytest.mark.parametrize("given", [{}, {"project_id": None}, {"project_id": ""}], ids=["left out", "null", "empty"])
-def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract(root: Path, given: Any) -> None:
-    server = server_over(root)
-    context = {"content": "a", "topic": "b"}
-    assert facts(call(server, "save_context", context=context, **given))["status"] == "blocked_scope"
-    assert facts(call(server, "retrieve_context", scope="project", **given))["scope_state"] == "unresolved"
 
 
 def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: Path) -> None:
@@ -443,12 +441,10 @@ def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path,
 
 
 def test_a_fault_of_ours_is_one_sentence_without_what_it_says(root: Path) -> None:
-    answer = call(server_over(_Failing(root, KeyError("the secret path /home/ada"))), "why", address="x")
-    assert error(answer) == "why: a fault of mdmem itself (KeyError); the server's log on stderr has it"
-
-
-def test_a_fault_of_ours_is_a_result_where_a_tool_never_raises(root: Path) -> None:
-    server = server_over(_Failing(root, KeyError("the secret")))
+    server = server_over(_Failing(root, KeyError("the secret path /home/ada")))
+    said = error(call(server, "why", address="x"))
+    assert said == "why: a fault of mdmem itself (KeyError); the server's log on stderr has it"
+    # It is a result of the tool's own form where the tool never raises.
     answer = call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav")
     assert answer.structured_content["status"] == "failed"
     assert "secret" not in text(answer)

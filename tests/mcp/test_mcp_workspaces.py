@@ -145,9 +145,7 @@ def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> No
 
 CALLS: dict[str, dict[str, object]] = {
     "retrieve": {"query": "callbacks"},
-    "list": {},
-    "status": {},
-    "why": {"id": "nav/rules/callbacks"},
+    "why": {"address": "nav/rules/callbacks"},
     "propose": {"type": "decision", "room": "nav/rules", "title": "New", "body": "Text.\n\nRationale: so."},
 }
 
@@ -157,7 +155,7 @@ def test_server_makes_no_git_directory_at_the_old_place(gone: str, tmp_path: Pat
     root = memory(tmp_path / "repo") / "memory"
     said = environment(XDG_DATA_HOME=str(tmp_path / "data"), XDG_CACHE_HOME=str(tmp_path / "cache"))
     server = server_over(Provider(str(root), environment=said, cwd=root, today=lambda: date.fromisoformat(TODAY)))
-    call(server, "list")
+    call(server, "check")
     shutil.move(tmp_path / gone, tmp_path / "moved")
     answers = [text(call(server, tool, **arguments)) for tool, arguments in CALLS.items()]
     assert [answer for answer in answers if "fault of mdmem itself" in answer] == []
