@@ -22,9 +22,8 @@ from mdmem.cli.common import (
     print_text,
 )
 from mdmem.hub.connection import init, open_hub, transaction
-from mdmem.hub.grants import Grant, add_token, drop_token, grant, grants, revoke, rotate_token
 from mdmem.hub.push import PushRequest, push
-from mdmem.hub.repositories import forget, rename
+from mdmem.hub.repositories import Grant, add_token, drop_token, forget, grant, grants, rename, revoke, rotate_token
 from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
 from mdmem.render import hub as rendered

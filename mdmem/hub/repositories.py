@@ -1,8 +1,14 @@
-"""The repositories of a hub: their names, finding the repository of a memory, renaming and deleting."""
+"""The repositories of a hub: their names and upkeep, and who may read and push which of them.
+
+The owner of the hub changes grants, and the database enforces them.
+"""
 
 from __future__ import annotations
 
 import re
+import secrets
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -180,3 +186,227 @@ def _get_locked(cursor: Any, name: str) -> HubRepository:
     if stored is None:
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists them")
     return stored
+
+
+_TOKEN_BYTES = 32
+_TOKEN_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
+_LONGEST_TOKEN_NAME = 64
+_DOES = "says who sees what"
+
+
+class Permission(Struct, frozen=True):
+    """What somebody sees: a repository, one wing of a repository, or every repository (None).
+
+    Only repositories can be pushed.
+    """
+
+    repository: str | None
+    wing: str | None = None
+    may_push: bool = False
+
+    @property
+    def place(self) -> str:
+        """Return the repository or wing as it is typed on the command line."""
+        if self.repository is None:
+            return "every repository"
+        return self.repository if self.wing is None else f"{self.repository}/{self.wing}"
+
+
+class Grant(Struct, frozen=True):
+    """All permissions of a token, or of a database role and its members. `name` is None for the caller."""
+
+    name: str | None
+    permissions: tuple[Permission, ...]
+    is_role: bool = False
+
+
+def grant(
+    connection: HubConnection, name: str, places: Sequence[str], *, may_push: bool = False, sees_all: bool = False
+) -> Grant:
+    """Let a token or a role see repositories, wings or everything. Return everything that it may see now.
+
+    A repository that may be pushed need not exist yet. Raises NotFoundError for an unknown name or place. Raises
+    UsageError for permission to push a wing, because a push is always about a whole repository.
+    """
+    with transaction(connection) as cursor:
+        require_owner(cursor, _DOES)
+        principal = _find_principal(cursor, name)
+        if principal is None:
+            role = _role_id(cursor, name)
+            if role is None:
+                raise NotFoundError(f"there is no token and no database role `{name}`; `mdmem hub token` makes one")
+            made = "INSERT INTO principal (role) VALUES (%s::oid) RETURNING id"
+            (principal,) = one_row(cursor.execute(made, (role,)))
+        if sees_all:
+            cursor.execute("INSERT INTO permission (principal_id) VALUES (%s) ON CONFLICT DO NOTHING", (principal,))
+        for place in places:
+            repository, wing = _find_place(cursor, place, may_push=may_push)
+            if wing is None:
+                cursor.execute(_GRANT_REPOSITORY, (principal, repository, may_push))
+                cursor.execute(f"{_REVOKE} AND wing IS NOT NULL", (principal, repository))
+            else:
+                cursor.execute(_GRANT_WING, (principal, repository, wing, principal, repository))
+        return _granted(cursor, principal)
+
+
+def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
+    """Revoke permissions immediately, and return the remaining permissions.
+
+    `sees_all` revokes the permission that `grant --all` gave. Without `sees_all` and without places, all permissions
+    are revoked. Raises NotFoundError if there is nothing to revoke.
+    """
+    with transaction(connection) as cursor:
+        require_owner(cursor, _DOES)
+        principal = _get_principal(cursor, name)
+        if sees_all or not places:
+            which = " AND repository_id IS NULL" if sees_all else ""
+            cursor.execute(f"DELETE FROM permission WHERE principal_id = %s{which}", (principal,))
+        for place in places:
+            repository, wing = _repository_id(cursor, place), None
+            if repository is None:
+                above, _, wing = place.rpartition("/")
+                repository = _repository_id(cursor, above)
+            which = "" if wing is None else " AND wing = %s"
+            arguments = (principal, repository, *([] if wing is None else [wing]))
+            if cursor.execute(_REVOKE + which, arguments).rowcount == 0:
+                raise NotFoundError(f"`{place}` was not granted to `{name}`; `mdmem hub grants {name}` lists what was")
+        left = _granted(cursor, principal)
+        cursor.execute(
+            "DELETE FROM principal WHERE role IS NOT NULL AND NOT EXISTS"
+            " (SELECT FROM permission WHERE principal_id = principal.id)"
+        )
+        return left
+
+
+def add_token(connection: HubConnection, name: str) -> str:
+    """Create a token and return its text, which is not stored. Raises UsageError for an invalid or used name."""
+    if len(name) > _LONGEST_TOKEN_NAME or not _TOKEN_NAME.match(name):
+        raise UsageError(
+            f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST_TOKEN_NAME}"
+        )
+    with transaction(connection) as cursor:
+        require_owner(cursor, _DOES)
+        if _role_id(cursor, name) is not None:
+            raise UsageError(f"`{name}` is a role of the database, which needs no token; give the token another name")
+        text, digest = _new_text()
+        made = "INSERT INTO principal (name, token_hash) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+        if cursor.execute(made, (name, digest)).rowcount == 0:
+            raise UsageError(f"there is a token `{name}` already; `--rotate` replaces its text, `--drop` ends it")
+    return text
+
+
+def rotate_token(connection: HubConnection, name: str) -> str:
+    """Return a new text for a token. The old text is invalid, and the permissions stay. Raises NotFoundError."""
+    text, digest = _new_text()
+    _change_token(connection, name, "UPDATE principal SET token_hash = %s WHERE name = %s", (digest, name))
+    return text
+
+
+def drop_token(connection: HubConnection, name: str) -> None:
+    """Delete a token and its permissions immediately. Raises NotFoundError."""
+    _change_token(connection, name, "DELETE FROM principal WHERE name = %s", (name,))
+
+
+def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
+    """Return the grants of one name or of everybody. A caller who is not the owner gets only their own grants.
+
+    Raises NotFoundError for an unknown name, and UsageError for a name that the caller may not ask for.
+    """
+    with transaction(connection, is_snapshot=True) as cursor:
+        if not one_row(cursor.execute("SELECT is_owner()"))[0]:
+            if name is not None:
+                require_owner(cursor, _DOES)
+            return (Grant(None, tuple(Permission(*row) for row in cursor.execute(_OWN))),)
+        if name is not None:
+            return (_granted(cursor, _get_principal(cursor, name)),)
+        known = cursor.execute("SELECT id FROM principal ORDER BY coalesce(name, role::text)").fetchall()
+        return tuple(_granted(cursor, one) for (one,) in known)
+
+
+_GRANT_REPOSITORY = (
+    "INSERT INTO permission (principal_id, repository_id, may_push) VALUES (%s, %s, %s)"
+    " ON CONFLICT (principal_id, repository_id) WHERE wing IS NULL"
+    " DO UPDATE SET may_push = permission.may_push OR excluded.may_push"
+)
+_GRANT_WING = (
+    "INSERT INTO permission (principal_id, repository_id, wing) SELECT %s, %s, %s WHERE NOT EXISTS"
+    " (SELECT FROM permission WHERE principal_id = %s AND repository_id = %s AND wing IS NULL) ON CONFLICT DO NOTHING"
+)
+_REVOKE = "DELETE FROM permission WHERE principal_id = %s AND repository_id = %s"
+_OWN = (
+    "SELECT repository.name, seen.wing, bool_or(seen.may_push) FROM visible_scope() AS seen"
+    " JOIN repository ON repository.id = seen.repository_id GROUP BY 1, 2 ORDER BY 1, 2"
+)
+_WINGS = "SELECT name FROM wing WHERE repository_id = %(id)s UNION SELECT name FROM pin WHERE repository_id = %(id)s"
+
+
+def _role_id(cursor: Any, name: str) -> int | None:
+    row = cursor.execute("SELECT oid FROM pg_roles WHERE rolname = %s", (name,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _find_principal(cursor: Any, name: str) -> int | None:
+    asked = "SELECT id FROM principal WHERE name = %s OR role = %s::oid"
+    row = cursor.execute(asked, (name, _role_id(cursor, name))).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _get_principal(cursor: Any, name: str) -> int:
+    principal = _find_principal(cursor, name)
+    if principal is None:
+        raise NotFoundError(f"`{name}` sees nothing of this hub; `mdmem hub grants` lists who does")
+    return principal
+
+
+def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
+    """Return the repository and the wing of a place. If the repository may be pushed and does not exist yet, add it."""
+    repository = _repository_id(cursor, place)
+    if repository is not None:
+        return repository, None
+    above, _, wing = place.rpartition("/")
+    repository = _repository_id(cursor, above) if above else None
+    if repository is not None:
+        if may_push:
+            raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
+        wings = sorted(name for (name,) in cursor.execute(_WINGS, {"id": repository}))
+        if wing not in wings:
+            has = f"it has {', '.join(wings)}" if wings else "nothing of it was pushed yet"
+            raise NotFoundError(f"the hub has no wing `{wing}` of {above}; {has}")
+        return repository, wing
+    if may_push:
+        made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
+        return int(one_row(made)[0]), None
+    raise NotFoundError(f"the hub has no repository `{place}`; with `--push` it need not be there")
+
+
+def _repository_id(cursor: Any, name: str) -> int | None:
+    found: int | None = one_row(cursor.execute("SELECT repository_named(%s)", (name,)))[0]
+    return found
+
+
+def _granted(cursor: Any, principal: int) -> Grant:
+    name, is_role = one_row(
+        cursor.execute(
+            "SELECT coalesce(name, (SELECT rolname FROM pg_roles WHERE oid = role), role::text), role IS NOT NULL"
+            " FROM principal WHERE id = %s",
+            (principal,),
+        )
+    )
+    rows = cursor.execute(
+        "SELECT repository.name, wing, may_push FROM permission LEFT JOIN repository ON repository.id = repository_id"
+        " WHERE principal_id = %s ORDER BY 1 NULLS FIRST, 2",
+        (principal,),
+    )
+    return Grant(name, tuple(Permission(*row) for row in rows), is_role)
+
+
+def _new_text() -> tuple[str, bytes]:
+    text = secrets.token_urlsafe(_TOKEN_BYTES)
+    return text, sha256(text.encode()).digest()
+
+
+def _change_token(connection: HubConnection, name: str, statement: str, arguments: tuple[object, ...]) -> None:
+    with transaction(connection) as cursor:
+        require_owner(cursor, _DOES)
+        if cursor.execute(statement, arguments).rowcount == 0:
+            raise NotFoundError(f"there is no token `{name}`; `mdmem hub grants` lists them")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC
 from typing import Any
 
-from mdmem.hub.grants import Grant
 from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.search import HubEntry, HubResult, iter_repositories
 from mdmem.hub.verify import HubReport, VerifyReport

@@ -19,8 +19,8 @@ from mdmem.ask.show import in_full, list_entries, list_problems, show
 from mdmem.change.history import why
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.copy import copy_key, load_copy, open_copy
-from mdmem.hub.grants import grant
 from mdmem.hub.push import PushRequest, push
+from mdmem.hub.repositories import grant
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import EntryType, Status
 from mdmem.render.json import answer_json, entries_json, search_json, why_json

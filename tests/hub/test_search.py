@@ -13,7 +13,7 @@ from sync.pair import Two, two_repositories
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub.connection import connected
-from mdmem.hub.grants import grant
+from mdmem.hub.repositories import grant
 
 Asked = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]

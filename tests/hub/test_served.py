@@ -8,24 +8,18 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import TODAY, commit_all, environment, memory, open_root, write_entry
+from builders import TODAY, commit_all, environment, memory, write_entry
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from pushes import state
+from pushes import pushed, state
 
 from mdmem.hub.connection import Limits, connected
-from mdmem.hub.grants import add_token, drop_token, grant, revoke
-from mdmem.hub.push import PushRequest, push
+from mdmem.hub.repositories import add_token, drop_token, grant, revoke
 from mdmem.mcp import hub as served
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
-
-
-def pushed(dsn: str, root: Path, name: str | None = None) -> None:
-    with connected(dsn) as connection:
-        push(open_root(root), connection, PushRequest(repository=name))
 
 
 @pytest.fixture
@@ -34,7 +28,7 @@ def clone(tmp_path: Path, dsn: str) -> Path:
     other = memory(tmp_path / "other") / "memory"
     write_entry(other, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
     commit_all(other.parent)
-    pushed(dsn, other, "org/other")
+    pushed(dsn, other, repository="org/other")
     clone = memory(tmp_path / "here") / "memory"
     commit_all(clone.parent)
     pushed(dsn, clone)
@@ -197,7 +191,7 @@ def test_a_push_and_a_revoked_permission_count_from_the_next_call_on(clone: Path
         said = [await told(client, "search", **asked)]
         write_entry(other, "nav/architecture/zeppelin", "A zeppelin carries the threads.\n")
         commit_all(other.parent)
-        pushed(dsn, other, "org/other")
+        pushed(dsn, other, repository="org/other")
         said.append(await told(client, "search", **asked))
         with connected(dsn) as owner:
             revoke(owner, "robot", ["org/other"])
