@@ -282,7 +282,8 @@ def add_token(connection: HubConnection, name: str) -> str:
     """Create a token and return its text, which is not stored. Raises UsageError for an invalid or used name."""
     if len(name) > _LONGEST_TOKEN_NAME or not _TOKEN_NAME.match(name):
         raise UsageError(
-            f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST_TOKEN_NAME}"
+            f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`,"
+            f" at most {_LONGEST_TOKEN_NAME}"
         )
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)
