@@ -11,6 +11,7 @@ from datetime import UTC
 from typing import Any
 
 from mdmem.hub.push import PushResult, Succession
+from mdmem.hub.repositories import Grant
 from mdmem.hub.search import HubEntry, HubResult, iter_repositories
 from mdmem.hub.verify import HubReport, VerifyReport
 from mdmem.render.ink import Ink
