@@ -58,7 +58,8 @@ class FacetRow(Struct, frozen=True, kw_only=True):
     """A facet, and the rules that decide which entries belong to it.
 
     An entry of one of the `types` belongs to the facet if it has one of the `labels`, or else is in one of the `rooms`.
-    `whole` is the type whose entries belong to this facet if no label and no room decides. `remark` is for the guide.
+    `whole` is the type whose entries belong to this facet if no label and no room decides. Among the active work is also
+    the newest session note of each focus that has open items or next actions.
     """
 
     facet: Facet
@@ -67,10 +68,9 @@ class FacetRow(Struct, frozen=True, kw_only=True):
     types: tuple[EntryType, ...] = (EntryType.PATTERN, EntryType.NOTE)
     labels: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
-    remark: str = ""
 
 
-_NOTE, _WHATEVER = (EntryType.NOTE,), "whatever label and room"
+_NOTE = (EntryType.NOTE,)
 
 
 def _row(facet: Facet, title: str, labels: str = "", rooms: str = "", **more: Any) -> FacetRow:
@@ -78,14 +78,13 @@ def _row(facet: Facet, title: str, labels: str = "", rooms: str = "", **more: An
 
 
 ROWS = (
-    _row(Facet.CONSTRAINTS, "Constraints", whole=EntryType.INVARIANT, types=(), remark=_WHATEVER),
-    _row(Facet.DECISIONS, "Decisions", whole=EntryType.DECISION, types=(), remark=_WHATEVER),
+    _row(Facet.CONSTRAINTS, "Constraints", whole=EntryType.INVARIANT, types=()),
+    _row(Facet.DECISIONS, "Decisions", whole=EntryType.DECISION, types=()),
     _row(
         Facet.ACTIVE_WORK,
         "Active work",
         "task todo epic work-item",
         types=_NOTE,
-        remark="the newest session note of each focus that has open items or next actions",
     ),
     _row(Facet.PLANNING, "Plans", "plan roadmap milestone migration-note", "planning plans roadmap migration-notes"),
     _row(Facet.IDEATION, "Ideas", "idea proposal experiment", "ideas ideation experiments"),
@@ -113,14 +112,12 @@ ROWS = (
         "Procedures",
         "procedure reusable-pattern code-convention",
         whole=EntryType.PATTERN,
-        remark="all patterns of no other facet",
     ),
     _row(Facet.RECENT_MEMORY, "Recent memory", f"{SESSION} episode", "sessions", types=_NOTE),
     _row(
         *(Facet.DOMAIN, "Domain", "domain context entity claim", "context entities domain"),
         whole=EntryType.NOTE,
         types=_NOTE,
-        remark="all notes of no other facet",
     ),
 )
 TITLES = {row.facet: row.title for row in ROWS}

@@ -234,10 +234,9 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Status,
         Kind.STATUS,
         Field(
-            "its state; a draft has no effect yet",
+            "whether it applies; a draft has no effect yet",
             "active",
-            set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`; "
-            "agents write rules as drafts, unless `[governance]` of `mdmem.toml` says otherwise",
+            set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`",
             searched=Searched.WHOLE,
             required=True,
         ),
@@ -245,7 +244,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     created_at: Annotated[
         Moment,
         Field(
-            "when it was written, a date or a date-time with its offset",
+            "when it was written",
             "2026-03-05",
             searched=Searched.DATE,
             required=True,
@@ -255,7 +254,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         str,
         Kind.TEXT,
         Field(
-            "one line; without it the first heading, else the entry-id in words",
+            "one line; without it, the first heading of the text, else the entry-id",
             "Use a MultiThreadedExecutor in the navigation node",
             searched=Searched.TITLE,
         ),
@@ -275,7 +274,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     expires_at: Annotated[Moment, Field("after this day it counts as under review", "2026-12-31")] = None
     version: Annotated[Version, Field("raise it when you change the text of a current rule", "2")] = None
     label: Annotated[
-        Text, Field("the kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
+        Text, Field("the kind of a pattern or note, such as incident or session", "incident", searched=Searched.WHOLE)
     ] = None
     owner: Annotated[Text, Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE)] = None
     topic: Annotated[Text, Field("the subject, finer than the room", "executors", searched=Searched.WHOLE)] = None
@@ -289,12 +288,12 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     applies_to: Annotated[
         Globs,
         Field(
-            "globs of its code, from the repository's top; in a wing's `README.md`, the code of the wing",
+            "globs of the code that it is about, from the repository's top",
             '["src/navigation/**"]',
         ),
     ] = ()
-    confidence: Annotated[Share, Field("how sure the writer is", "0.8")] = None
-    relevance_score: Annotated[Share, Field("how much it matters", "0.6")] = None
+    confidence: Annotated[Share, Field("how sure the writer is, from 0 to 1", "0.8")] = None
+    relevance_score: Annotated[Share, Field("how much it matters, from 0 to 1", "0.6")] = None
     supersedes: Annotated[
         Links,
         Field(
@@ -347,7 +346,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     approved_by: Annotated[
         Text,
         Field(
-            "who made it active, as name and email",
+            "who made it active",
             "Navigation Team <navigation@example.com>",
             set_by="`mdmem approve`",
         ),
@@ -355,12 +354,12 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     editorial_at: Annotated[
         Moment,
         Field(
-            "when the body was corrected without a change of the rule", "2026-05-02", set_by="`mdmem edit --editorial`"
+            "when the text was corrected without a change of the rule", "2026-05-02", set_by="`mdmem edit --editorial`"
         ),
     ] = None
     ignore: Annotated[
         Pairs,
-        Field("check codes to ignore here, each with a reason", "{local-path: the path is the subject}"),
+        Field("checks that do not report this entry", "{local-path: the path is the subject}"),
     ] = ()
     trigger: Annotated[
         Text, Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN)

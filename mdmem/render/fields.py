@@ -58,13 +58,15 @@ def fields_json(fields: Sequence[Field]) -> str:
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:
-    """Return the fields as a Markdown table; fields that a person sets by hand have nothing in the column `set by`."""
-    rows = [
-        f"| `{one.name}` | {_KINDS[one.kind]}{' (required)' if one.required else ''} | {one.meaning} "
-        f"| {_WRITER.sub('', one.set_by)} | `{one.example}` |"
-        for one in fields
-    ]
-    return "\n".join(["| field | value | meaning | set by | example |", "| --- | --- | --- | --- | --- |", *rows])
+    """Return the fields as a Markdown table, with the commands that set them, and with all values or an example."""
+    rows = []
+    for one in fields:
+        commands = _WRITER.sub("", one.set_by)
+        meaning = f"{one.meaning}{' (required)' if one.required else ''}{f'; set by {commands}' if commands else ''}"
+        is_choice = one.kind in (Kind.TYPE, Kind.STATUS, Kind.WING_KIND)
+        value = _KINDS[one.kind] if is_choice else f"`{one.example.removeprefix(f'{one.name}: ')}`"
+        rows.append(f"| `{one.name}` | {meaning} | {value} |")
+    return "\n".join(["| field | meaning | values, or an example |", "| --- | --- | --- |", *rows])
 
 
 def guide_table() -> str:

@@ -10,7 +10,7 @@ from builders import run_here
 
 Capture = pytest.CaptureFixture[str]
 APPROVED_BY = """\
-approved_by: who made it active, as name and email
+approved_by: who made it active
   value     text
   for       every entry
   set by    `mdmem approve`

@@ -19,15 +19,11 @@ _FOLDER = Path(mdmem.guide.__file__).parent
 
 
 def _facets() -> Iterator[str]:
-    yield from ("| facet | title | entries |", "| --- | --- | --- |")
+    yield from ("| facet | types | labels | rooms |", "| --- | --- | --- | --- |")
     for row in ROWS:
-        kinds, parts = " and ".join(f"{kind}s" for kind in row.types), [row.remark] if row.remark else []
-        if row.rooms:
-            parts.insert(0, f"in the rooms {_codes(row.rooms)}")
-        if row.labels:
-            parts.insert(0, f"{kinds} labelled {_codes(row.labels)}")
-        entries = "; ".join(parts) if row.types else f"every {row.whole}, {row.remark}"
-        yield f"| `{row.facet}` | {row.title} | {entries} |"
+        if row.types:
+            kinds = " and ".join(f"{kind}s" for kind in row.types)
+            yield f"| `{row.facet}` | {kinds} | {_codes(row.labels)} | {_codes(row.rooms)} |"
 
 
 def _codes(names: Iterable[str]) -> str:
@@ -48,11 +44,19 @@ def _commands() -> Iterator[str]:
         yield from (f"| `{name}` | {sentence} |" for name, sentence in rows.items())
 
 
+_PURPOSES = {
+    "core": "to work on code",
+    "sessions": "to load a project's memory when a session starts, and save when it ends",
+    "research": "to collect knowledge for a goal, and outline a text with sources",
+    "test": "to try all tools",
+}
+
+
 def _profiles() -> Iterator[str]:
-    yield "| tool | " + " | ".join(f"`{profile}`" for profile in PROFILES) + " |"
-    yield "| --- |" + " --- |" * len(PROFILES)
-    for tool in TOOLS:
-        yield f"| `{tool}` | " + " | ".join("✓" if tool in names else "" for names in PROFILES.values()) + " |"
+    yield from ("| profile | for | tools |", "| --- | --- | --- |")
+    for profile, names in PROFILES.items():
+        tools = "all" if set(names) == set(TOOLS) else _codes(name for name in TOOLS if name in names)
+        yield f"| `{profile}` | {_PURPOSES[profile]} | {tools} |"
 
 
 # It takes the records of three others.
@@ -60,24 +64,24 @@ _REPEATS = ("store_session_with_learnings",)
 
 
 def _records() -> Iterator[str]:
-    yield from ("| field | value |", "| --- | --- |")
+    yield from ("| tool | record | fields |", "| --- | --- | --- |")
     for tool in SAVING:
         parameters = {} if tool.name in _REPEATS else tool.input_schema["properties"]
-        records = {name: schema.get("items", schema) for name, schema in parameters.items()}
-        fields = [(name, record, field) for name, record in records.items() for field in record.get("properties", {})]
-        if fields:
-            yield f"| *`{tool.name}`* | |"
-        for name, record, field in fields:
-            mark = "**" if field in record["required"] else ""
-            yield f"| {mark}`{name}.{field}`{mark} | {_what(field, record['properties'][field])} |"
+        for name, schema in parameters.items():
+            record = schema.get("items", schema)
+            if found := record.get("properties"):
+                fields = (_field(one, found[one], is_needed=one in record["required"]) for one in found)
+                yield f"| `{tool.name}` | `{name}` | {'; '.join(fields)} |"
 
 
-def _what(name: str, schema: Mapping[str, Any]) -> str:
+def _field(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
+    shown = f"**`{name}`**" if is_needed else f"`{name}`"
     if name in ("scope", "save_scope"):
-        return "as above"
-    kind = {"array": "a list of texts", "object": "an object", "number": "a number", "string": ""}[schema["type"]]
-    kind = ", ".join(f"`{one}`" for one in schema["enum"]) if "enum" in schema else kind
-    return ": ".join(filter(None, (kind, schema.get("description", ""))))
+        return shown
+    kind = {"array": "a list", "object": "an object"}.get(schema["type"], "")
+    kind = _codes(schema["enum"]) if "enum" in schema else kind
+    about = ": ".join(filter(None, (kind, schema.get("description", ""))))
+    return f"{shown} ({about})" if about else shown
 
 
 # The table between the comments of its name in a page.
