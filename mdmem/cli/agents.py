@@ -8,17 +8,9 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 import click
+from msgspec.structs import replace
 
-from mdmem.cli.common import (
-    Globals,
-    format_option,
-    global_options,
-    is_confirmed,
-    open_workspace,
-    print_result,
-    print_text,
-    split_values,
-)
+from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, split_values
 from mdmem.cli.completion import complete_wing
 from mdmem.model.access import Access
 from mdmem.model.text import visible
@@ -60,7 +52,7 @@ _ALL = "all"
 @click.option("--drop", "dropped", metavar="ID", help="Give up one of them.")
 @click.option("--yes", "is_sure", is_flag=True, help="With --drop: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="The format of --waiting and --retry.")
-@global_options
+@shared_options()
 def save_command(
     given: Globals,
     kind: str | None,
@@ -79,11 +71,12 @@ def save_command(
     The JSON is the record, or an object with the record under KIND and the other arguments next to it. The answer is
     JSON, too. A save that fails is kept, and the next save tries it again; --waiting lists such saves.
     """
+    given = replace(given, form=form or "text")
     if kind is None or source is None:
         if waiting:
-            return _list_waiting(given, form or "text")
+            return _list_waiting(given)
         if retried is not None:
-            return _retry(given, None if retried == _ALL else retried, form or "text")
+            return _retry(given, None if retried == _ALL else retried)
         if dropped is not None:
             return _drop(given, dropped, is_sure=is_sure)
         raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
@@ -96,7 +89,7 @@ def save_command(
         if kind != "decision" or not isinstance(record, dict):
             raise click.UsageError("--distinct-from is for a decision")
         arguments[kind] = {**record, "distinct_from": list(distinct_from)}
-    result = _save(open_workspace(given), kind, arguments)
+    result = _save(given.open(), kind, arguments)
     print_text(dump(result.as_json()))
     return _exit_code(result)
 
@@ -135,26 +128,25 @@ def _exit_code(result: SaveResult | BatchSaveResult) -> int:
 
 @click.group("token", invoke_without_command=True)
 @click.option("--preview", metavar="TEXT", help="The text to be written, shown with the token.")
-@format_option("text", "json")
-@global_options
-def token_command(given: Globals, form: str, preview: str | None) -> int:
+@shared_options("text", "json")
+def token_command(given: Globals, preview: str | None) -> int:
     """Get a token for one write to a shared wing; it is shown once and expires after a minute (a setting).
 
     `add`, `list` and `remove` manage the tokens of clients that connect over HTTP.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return 0
-    workspace = open_workspace(given)
+    workspace = given.open()
     try:
         token = ask_for_token(workspace, datetime.now(UTC))
     except GlobalWritesForbiddenError as error:
-        if form == "text":
+        if given.form == "text":
             raise
         print_text(dump({"blocked": True, "reason": str(error)}))
         return error.exit_code
     seconds, expires_at = workspace.settings.token_seconds, token.expires_at.isoformat(timespec="seconds")
     content = {"token": token.text, "expires_at": expires_at, "ttl_seconds": seconds}
-    print_result(form, content, f"{token.text}\nexpires {expires_at}, in {seconds} s; good for one write")
+    given.print_result(content, f"{token.text}\nexpires {expires_at}, in {seconds} s; good for one write")
     if preview:
         given.remark(f"for: {preview}")
     return 0
@@ -165,13 +157,12 @@ def token_command(given: Globals, form: str, preview: str | None) -> int:
 @click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="A wing that it reads.")
 @click.option("--all-wings", is_flag=True, help="It reads every wing, also future ones.")
 @click.option("--write", "may_write", is_flag=True, help="It may also write these wings.")
-@format_option("text", "json")
-@global_options
-def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> int:
+@shared_options("text", "json")
+def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> int:
     """Make a bearer token for the HTTP server and print it, this once."""
     if bool(wings) == all_wings:
         raise click.UsageError("name what the token reads: --wing WING, repeatable, or --all-wings")
-    workspace = open_workspace(given)
+    workspace = given.open()
     named = [wing_of(workspace.catalog, name) for name in split_values(wings)]
     for wing in named:
         # A token may be for a wing that does not exist yet, since saving the first session creates the wing.
@@ -182,17 +173,16 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = new_bearer(name, text, access, now)
-    print_result(form, {"token": text, **bearer_json(bearer)}, new_bearer_text(text, bearer))
+    given.print_result({"token": text, **bearer_json(bearer)}, new_bearer_text(text, bearer))
     return 0
 
 
 @token_command.command("list")
-@format_option("text", "json")
-@global_options
-def list_(given: Globals, form: str) -> int:
+@shared_options("text", "json")
+def list_(given: Globals) -> int:
     """List the bearer tokens of the HTTP server, by name and wings."""
-    found = BearerTokens(open_workspace(given).state_folder).all()
-    print_result(form, {"tokens": [bearer_json(one) for one in found]}, bearers_text(found))
+    found = BearerTokens(given.open().state_folder).all()
+    given.print_result({"tokens": [bearer_json(one) for one in found]}, bearers_text(found))
     if not found:
         given.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
     return 0
@@ -200,37 +190,37 @@ def list_(given: Globals, form: str) -> int:
 
 @token_command.command("remove")
 @click.argument("name")
-@global_options
+@shared_options()
 def remove(given: Globals, name: str) -> int:
     """End a bearer token at once."""
-    BearerTokens(open_workspace(given).state_folder).remove(name)
+    BearerTokens(given.open().state_folder).remove(name)
     print_text(f"`{name}` is no longer valid")
     return 0
 
 
-def _list_waiting(given: Globals, form: str) -> int:
-    workspace = open_workspace(given)
+def _list_waiting(given: Globals) -> int:
+    workspace = given.open()
     ledger = Saver(workspace).ledger
     listed = ledger.pending(), blocked_saves(workspace, ledger), ledger.unreadable()
-    print_result(form, pending_json(*listed), pending_text(*listed))
+    given.print_result(pending_json(*listed), pending_text(*listed))
     if not any(listed):
         given.remark("no write waits")
     return 0
 
 
-def _retry(given: Globals, id_: str | None, form: str) -> int:
+def _retry(given: Globals, id_: str | None) -> int:
     """Try the waiting saves again, or one of them, and return exit code 1 if any still waits."""
-    retried = Saver(open_workspace(given)).retry(id_)
+    retried = Saver(given.open()).retry(id_)
     results = [{"id": one.id, **result.as_json()} for one, result in retried]
     lines = [f"{one.id[:ID_LENGTH]}  {result.status}  {visible(result.message or '')}" for one, result in retried]
-    print_result(form, {"retried": results}, "\n".join(lines))
+    given.print_result({"retried": results}, "\n".join(lines))
     if not retried:
         given.remark("no write waits")
     return 0 if all(result.is_there for _, result in retried) else 1
 
 
 def _drop(given: Globals, id_: str, *, is_sure: bool) -> int:
-    saver = Saver(open_workspace(given))
+    saver = Saver(given.open())
     write = saver.get(id_)
     named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
     if not is_sure and not is_confirmed(f"give up {named} for good?"):

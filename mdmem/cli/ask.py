@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,25 +24,11 @@ from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
-from mdmem.cli.common import (
-    Decorated,
-    Globals,
-    ShortHelp,
-    at_option,
-    filter_options,
-    filters_from,
-    format_option,
-    global_options,
-    open_workspace,
-    print_result,
-    print_text,
-    repository_option,
-    split_values,
-)
+from mdmem.cli.common import Decorated, Globals, ShortHelp, filter_options, print_text, shared_options, split_values
 from mdmem.cli.completion import complete_address, complete_file, complete_place, complete_wing
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
-from mdmem.render.answers import Style, answers_json, answers_text, problems_text
+from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_json, pack_markdown, pack_text
 from mdmem.render.entries import (
     entry_list,
@@ -59,7 +46,6 @@ from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:
-    from mdmem.ask.answer import SearchResult
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -89,10 +75,15 @@ class CallerSession(Struct):
 
 
 def session_options(command: Decorated) -> Decorated:
-    """Add `--session` and `--fresh`."""
-    fresh = click.option("--fresh", is_flag=True, help="Forget what the session has seen.")
+    """Add `--session` and `--fresh`, which the command gets as `session`."""
+
+    @wraps(command)
+    def with_session(*, session: str | None, fresh: bool, **options: Any) -> Any:
+        return command(session=CallerSession(session, fresh), **options)
+
     about = "Show what session ID has seen only as one line."
-    return click.option("--session", metavar="ID", help=about)(fresh(command))
+    with_fresh = click.option("--fresh", is_flag=True, help="Forget what the session has seen.")(with_session)
+    return click.option("--session", metavar="ID", help=about)(with_fresh)
 
 
 def syntax_option(command: Decorated) -> Decorated:
@@ -119,26 +110,27 @@ def syntax_option(command: Decorated) -> Decorated:
 @syntax_option
 @session_options
 @filter_options
-@repository_option
-@at_option
-@format_option("text", "json", "markdown")
-@global_options
+@shared_options("text", "json", "markdown", at=True, repository=True)
 def retrieve_command(
-    given: Globals, words: tuple[str, ...], paths: tuple[str, ...], budget: int | None, form: str, **options: Any
+    given: Globals,
+    words: tuple[str, ...],
+    paths: tuple[str, ...],
+    asked: tuple[str, ...],
+    budget: int | None,
+    session: CallerSession,
+    filters: Filters,
+    *,
+    syntax: bool,
 ) -> int:
     """Show the rules and notes that apply to WORDS and to files, and answer questions.
 
     Rules that always apply come first, then decisions, patterns and notes. For excerpts of entries that you know:
     `mdmem show ADDRESS... --about WORDS`.
     """
-    revision, syntax = options.pop("revision"), options.pop("syntax")
-    session = CallerSession(options.pop("session"), is_fresh=options.pop("fresh"))
-    asked = [one.strip() for one in options.pop("asked") if one.strip()]
-    filters = filters_from(options)
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
-    questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
+    questions = [Question(words=one.strip(), filters=filters, syntax=syntax) for one in asked if one.strip()]
     try:
-        workspace = open_workspace(given, revision=revision, files=paths)
+        workspace = given.open(paths)
         main = work if work.words or paths or not questions else None
         # The path of a repository may contain line breaks.
         if remark := remark_on(workspace, paths):
@@ -148,20 +140,14 @@ def retrieve_command(
     except (RootNotFoundError, LeftOutError) as error:
         if given.root and isinstance(error, RootNotFoundError):
             raise
-        everything = Question(words=" ".join(filter(None, (work.words, *asked))), filters=filters)
+        everything = " ".join(filter(None, (one.words for one in (work, *questions))))
+        question = Question(words=everything, filters=filters)
         answers = Answers(
-            retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget, scope=scope_after(error)), ()
+            retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget, scope=scope_after(error)), ()
         )
-    if form == "json":
-        print_text(dump(answers_json(answers)))
-    else:
-        print_text(answers_text(answers, _style(given, form)))
+    given.print_result(answers_json(answers), answers_text(answers, given.style))
     session.record(lambda: answers.shown)
     return 0
-
-
-def _style(given: Globals, form: str) -> Style:
-    return Style(is_markdown=form == "markdown", ink=given.ink())
 
 
 @click.command("brief")
@@ -169,7 +155,7 @@ def _style(given: Globals, form: str) -> Style:
 @click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_file, help="As PATH.")
 @click.option("--session", metavar="ID", help="Show each rule once in session ID, unless it changed.")
 @click.option("--fresh", is_flag=True, help="Forget what the session has seen, as after a context was compacted.")
-@global_options
+@shared_options()
 def brief_command(
     given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: str | None, *, fresh: bool
 ) -> int:
@@ -180,7 +166,7 @@ def brief_command(
     paths = (*paths, *more)
     if not paths:
         raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
-    workspace = open_workspace(given, files=paths)
+    workspace = given.open(paths)
     now, name = datetime.now(UTC), briefed(session) if session is not None else None
     sessions = Sessions(workspace.state_folder)
     before = sessions.given(name, now) if name is not None and not fresh else {}
@@ -214,40 +200,30 @@ def brief_command(
 @click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Results at most.")
 @syntax_option
 @filter_options
-@repository_option
-@at_option
-@format_option("text", "json", "markdown")
-@global_options
-def search_command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
+@shared_options("text", "json", "markdown", at=True, repository=True)
+def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: Filters, *, syntax: bool) -> int:
     """Find entries with any of WORDS, the best first. A superseded entry leads to the current one."""
-    revision, syntax = options.pop("revision"), options.pop("syntax")
-    filters = filters_from(options)
-    workspace = open_workspace(given, revision=revision)
+    workspace = given.open()
     question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     result = search(workspace, question)
     snippet_of = snippets(workspace, result)
-    if form == "json":
-        print_text(dump(search_json(result, limit=limit, snippet_of=snippet_of)))
-    else:
-        print_text(search_text(result, _style(given, form), limit=limit, snippet_of=snippet_of))
+    facts = search_json(result, limit=limit, snippet_of=snippet_of)
+    given.print_result(facts, search_text(result, given.style, limit=limit, snippet_of=snippet_of))
     if result.drafts:
         shown = "1 draft matches, shown by" if result.drafts == 1 else f"{result.drafts} drafts match, shown by"
         given.remark(f"{'' if result.hits else 'nothing else found: '}{shown} --include-drafts")
     elif not result.hits:
-        given.remark(f"nothing found: {_why_nothing(result, syntax=syntax)}")
+        why = "the filters leave out everything that matches"
+        if result.basis.ended:
+            why = "the best match is not current; --include-deprecated shows it"
+        elif syntax:
+            why = "no entry matches this query"
+        elif not result.terms:
+            why = "the question has no word to search for, only stop words or signs"
+        elif unmatched := result.basis.unmatched_terms:
+            why = f"no entry has {', '.join(unmatched)}"
+        given.remark(f"nothing found: {why}")
     return 0 if result.hits else 1
-
-
-def _why_nothing(result: SearchResult, *, syntax: bool) -> str:
-    if result.basis.ended:
-        return "the best match is not current; --include-deprecated shows it"
-    if syntax:
-        return "no entry matches this query"
-    if not result.terms:
-        return "the question has no word to search for, only stop words or signs"
-    if unmatched := result.basis.unmatched_terms:
-        return f"no entry has {', '.join(unmatched)}"
-    return "the filters leave out everything that matches"
 
 
 @click.command("context")
@@ -271,10 +247,8 @@ def _why_nothing(result: SearchResult, *, syntax: bool) -> str:
 @click.option("--agent", "agent_id", metavar="NAME", help="Include the diary of this agent.")
 @click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
 @click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
-@at_option
-@format_option("text", "json", "markdown")
-@global_options
-def context_command(given: Globals, goal: tuple[str, ...], revision: str | None, form: str, **options: object) -> int:
+@shared_options("text", "json", "markdown", at=True)
+def context_command(given: Globals, goal: tuple[str, ...], **options: object) -> int:
     """Collect what matters for GOAL in groups: constraints, decisions, active work, gotchas, procedures, and more.
 
     The project's invariants are always part of the answer, whatever the limit.
@@ -282,14 +256,14 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
     stated = {"goal": " ".join(goal), "include_related": not options.pop("no_related"), **options}
     request = read_request(ContextRequest, stated)
     try:
-        pack = compile_context(open_workspace(given, revision=revision), request)
+        pack = compile_context(given.open(), request)
     except (RootNotFoundError, LeftOutError) as error:
         if given.root and isinstance(error, RootNotFoundError):
             raise
         pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
     given.remark(*pack["remarks"])
-    text = pack_markdown(pack) if form == "markdown" else pack_text(pack, _style(given, form))
-    print_result(form, pack_json(pack), text)
+    text = pack_markdown(pack) if given.form == "markdown" else pack_text(pack, given.style)
+    given.print_result(pack_json(pack), text)
     return 0
 
 
@@ -310,27 +284,23 @@ def context_command(given: Globals, goal: tuple[str, ...], revision: str | None,
     help="The wing that a short ADDRESS means, if several have it.",
 )
 @session_options
-@repository_option
-@at_option
-@format_option("text", "json", "markdown")
-@global_options
+@shared_options("text", "json", "markdown", at=True, repository=True)
 def show_command(
-    given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], form: str, revision: str | None, **options: Any
+    given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], wing: tuple[str, ...], session: CallerSession
 ) -> int:
     """Show entries in full, or their passages about some words.
 
     An address may be short if it is unambiguous, or the path of a file. `wing/` and `wing/room/` mean their entries.
     """
-    session, workspace = CallerSession(options["session"], options["fresh"]), open_workspace(given, revision=revision)
-    wings = split_values(options["wing"])
+    workspace, wings = given.open(), split_values(wing)
     if about:
         found = show_about(workspace, addresses, about, wings=wings, shown=session.shown(workspace))
-        print_result(form, excerpts_json(found), excerpts_text(found, _style(given, form)))
+        given.print_result(excerpts_json(found), excerpts_text(found, given.style))
         session.record(lambda: {one.entry.address: one.note for one in found})
         return 0
     session.shown(workspace)
     shown = show(workspace, addresses, wings)
-    print_result(form, entries_json(shown), shown_text(shown, _style(given, form)))
+    given.print_result(entries_json(shown), shown_text(shown, given.style))
     session.record(lambda: digests_of(workspace, shown))
     return 0
 
@@ -341,26 +311,22 @@ def show_command(
 @click.option(
     "--titles", "only_titles", is_flag=True, help="Print only `entry-id  title`, under a heading for each room."
 )
-@repository_option
-@at_option
-@format_option("text", "json", "markdown")
-@global_options
-def list_command(given: Globals, place: str | None, form: str, *, only_titles: bool, **options: Any) -> int:
+@shared_options("text", "json", "markdown", at=True, repository=True)
+def list_command(given: Globals, place: str | None, filters: Filters, *, only_titles: bool) -> int:
     """List the current entries by address, of a wing or a room if one is given; filters show others, too."""
-    if only_titles and form != "text":
-        raise UsageError(f"`--titles` prints text; leave out `--format {form}`, whose answer has the titles")
-    workspace = open_workspace(given, revision=options.pop("revision"))
-    filters = filters_from(options)
+    if only_titles and given.form != "text":
+        raise UsageError(f"`--titles` prints text; leave out `--format {given.form}`, whose answer has the titles")
+    workspace = given.open()
     if place is not None:
         filters = _within(workspace, place, filters)
     found = list_entries(workspace, filters)
-    if form == "json":
+    if given.form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
     elif only_titles and found:
-        print_text(titles_by_room(found, _style(given, form)))
+        print_text(titles_by_room(found, given.style))
     elif found:
         marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
-        print_text(entry_list(found, _style(given, form), marks))
+        print_text(entry_list(found, given.style, marks))
     problems = list_problems(workspace, filters)
     alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
     given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
@@ -368,7 +334,7 @@ def list_command(given: Globals, place: str | None, form: str, *, only_titles: b
     if not found:
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"
         given.remark("; ".join([nothing, *hidden]))
-    elif form != "json" and hidden:
+    elif given.form != "json" and hidden:
         given.remark(f"and {'; '.join(hidden)}")
     return 0 if found else 1
 

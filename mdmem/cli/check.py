@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import (
-    AT_HELP,
-    Globals,
-    Progress,
-    global_options,
-    print_patch,
-    print_text,
-    split_values,
-    workspace_at,
-)
+from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
 from mdmem.cli.completion import complete_code, complete_file
 from mdmem.render.findings import FORMATS, get_format
-from mdmem.render.ink import sent
+from mdmem.render.style import sent
 from mdmem.render.text import count
 from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
@@ -60,7 +51,7 @@ if TYPE_CHECKING:
     type=click.Choice(tuple(FORMATS)),
     help="Output format.  [default: github in GitHub Actions, else text]",
 )
-@global_options
+@shared_options()
 def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
     """Check every file and every link of the memory, and report the findings, or only those of PATHs.
 
@@ -79,7 +70,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     if not concerned and staged and form in (None, "text", "concise"):
         # Most commits change nothing under a root. For them, return before heavy modules are imported.
         return 0
-    workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
+    workspaces = [_at(given.workspace_at(location, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
     from mdmem.render.findings.report import ReportStyle, old_line, summary
@@ -97,7 +88,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     else:
         is_whole = options["verbose"] or bool(options["select"])
         again = _command(paths, options, snapshot, runs)
-        style = ReportStyle(given.ink(), __version__, is_whole, bool(paths), root=given.root, again=again)
+        style = ReportStyle(given.style, __version__, is_whole, bool(paths), root=given.root, again=again)
         _print(given, runs, style, form)
     reports = [one.report for one in runs]
     code = 3 if any(one.incomplete for one in reports) else 0
@@ -193,7 +184,7 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
         report, fixed = fix(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         remarks += (refused.sentence for refused in fixed.refused)
         if options["diff"]:
-            print_patch(changes_diff(fixed.plan.changes, workspace.location.under, given.ink()))
+            print_patch(changes_diff(fixed.plan.changes, workspace.location.under, given.style))
     else:
         report = check(workspace, request)
     given.remark(*report.remarks, *remarks)

@@ -25,60 +25,150 @@ from mdmem.cli.completion import (
     complete_wing,
 )
 from mdmem.model.entry import EntryType, Status, WingKind
-from mdmem.render.ink import Ink, fitted, sent, sent_as_is
+from mdmem.render.style import Style, fitted, sent, sent_as_is
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.location import Location, Snapshot
-    from mdmem.store.workspace.scope import Filters
     from mdmem.store.workspace.workspace import Workspace
-    from mdmem.write.write import WriteOptions, WriteResult
+    from mdmem.write.write import WriteResult
 
 Decorated = Callable[..., Any]
 
 
 class Globals(Struct, frozen=True):
-    """The options that every command takes, before or after its name."""
+    """The options that many commands share; opens the memory and prints results as these options say."""
 
     root: str | None = None
     quiet: bool = False
     color: str = "auto"
     no_pager: bool = False
+    form: str = "text"
+    revision: str | None = None
+    repository: str | None = None
 
-    def ink(self) -> Ink:
-        """Return an Ink that colours texts if the user asked for colours or stdout is a terminal with colours."""
+    @property
+    def style(self) -> Style:
+        """Return how to print a result; it has colours if the user asked for them, or if stdout is a terminal."""
         wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        return Ink(color=self.color == "always" or (self.color == "auto" and wanted))
+        is_colored, is_markdown = self.color == "always" or (self.color == "auto" and wanted), self.form == "markdown"
+        return Style(color=is_colored and not is_markdown, is_markdown=is_markdown)
 
     def remark(self, *texts: str) -> None:
         """Print remarks on stderr, unless `--quiet` was given."""
         for text in texts if not self.quiet else ():
             say(text)
 
+    def print_result(self, content: Mapping[str, Any], text: str) -> None:
+        """Print `content` as JSON if the format is `json`, otherwise `text`."""
+        from mdmem.render.json import dump
 
-def global_options(command: Decorated) -> Decorated:
-    """Add the global options to a command; a value after the command's name replaces one before it."""
+        print_text(dump(content) if self.form == "json" else text)
 
-    @wraps(command)
-    def with_globals(
-        *arguments: Any, root: str | None, quiet: bool, color: str | None, no_pager: bool, **options: Any
-    ) -> Any:
-        context = click.get_current_context()
-        outer = (context.parent and context.parent.obj) or Globals()
-        merged = Globals(
-            root or outer.root, quiet or outer.quiet, color or outer.color, no_pager=no_pager or outer.no_pager
+    def print_written(self, workspace: Workspace, written: WriteResult) -> int:
+        """Print the result of a write and return the exit code."""
+        from mdmem.render.writes import written_json
+
+        self.print_result(written_json(written), self.text_of_written(workspace, written))
+        if self.form == "json":
+            return 0
+        self.remark(*written.remarks)
+        if workspace.location.repository is not None and written.commit is None and not written.is_dry:
+            if any(one.before is not None and one.path != one.to for one in written.changes):
+                self.remark("commit these files together, with `git add` of the new places: `git commit -a` loses them")
+            elif len(written.changes) > 1 and any(one.before is None for one in written.changes):
+                self.remark("commit these files together: some link to a file that git does not have yet")
+        if not written.changes:
+            self.remark("nothing to change: the files say so already")
+        return 0
+
+    def text_of_written(self, workspace: Workspace, written: WriteResult) -> str:
+        """Return the changes of a write with paths from the working directory; for a dry run, return the diff."""
+        from mdmem.render.writes import written_text
+        from mdmem.store.workspace.addresses import from_here
+
+        return written_text(written, self.style, show_path=from_here(workspace), under=workspace.location.under)
+
+    def open(self, files: Sequence[str] = ()) -> Workspace:
+        """Open the memory, at `--at` if it is given; with `--repository`, open the hub's copy instead.
+
+        The root is found from `--root`, or else from `files`, or else from the working directory.
+        """
+        from mdmem.store.workspace.location import Snapshot, locate
+
+        if self.repository is None:
+            location = locate(self.root, os.environ, Path.cwd(), files)
+            workspace = self.workspace_at(location, Snapshot()).as_of(self.revision)
+        else:
+            from mdmem.hub.connection import open_hub
+            from mdmem.hub.copy import open_copy
+
+            if self.revision is not None:
+                raise click.UsageError("the hub has one commit of each repository; leave out --at, or --repository")
+            environment, progress = os.environ, self._index_progress()
+            with open_hub(os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as hub:
+                workspace = open_copy(hub, self.repository, environment=environment, today=today(), progress=progress)
+        self.remark(*workspace.snapshot.remarks)
+        return workspace
+
+    def workspace_at(self, location: Location, snapshot: Snapshot) -> Workspace:
+        """Return the workspace of a root; the snapshot says whether to read files, git's index or a commit."""
+        from mdmem.store.workspace.workspace import Workspace
+
+        return Workspace(
+            location=location,
+            environment=os.environ,
+            cwd=Path.cwd(),
+            today=today(),
+            snapshot=snapshot,
+            progress=self._index_progress(),
         )
-        context.obj = merged
-        # If stdout is not a terminal, click removes colours unless its context says otherwise.
-        context.color = {"always": True, "never": False}.get(merged.color)
-        return command(merged, *arguments, **options)
 
-    return _with(
-        with_globals,
+    def _index_progress(self) -> Progress | None:
+        return None if self.quiet else Progress("indexing {} entries, once", is_announced=True)
+
+
+def shared_options(*formats: str, at: bool = False, repository: bool = False) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that adds options of `Globals` to a command, which gets them as its first argument.
+
+    `--format` is added if there are `formats`, of which the first is the default. A global option after the command's
+    name replaces one before it.
+    """
+    taken = ["root", "quiet", "color", "no_pager"]
+    added = [
         click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder of mdmem.toml."),
         click.option("--quiet", "-q", is_flag=True, help="Print no remarks on stderr."),
         click.option("--no-pager", is_flag=True, help="Do not use the pager (PAGER)."),
         click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Use colours; see NO_COLOR."),
-    )
+    ]
+    if formats:
+        taken.append("form")
+        choices = click.Choice(formats)
+        added.insert(0, click.option("--format", "form", type=choices, default=formats[0], show_default=True))
+    if at:
+        taken.append("revision")
+        added.insert(0, click.option("--at", "revision", metavar="REV|DATE", help=AT_HELP))
+    if repository:
+        taken.append("repository")
+        about = "Ask the hub's copy of a repository (MDMEM_HUB_DSN)."
+        added.insert(0, click.option("--repository", metavar="NAME", help=about))
+
+    def decorate(command: Decorated) -> Decorated:
+        @wraps(command)
+        def with_globals(**options: Any) -> Any:
+            context = click.get_current_context()
+            outer = (context.parent and context.parent.obj) or Globals()
+            given = Globals(**{name: options.pop(name) or getattr(outer, name) for name in taken})
+            context.obj = given
+            # If stdout is not a terminal, click removes colours unless its context says otherwise.
+            context.color = {"always": True, "never": False}.get(given.color)
+            return command(given, **options)
+
+        return _with(with_globals, *added)
+
+    return decorate
+
+
+AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 weeks ago` (`mdmem guide asking`)."
 
 
 def _with(command: Decorated, *decorators: Decorated) -> Decorated:
@@ -113,49 +203,34 @@ def named(option: click.Option) -> str:
     return longest if option.is_flag or not choices else f"{longest} {choices}"
 
 
-def at_option(command: Decorated) -> Decorated:
-    """Add `--at` with a revision or a date."""
-    return click.option("--at", "revision", metavar="REV|DATE", help=AT_HELP)(command)
-
-
-AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 weeks ago` (`mdmem guide asking`)."
-
-
-def repository_option(command: Decorated) -> Decorated:
-    """Add `--repository NAME`, with which `open_workspace` returns the hub's copy of that repository.
-
-    A hub is a shared database of the memories of many repositories.
-    """
-
-    def remember(context: click.Context, _: click.Parameter, name: str | None) -> None:
-        context.meta[_REPOSITORY] = name
-
-    about = "Ask the hub's copy of a repository (MDMEM_HUB_DSN)."
-    return click.option("--repository", metavar="NAME", expose_value=False, callback=remember, help=about)(command)
-
-
-_REPOSITORY = "mdmem.repository"
-
-
-def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
-    """Add `--format` with these choices; the first one is the default."""
-    return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
-
-
 def write_options(command: Decorated) -> Decorated:
-    """Add `--dry-run`, `--commit` and `--format`."""
+    """Add `--dry-run` and `--commit`, which the command gets as `wanted`, and the options of `shared_options`."""
+
+    @wraps(command)
+    def with_write_options(*arguments: Any, dry_run: bool, commit: bool | None, **options: Any) -> Any:
+        from mdmem.write.write import WriteOptions
+
+        return command(*arguments, wanted=WriteOptions(is_dry=dry_run, commit=commit), **options)
+
     return _with(
-        command,
+        shared_options("text", "json")(with_write_options),
         click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
         click.option("--commit/--no-commit", default=None, help="Commit the written files.  [default: settings]"),
-        format_option("text", "json"),
     )
 
 
 def new_wing_options(command: Decorated) -> Decorated:
-    """Add `--new-wing` and `--shared`."""
+    """Add `--new-wing` and `--shared`; the command gets the kind of the new wing as `wing`, or None for no new wing."""
+
+    @wraps(command)
+    def with_wing(*, new_wing: bool, shared: bool, **options: Any) -> Any:
+        if shared and not new_wing:
+            raise click.UsageError("--shared needs --new-wing")
+        kind = WingKind.SHARED if shared else WingKind.PROJECT
+        return command(wing=kind if new_wing else None, **options)
+
     return _with(
-        command,
+        with_wing,
         click.option("--new-wing", is_flag=True, help="Make the wing, which does not exist yet, with a manifest."),
         click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
     )
@@ -163,36 +238,28 @@ def new_wing_options(command: Decorated) -> Decorated:
 
 def applies_to_option(command: Decorated) -> Decorated:
     """Add `--applies-to GLOB`, any number of times."""
-    return click.option(
-        "--applies-to",
-        "applies_to",
-        multiple=True,
-        metavar="GLOB",
-        shell_complete=complete_file,
-        help="Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable.",
-    )(command)
-
-
-def new_wing_from(options: dict[str, Any]) -> WingKind | None:
-    """Remove the options of `new_wing_options` from `options`, and return the kind of the new wing; None for none."""
-    is_new, is_shared = options.pop("new_wing"), options.pop("shared")
-    if is_shared and not is_new:
-        raise click.UsageError("--shared needs --new-wing")
-    return (WingKind.SHARED if is_shared else WingKind.PROJECT) if is_new else None
-
-
-def write_options_from(options: dict[str, Any]) -> WriteOptions:
-    """Remove the options of a write from `options`, and return them as an object."""
-    from mdmem.write.write import WriteOptions
-
-    return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
+    about = "Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable."
+    add = click.option("--applies-to", multiple=True, metavar="GLOB", shell_complete=complete_file, help=about)
+    return add(command)
 
 
 def filter_options(command: Decorated) -> Decorated:
-    """Add the options that filter entries by wing, room, type, status, and so on."""
-    return _with(command, *_FILTERS)
+    """Add the options that filter entries by wing, room, type, status, and so on; the command gets `filters`."""
+
+    @wraps(command)
+    def with_filters(**options: Any) -> Any:
+        from mdmem.store.workspace.scope import Filters
+
+        found: dict[str, Any] = {name: split_values(options.pop(name)) for name in _LISTS}
+        found["types"] = tuple(_member(EntryType, "type", value) for value in found["types"])
+        found["statuses"] = tuple(_member(Status, "status", value) for value in found["statuses"])
+        found |= {name: options.pop(name) for name in ("all_wings", "include_deprecated", "include_drafts")}
+        return command(filters=Filters(**found), **options)
+
+    return _with(with_filters, *_FILTERS)
 
 
+_LISTS = ("wings", "rooms", "types", "statuses", "labels", "tags", "focuses", "owners")
 _FILTERS = (
     *(
         click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
@@ -213,21 +280,6 @@ _FILTERS = (
 )
 
 
-def filters_from(options: dict[str, Any]) -> Filters:
-    """Remove the filters from `options`, and return them as an object; a value may have several parts with commas."""
-    from mdmem.store.workspace.scope import Filters
-
-    found: dict[str, Any] = {
-        name: split_values(options.pop(name))
-        for name in ("wings", "rooms", "types", "statuses", "labels", "tags", "focuses", "owners")
-    }
-    found["types"] = tuple(_member(EntryType, "type", value) for value in found["types"])
-    found["statuses"] = tuple(_member(Status, "status", value) for value in found["statuses"])
-    return Filters(
-        **found, **{name: options.pop(name) for name in ("all_wings", "include_deprecated", "include_drafts")}
-    )
-
-
 def split_values(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values of a repeated option without duplicates, and split values that contain commas."""
     parts = (part.strip() for value in values for part in value.split(","))
@@ -242,46 +294,6 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
     if folded not in allowed:
         raise click.UsageError(not_there(name, value, allowed))
     return closed_set(folded)
-
-
-def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
-    """Open the memory, at a revision or a date if one is given; with `--repository`, open the hub's copy instead.
-
-    The root is found from `--root`, or else from `files`, or else from the working directory.
-    """
-    from mdmem.store.workspace.location import Snapshot, locate
-
-    copied = click.get_current_context().meta.get(_REPOSITORY)
-    if copied is not None:
-        workspace = _open_copy(given, copied, revision)
-    else:
-        workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
-    given.remark(*workspace.snapshot.remarks)
-    return workspace
-
-
-def _open_copy(given: Globals, name: str, revision: str | None) -> Workspace:
-    from mdmem.hub.connection import open_hub
-    from mdmem.hub.copy import open_copy
-
-    if revision is not None:
-        raise click.UsageError("the hub has one commit of each repository; leave out --at, or --repository")
-    with open_hub(os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
-        return open_copy(connection, name, environment=os.environ, today=today(), progress=_index_progress(given))
-
-
-def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Workspace:
-    """Return the workspace of a root; the snapshot says whether to read files, git's index or a commit."""
-    from mdmem.store.workspace.workspace import Workspace
-
-    return Workspace(
-        location=location,
-        environment=os.environ,
-        cwd=Path.cwd(),
-        today=today(),
-        snapshot=snapshot,
-        progress=_index_progress(given),
-    )
 
 
 def require_extra(extra: str, *modules: str) -> None:
@@ -337,10 +349,6 @@ class Progress:
             bar.render_finish()
 
 
-def _index_progress(given: Globals) -> Progress | None:
-    return None if given.quiet else Progress("indexing {} entries, once", is_announced=True)
-
-
 def _echo(text: str, *, err: bool = False) -> None:
     """Print a text; if the reader has closed the pipe, discard further output without an error."""
     try:
@@ -380,13 +388,6 @@ def print_text(text: str, *, is_page: bool = False) -> None:
         _echo(shown)
 
 
-def print_result(form: str, content: Mapping[str, Any], text: str) -> None:
-    """Print `content` as JSON if the format is `json`, otherwise `text`."""
-    from mdmem.render.json import dump
-
-    print_text(dump(content) if form == "json" else text)
-
-
 def print_patch(text: str) -> None:
     """Print a patch, unless it is empty; control characters are escaped only on a terminal, not for a program."""
     if text:
@@ -401,30 +402,3 @@ def say(text: str) -> None:
 def is_confirmed(question: str) -> bool:
     """Ask a yes-or-no question on stderr, and return whether the answer is yes."""
     return click.confirm(sent(question), err=True)
-
-
-def print_written(given: Globals, workspace: Workspace, written: WriteResult, form: str) -> int:
-    """Print the result of a write and return the exit code."""
-    from mdmem.render.writes import written_json
-
-    if form == "json":
-        print_text(written_json(written))
-        return 0
-    print_text(text_of_written(given, workspace, written))
-    given.remark(*written.remarks)
-    if workspace.location.repository is not None and written.commit is None and not written.is_dry:
-        if any(one.before is not None and one.path != one.to for one in written.changes):
-            given.remark("commit these files together, with `git add` of the new places: `git commit -a` loses them")
-        elif len(written.changes) > 1 and any(one.before is None for one in written.changes):
-            given.remark("commit these files together: some link to a file that git does not have yet")
-    if not written.changes:
-        given.remark("nothing to change: the files say so already")
-    return 0
-
-
-def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
-    """Return the changes of a write as text, with paths from the working directory; for a dry run, return the diff."""
-    from mdmem.render.writes import written_text
-    from mdmem.store.workspace.addresses import from_here
-
-    return written_text(written, given.ink(), show_path=from_here(workspace), under=workspace.location.under)

@@ -13,14 +13,11 @@ from mdmem.cli.common import (
     Decorated,
     Globals,
     Progress,
-    at_option,
-    global_options,
-    open_workspace,
     print_text,
     require_extra,
+    shared_options,
     split_values,
     write_options,
-    write_options_from,
 )
 from mdmem.cli.completion import complete_place, complete_wing
 from mdmem.exchange.export import export
@@ -32,6 +29,7 @@ from mdmem.render.json import dump
 from mdmem.render.text import count
 from mdmem.setup.seal import sealed
 from mdmem.store.workspace.addresses import from_here
+from mdmem.write.write import WriteOptions
 
 _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
 
@@ -51,21 +49,18 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 )
 @click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
 @write_options
-@global_options
-def import_command(given: Globals, paths: tuple[str, ...], form: str, **options: Any) -> int:
+def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions, **options: Any) -> int:
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
     PATHs are files and folders of this project (copy others into it first); default: its usual places. Nothing is
     overwritten, and a second run changes nothing. The output lists what cannot be imported, and how many warnings
     `mdmem check` has about the new entries; --dry-run shows file, address, type and status.
     """
-    workspace = open_workspace(given)
-    wanted = write_options_from(options)
+    workspace = given.open()
     report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
-    if form == "json":
-        print_text(import_json(report))
+    given.print_result(import_json(report), import_text(report, given.style))
+    if given.form == "json":
         return 0
-    print_text(import_text(report, given.ink()))
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
     remarks = import_remarks(
         report,
@@ -85,18 +80,15 @@ _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 @click.option("--out", "-o", metavar="PATH", help="The folder, or the single file.")
 @click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not up to date.")
-@at_option
-@global_options
-def export_command(
-    given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool, revision: str | None
-) -> int:
+@shared_options(at=True)
+def export_command(given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool) -> int:
     """Write the memory in the form of another tool, or update an earlier export.
 
     madr: decisions as records that adr-tools and log4brains read. agents-md, cursor-rules, copilot-instructions: the
     current rules, by the code that they apply to. json: everything, for `mdmem import`. Files that somebody else wrote,
     or changed since the export, stay as they are.
     """
-    workspace = open_workspace(given, revision=revision)
+    workspace = given.open()
     if form == "json" and out is None and not check:
         document, remarks = memory_document(workspace, wings)
         print_text(sealed(dump(document)))
@@ -115,7 +107,7 @@ def export_command(
 
 
 @click.group("site")
-@global_options
+@shared_options()
 def site_command(_: Globals) -> None:
     """Show the memory as web pages: built into a folder, or served live."""
 
@@ -133,11 +125,8 @@ def _page_options(command: Decorated) -> Decorated:
 @site_command.command("build", short_help="Write the pages into a folder.")
 @click.option("--out", "-o", metavar="DIR", help="A folder for the site alone.  [default: site, kept out of git]")
 @_page_options
-@at_option
-@global_options
-def build(
-    given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None, revision: str | None
-) -> int:
+@shared_options(at=True)
+def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
     """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search.
 
     They need no server and load nothing from other servers. Only changed files are written again.
@@ -146,7 +135,7 @@ def build(
     from mdmem.site.build import SiteRequest
     from mdmem.site.build import build as build_site
 
-    workspace = open_workspace(given, revision=revision)
+    workspace = given.open()
     folder = out if out is not None else "site"
     request = SiteRequest(
         out=workspace.cwd / folder, wings=split_values(wings), name=name, base=base, ignored=out is None
@@ -161,14 +150,14 @@ def build(
 @site_command.command("serve", short_help="Serve the same pages live, to this machine alone.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @_page_options
-@global_options
+@shared_options()
 def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
     """Serve the same pages live, to this machine alone: an open page follows the files."""
     require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
     from mdmem.site.serve import LiveSite, SiteServer
 
-    workspace = open_workspace(given)
+    workspace = given.open()
     request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
     with SiteServer(LiveSite(workspace, request), port) as server:
         given.remark(f"{server.address} shows the memory; Ctrl-C ends it")

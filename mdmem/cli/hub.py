@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mdmem.ask.question import Question
-from mdmem.cli.common import (
-    Decorated,
-    Globals,
-    filter_options,
-    filters_from,
-    format_option,
-    global_options,
-    open_workspace,
-    print_result,
-    print_text,
-)
+from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options
 from mdmem.hub.connection import init, open_hub, transaction
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import Grant, add_token, drop_token, forget, grant, grants, rename, revoke, rotate_token
@@ -28,6 +18,7 @@ from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
 from mdmem.render import hub as rendered
 from mdmem.render.json import record_json
+from mdmem.store.workspace.scope import Filters
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
@@ -37,17 +28,38 @@ _INCOMPLETE = 3
 
 
 @click.group("hub")
-@global_options
+@shared_options()
 def hub_command(_: Globals) -> None:
     """Search all memories of an organisation at once, in a copy on PostgreSQL that git can always make again."""
+
+
+def _remember_dsn(context: click.Context, _: click.Parameter, dsn: str | None) -> None:
+    context.meta[_META] = dsn
+
+
+_META = "mdmem.dsn"
+_DSN = click.option(
+    "--dsn",
+    metavar="DSN",
+    expose_value=False,
+    callback=_remember_dsn,
+    help="The hub's database.  [default: MDMEM_HUB_DSN]",
+)
+
+
+def _dsn() -> str | None:
+    return click.get_current_context().meta[_META] or os.environ.get("MDMEM_HUB_DSN")
+
+
+def _opened() -> AbstractContextManager[HubConnection]:
+    return open_hub(_dsn(), os.environ.get("MDMEM_HUB_TOKEN"))
 
 
 def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.Command]:
     """Return a decorator that adds a subcommand with its own options and the options of all hub commands."""
 
     def register(command: Decorated) -> click.Command:
-        dsn = click.option("--dsn", metavar="DSN", help="The hub's database.  [default: MDMEM_HUB_DSN]")
-        shared: tuple[Decorated, ...] = (global_options, format_option("text", "json"), dsn)
+        shared: tuple[Decorated, ...] = (shared_options("text", "json"), _DSN)
         for decorate in (*shared, *reversed(decorators)):
             command = decorate(command)
         return hub_command.command(name)(command)
@@ -70,43 +82,37 @@ _COMMIT = (
 )
 
 
-@contextmanager
-def _opened(dsn: str | None) -> Iterator[HubConnection]:
-    with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
-        yield connection
-
-
 @_command("init")
-def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
+def init_command(given: Globals) -> int:
     """Make the hub's tables in a database, or bring them up to date."""
-    with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), None, may_lack=True) as connection:
+    with open_hub(_dsn(), None, may_lack=True) as connection:
         before, version = init(connection)
     word = "already" if before == version else "now"
-    print_result(form, {"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
+    given.print_result({"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
     return 0
 
 
 @_command("push", _REPOSITORY, *_COMMIT)
-def push_command(given: Globals, *, dsn: str | None, form: str, **options: Any) -> int:
+def push_command(given: Globals, **options: Any) -> int:
     """Send the changes of a commit since the last push. Uncommitted changes are never sent.
 
     For CI, after a merge to the default branch. A push is sent whole or not at all, and never brings an older commit.
     Exit code 3 if a pinned wing is not fetched: all the rest was sent.
     """
-    return _push(given, PushRequest(**options), dsn=dsn, form=form)
+    return _push(given, PushRequest(**options))
 
 
-def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
-    workspace = open_workspace(given)
-    with _opened(dsn) as connection:
+def _push(given: Globals, request: PushRequest) -> int:
+    workspace = given.open()
+    with _opened() as connection:
         result = push(workspace, connection, request)
-    if form == "text":
+    if given.form == "text":
         given.remark(*result.missing, *rendered.kept_remarks(result))
     sent = {
         **record_json(result, "repository", "commit", "before", "pushed", "succession", unchanged="is_unchanged"),
         **record_json(result, "added", "changed", "removed", "pins", "kept", "missing"),
     }
-    print_result(form, sent, rendered.push_text(result))
+    given.print_result(sent, rendered.push_text(result))
     return _INCOMPLETE if result.missing else 0
 
 
@@ -119,17 +125,22 @@ def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -
     filter_options,
 )
 def search_command(
-    given: Globals, words: tuple[str, ...], limit: int, form: str, *, dsn: str | None, syntax: bool, **options: Any
+    given: Globals,
+    words: tuple[str, ...],
+    limit: int,
+    repositories: tuple[str, ...],
+    filters: Filters,
+    *,
+    syntax: bool,
 ) -> int:
     """Find the repositories that have entries on WORDS, the best first.
 
     For the rules of one of them: `mdmem retrieve --repository NAME`.
     """
-    repositories = options.pop("repositories")
-    question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
-    with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+    question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
+    with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
-    print_result(form, rendered.hub_search_json(found), rendered.hub_search_text(found, ink=given.ink()))
+    given.print_result(rendered.hub_search_json(found), rendered.hub_search_text(found, given.style))
     given.remark(*rendered.search_remarks(found))
     return 0 if found.entries else 1
 
@@ -137,19 +148,17 @@ def search_command(
 @hub_command.command("show", context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="REPOSITORY:ADDRESS...")
 @click.option("--repository", metavar="NAME", help="The repository of addresses without one.")
-@click.option("--dsn", metavar="DSN", help="The hub's database.  [default: MDMEM_HUB_DSN]")
-@global_options
+@_DSN
+@shared_options()
 @click.pass_context
-def show_command(
-    ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None, dsn: str | None
-) -> int:
+def show_command(ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None) -> int:
     """Show entries in full, as `mdmem show --repository` does. Options of `mdmem show` follow."""
     split = [one.rpartition(":") if _is_placed(one) else (repository or "", "", one) for one in arguments]
     names = {name for name, _, address in split if name and not address.startswith("-")}
     if len(names) != 1:
         reason = "the addresses are of several repositories" if names else "name the repository: REPOSITORY:ADDRESS"
         raise click.UsageError(f"{reason}; `mdmem hub search` finds them, and one is asked at a time")
-    if dsn:
+    if dsn := _dsn():
         os.environ["MDMEM_HUB_DSN"] = dsn
     flags = [flag for flag, is_set in (("--quiet", given.quiet), ("--no-pager", given.no_pager)) if is_set]
     line = ["show", *(address for _, _, address in split), "--repository", *names, *flags, "--color", given.color]
@@ -166,83 +175,81 @@ def _is_placed(argument: str) -> bool:
 @_command(
     "who", click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS..."), _REPOSITORIES
 )
-def who_command(
-    given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str
-) -> int:
+def who_command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...]) -> int:
     """Show who owns an entry, and which entries depend on it.
 
     The entries are those of all repositories. For WORDS, it shows the three best entries.
     """
-    with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+    with _opened() as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
-    print_result(form, rendered.who_json(report), rendered.who_text(report, ink=given.ink()))
+    given.print_result(rendered.who_json(report), rendered.who_text(report, given.style))
     given.remark(*rendered.who_remarks(report))
     return 0
 
 
 @_command("status")
-def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
+def status_command(given: Globals) -> int:
     """List the repositories of the hub, with commit and age."""
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         report = status(connection)
-    print_result(form, record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
+    given.print_result(record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
     if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
         given.remark("this database role has no grants; set a token in MDMEM_HUB_TOKEN")
     return 0
 
 
 @_command("verify", _REPOSITORY)
-def verify_command(given: Globals, *, repository: str | None, dsn: str | None, form: str) -> int:
+def verify_command(given: Globals, *, repository: str | None) -> int:
     """Compare the hub's rows of this memory with their commit.
 
     Exit code 1 for findings, 3 if a pinned wing is not fetched and so not compared.
     """
-    workspace = open_workspace(given)
-    with _opened(dsn) as connection:
+    workspace = given.open()
+    with _opened() as connection:
         report = verify(workspace, connection, repository)
-    for remark in report.missing if form == "text" else ():
+    for remark in report.missing if given.form == "text" else ():
         given.remark(f"not compared: {remark}")
-    print_result(form, rendered.verify_json(report), rendered.verify_text(report))
+    given.print_result(rendered.verify_json(report), rendered.verify_text(report))
     return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 
 @_command("rebuild", _REPOSITORY, *_COMMIT)
-def rebuild_command(given: Globals, *, dsn: str | None, form: str, **options: Any) -> int:
+def rebuild_command(given: Globals, **options: Any) -> int:
     """Send every file of this memory again, in one transaction. Until it ends, questions read the old rows.
 
     It repairs what `mdmem hub verify` finds. The hub does not go back to an older commit.
     """
-    return _push(given, PushRequest(**options, is_whole=True), dsn=dsn, form=form)
+    return _push(given, PushRequest(**options, is_whole=True))
 
 
 @_command("rename", click.argument("old"), click.argument("new"))
-def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str) -> int:
+def rename_command(given: Globals, *, old: str, new: str) -> int:
     """Give a repository of the hub another name. Pushes and questions under the old one keep working."""
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         before = rename(connection, old, new)
     is_same = before == new
     text = f"{new} has this name already" if is_same else f"{before} is {new} now; the old name keeps working"
-    print_result(form, {"before": before, "repository": new}, text)
+    given.print_result({"before": before, "repository": new}, text)
     return 0
 
 
 @_command("forget", _NAME)
-def forget_command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
+def forget_command(given: Globals, *, name: str) -> int:
     """Drop the hub's rows of a repository. Git still has it, and a push sends it again."""
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         done = forget(connection, name)
     text = f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again"
-    print_result(form, {"repository": done.name, "commit": done.commit}, text)
+    given.print_result({"repository": done.name, "commit": done.commit}, text)
     return 0
 
 
 _PLACES = click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
 
 
-def _print_grants(form: str, found: Sequence[Grant]) -> None:
+def _print_grants(given: Globals, found: Sequence[Grant]) -> None:
     kinds = [None if one.name is None else "role" if one.is_role else "token" for one in found]
     shown = [{"name": one.name, "kind": kind, "sees": one.permissions} for one, kind in zip(found, kinds, strict=True)]
-    print_result(form, {"grants": shown}, rendered.grants_text(found))
+    given.print_result({"grants": shown}, rendered.grants_text(found))
 
 
 @_command(
@@ -252,43 +259,39 @@ def _print_grants(form: str, found: Sequence[Grant]) -> None:
     click.option("--all", "sees_all", is_flag=True, help="It reads every repository, future ones as well."),
     click.option("--push", "may_push", is_flag=True, help="It may also push the repositories, also new ones."),
 )
-def grant_command(
-    _: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool, dsn: str | None, form: str
-) -> int:
+def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool) -> int:
     """Let a token or a database role read or push repositories.
 
     A grant for a repository includes the wings that it pins. The output lists all grants of NAME. For the hub's owner.
     """
     if not places and (may_push or not sees_all):
         raise click.UsageError("name what is granted: REPOSITORY or REPOSITORY/WING, repeatable, or --all")
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         granted = grant(connection, name, places, sees_all=sees_all, may_push=may_push)
-    _print_grants(form, [granted])
+    _print_grants(given, [granted])
     return 0
 
 
 @_command(
     "revoke", _NAME, _PLACES, click.option("--all", "sees_all", is_flag=True, help="Take back what `grant --all` gave.")
 )
-def revoke_command(
-    _: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, dsn: str | None, form: str
-) -> int:
+def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> int:
     """Take back grants of a token or a role, or all of them.
 
     They have no effect from the next question on. The output lists the grants that are left. For the hub's owner.
     """
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
-    _print_grants(form, [left])
+    _print_grants(given, [left])
     return 0
 
 
 @_command("grants", click.argument("name", required=False))
-def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: str) -> int:
+def grants_command(given: Globals, *, name: str | None) -> int:
     """List who reads and who pushes which repository. Others than the hub's owner see their own grants."""
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         found = grants(connection, name)
-    _print_grants(form, found)
+    _print_grants(given, found)
     if not found:
         given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
     return 0
@@ -300,19 +303,19 @@ def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: s
     click.option("--rotate", "is_rotated", is_flag=True, help="Replace its text by another one."),
     click.option("--drop", "is_dropped", is_flag=True, help="End it, with all its grants."),
 )
-def token_command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, dsn: str | None, form: str) -> int:
+def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> int:
     """Make a token and print it, this once. `grant` lets it read.
 
     The hub stores only its hash. For the hub's owner.
     """
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate keeps the token and --drop ends it; give one of them")
-    with _opened(dsn) as connection:
+    with _opened() as connection:
         if is_dropped:
             drop_token(connection, name)
             print_text(f"`{name}` is no longer valid")
             return 0
         text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
     shown = f"{text}\n{name}: it is shown this once; its user sets it as MDMEM_HUB_TOKEN"
-    print_result(form, {"token": text, "name": name}, shown)
+    given.print_result({"token": text, "name": name}, shown)
     return 0

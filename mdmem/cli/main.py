@@ -13,7 +13,7 @@ from importlib import import_module
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, discard_output, global_options, named, print_text, say
+from mdmem.cli.common import Globals, discard_output, named, print_text, say, shared_options
 from mdmem.disk import Written, count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
@@ -187,7 +187,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     help="With --version: commit, extras, Python and system.",
 )
 @click.option("-V", "--version", is_flag=True, expose_value=False, callback=_print_version, help="Print the version.")
-@global_options
+@shared_options()
 def cli(_: Globals) -> None:
     """Memory for coding agents as Markdown in git: the rules that apply here, now, and why."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from mdmem.change.driver import drive
-from mdmem.cli.common import Globals, global_options, print_text, require_extra, say, split_values, today
+from mdmem.cli.common import Globals, print_text, require_extra, say, shared_options, split_values, today
 from mdmem.cli.completion import complete_wing
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import Marks, Sides
@@ -34,7 +34,7 @@ from mdmem.model.access import EVERYTHING, Access
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")
-@global_options
+@shared_options()
 def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options: Any) -> int:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
@@ -84,7 +84,7 @@ def _require_streams(given: Globals, caller: str) -> None:
 
 
 @click.command("lsp")
-@global_options
+@shared_options()
 def lsp_command(given: Globals) -> int:
     """Serve the memory to a text editor over standard input and output; the editor starts this.
 
@@ -111,7 +111,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 @click.command("hook-event")
 @click.argument("client")
 @click.option("--unlimited", is_flag=True, hidden=True, help="Do the work in this process, however long it takes.")
-@global_options
+@shared_options()
 def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
     """Read an event of CLIENT from standard input and print context for its model, in the client's form.
 
@@ -182,7 +182,7 @@ _CANNOT = 129
 @click.argument("path", metavar="%P", default="")
 @click.argument("our_label", metavar="%X", default="")
 @click.argument("their_label", metavar="%Y", default="")
-@global_options
+@shared_options()
 def merge_driver_command(
     given: Globals, ancestor: str, ours: str, theirs: str, width: str, path: str, our_label: str, their_label: str
 ) -> int:

@@ -13,38 +13,17 @@ from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
-from mdmem.cli.common import (
-    Globals,
-    at_option,
-    format_option,
-    global_options,
-    open_workspace,
-    print_result,
-    print_text,
-    print_written,
-    repository_option,
-    split_values,
-    write_options,
-    write_options_from,
-)
+from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
 from mdmem.cli.completion import complete_address, complete_wing
-from mdmem.render.answers import Style
-from mdmem.render.history import (
-    blame_json,
-    blame_text,
-    log_json,
-    log_text,
-    recent_json,
-    recent_text,
-    why_text,
-)
-from mdmem.render.json import dump, why_json
+from mdmem.render import history
+from mdmem.render.json import why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.review import diff_page, review_json, review_markdown, review_text
 from mdmem.render.upkeep import hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
 from mdmem.store.workspace.addresses import resolve_names
 from mdmem.store.workspace.scope import get_wing
+from mdmem.write.write import WriteOptions
 
 
 @click.command("diff")
@@ -57,9 +36,8 @@ from mdmem.store.workspace.scope import get_wing
 )
 @click.option("--no-check", "skips_check", is_flag=True, help="Skip the checks, which take the longest.")
 @click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
-@format_option("text", "markdown", "json")
-@global_options
-def diff_command(given: Globals, form: str, *, skips_check: bool, exit_code: bool, **options: Any) -> int:
+@shared_options("text", "markdown", "json")
+def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **options: Any) -> int:
     """Show what a change does to the rules: which are new, replaced, reworded or deprecated, and the new findings.
 
     A..B compares two commits. A...B compares B with the commit where it left A. A alone compares A with the working
@@ -68,13 +46,11 @@ def diff_command(given: Globals, form: str, *, skips_check: bool, exit_code: boo
     queries = tuple(query for query in options.pop("queries") if query.strip())
     wings = split_values(options.pop("wings"))
     request = ReviewRequest(queries=queries, wings=wings, with_check=not skips_check, **options)
-    report = review_change(open_workspace(given), request)
-    if form == "json":
-        print_text(review_json(report))
-    elif form == "markdown":
+    report = review_change(given.open(), request)
+    if given.form == "markdown":
         print_text(review_markdown(report, page=diff_page(report.page_url, os.environ)))
     else:
-        print_text(review_text(report, given.ink()))
+        given.print_result(review_json(report), review_text(report, given.style))
     return int(exit_code and not report.is_empty)
 
 
@@ -87,30 +63,27 @@ def diff_command(given: Globals, form: str, *, skips_check: bool, exit_code: boo
 @click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options
-@global_options
-def resolve_command(given: Globals, address: str | None, form: str, **options: Any) -> int:
+def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, **options: Any) -> int:
     """List the conflicts after a merge, with their choices; with an option, resolve the conflict of ADDRESS.
 
     A conflict is a file that git could not merge, in a merge, a rebase or a cherry-pick, or an entry that two others
     supersede. In a rebase, `ours` is the branch that you rebase onto, and `theirs` is your own commit.
     Exit code 1: there are conflicts.
     """
-    wanted, workspace = write_options_from(options), open_workspace(given)
+    workspace = given.open()
     chosen = [name for name in ("take", "behind", "split") if options[name]]
     if not chosen:
         conflicts = find_conflicts(workspace)
         if address is not None:
             conflicts = replace(conflicts, found=(find_conflict(workspace, address),))
-        if form == "json":
-            print_text(conflicts_json(conflicts))
-        elif conflicts.found:
-            print_text(conflicts_text(conflicts, given.ink()))
+        if given.form == "json" or conflicts.found:
+            given.print_result(conflicts_json(conflicts), conflicts_text(conflicts, given.style))
         else:
             given.remark("no conflicts", *(f"then: {step}" for step in conflicts.then))
         return 1 if conflicts.found else 0
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    return print_written(given, workspace, resolve(workspace, address, ResolveRequest(**options), wanted), form)
+    return given.print_written(workspace, resolve(workspace, address, ResolveRequest(**options), wanted))
 
 
 @click.command("hygiene")
@@ -130,22 +103,16 @@ def resolve_command(given: Globals, address: str | None, form: str, **options: A
     show_default=True,
     help="The number of cases of each kind; 0 shows all.",
 )
-@format_option("text", "json", "markdown")
-@global_options
-def hygiene_command(
-    given: Globals, form: str, *, wing: str | None, scope: str | None, limit: int, **options: Any
-) -> int:
+@shared_options("text", "json", "markdown")
+def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> int:
     """Show what needs maintenance, and what to type next; no entry is changed.
 
     Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name,
     references to superseded entries, decisions and patterns not verified for long.
     """
-    report = run(open_workspace(given), wing, scope, **options)
-    if form == "json":
-        print_text(dump(hygiene_fields(report)))
-        return 0
-    print_text(hygiene_text(report, Style(is_markdown=form == "markdown", ink=given.ink()), limit=limit))
-    if form == "text":
+    report = run(given.open(), wing, scope, **options)
+    given.print_result(hygiene_fields(report), hygiene_text(report, given.style, limit=limit))
+    if given.form == "text":
         given.remark(*report.remarks)
     return 0
 
@@ -153,24 +120,21 @@ def hygiene_command(
 @click.command("why")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
 @click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="Draw the relations of one wing.")
-@repository_option
-@at_option
-@format_option("text", "json", "mermaid", "svg")
-@global_options
-def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:
+@shared_options("text", "json", "mermaid", "svg", at=True, repository=True)
+def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) -> int:
     """Show what ADDRESS superseded and what superseded it, with reasons, dates and commits.
 
     `--format svg` and `--format mermaid` draw it, also for several addresses, for a wing, or for the whole memory.
     """
-    if form in ("mermaid", "svg"):
+    if given.form in ("mermaid", "svg"):
         if addresses and wing is not None:
             raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
-        workspace = open_workspace(given, revision=revision)
+        workspace = given.open()
         catalog, today = workspace.catalog, workspace.today
         own = None if wing is None else get_wing(wing, catalog.wings)
         asked = resolve_names(workspace, addresses)
         graph = lineage_graph(catalog, asked, today=today) if asked else linked_graph(catalog, today=today, wing=own)
-        print_text((lineage_svg(graph) if form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
+        print_text((lineage_svg(graph) if given.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
         return 0
     if wing is not None:
         raise click.UsageError("--wing needs `--format svg` or `--format mermaid`")
@@ -178,8 +142,8 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, fo
         raise click.MissingParameter(param_hint="'ADDRESS'", param_type="argument")
     if len(addresses) > 1:
         raise click.UsageError(f"one address at a time ({addresses[1]}); `--format svg` draws several")
-    explained = why(open_workspace(given, revision=revision), addresses[0])
-    print_result(form, why_json(explained), why_text(explained, given.ink()))
+    explained = why(given.open(), addresses[0])
+    given.print_result(why_json(explained), history.why_text(explained, given.style))
     return 0
 
 
@@ -187,28 +151,24 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None, fo
 @click.argument("address", required=False, shell_complete=complete_address)
 @click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
-@at_option
-@format_option("text", "json")
-@global_options
-def log_command(
-    given: Globals, address: str | None, limit: int, form: str, revision: str | None, *, by_field: bool
-) -> int:
+@shared_options("text", "json", at=True)
+def log_command(given: Globals, address: str | None, limit: int, *, by_field: bool) -> int:
     """Show the history of ADDRESS through its moves, or the last changes of the memory, the newest first.
 
     The full address of a deleted entry shows its history, too.
     """
     if address is None and by_field:
         raise click.UsageError("--fields is for one entry: name its address")
-    workspace = open_workspace(given, revision=revision)
+    workspace = given.open()
     if address is None:
         changes = recent_changes(workspace, limit)
-        print_result(form, recent_json(changes), recent_text(changes, given.ink()))
+        given.print_result(history.recent_json(changes), history.recent_text(changes, given.style))
         if not changes:
             given.remark("no commit has an entry of this memory yet")
     elif by_field:
         fields = blame(workspace, address)
-        print_result(form, blame_json(fields), blame_text(fields, given.ink()))
+        given.print_result(history.blame_json(fields), history.blame_text(fields, given.style))
     else:
         found = log(workspace, address)
-        print_result(form, log_json(found), log_text(found, given.ink()))
+        given.print_result(history.log_json(found), history.log_text(found, given.style))
     return 0

@@ -11,27 +11,17 @@ from msgspec.structs import asdict
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
 from mdmem.change.sync import sync
-from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_result, print_text
+from mdmem.cli.common import Globals, print_text, shared_options
 from mdmem.cli.completion import complete_wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
+from mdmem.render import upkeep
 from mdmem.render.agents import audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown
 from mdmem.render.json import status_json
 from mdmem.render.text import count
-from mdmem.render.upkeep import (
-    driver_text,
-    hooks_json,
-    hooks_text,
-    status_text,
-    steps_text,
-    sync_remarks,
-    synced_text,
-    wings_json,
-    wings_text,
-)
 from mdmem.setup.hooks import HookPlace, HookState, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.init import init
 from mdmem.setup.merge_driver import find_driver, install_driver, uninstall_driver
@@ -65,7 +55,7 @@ _CLIENTS = (
 @click.option(
     "--command", default="mdmem", metavar="PATH", help="The command that starts mdmem there.  [default: mdmem]"
 )
-@global_options
+@shared_options()
 def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> int:
     """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
 
@@ -83,21 +73,17 @@ def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **opti
 @click.option("--audit", "is_audit", is_flag=True, help="List the requests for context packs.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="With --audit: how many.")
 @click.option("--rebuild", is_flag=True, help="Build the full-text index again.")
-@at_option
-@format_option("text", "json")
-@global_options
-def status_command(
-    given: Globals, limit: int, form: str, revision: str | None, *, is_audit: bool, rebuild: bool
-) -> int:
+@shared_options("text", "json", at=True)
+def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool) -> int:
     """Show the root and how it was found, the wings, the index, the findings, and what is due."""
     if is_audit and rebuild:
         raise click.UsageError("give --audit or --rebuild, not both")
-    if revision is not None and (is_audit or rebuild):
+    if given.revision is not None and (is_audit or rebuild):
         raise click.UsageError("--at is for neither --audit nor --rebuild")
-    workspace = open_workspace(given, revision=revision)
+    workspace = given.open()
     if is_audit:
         lines = list(read_audit(workspace.state_folder))
-        print_result(form, {"total": len(lines), "lines": lines[-limit:]}, audit_text(lines[-limit:]))
+        given.print_result({"total": len(lines), "lines": lines[-limit:]}, audit_text(lines[-limit:]))
         if not lines:
             given.remark("nobody asked for a context pack yet")
         elif len(lines) > limit:
@@ -106,30 +92,26 @@ def status_command(
         done = refresh_index(workspace, rebuild=True)
         counts = {"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}
         text = f"the index is built again: {count(done.total, 'entry', 'entries')}"
-        print_result(form, counts, text)
+        given.print_result(counts, text)
     else:
         report = report_status(workspace)
-        print_result(form, status_json(report), status_text(report, given.ink()))
+        given.print_result(status_json(report), upkeep.status_text(report, given.style))
     return 0
 
 
 @click.command("guide")
 @click.argument("topic", required=False)
 @click.argument("field", metavar="[FIELD]", required=False)
-@format_option("text", "json", "markdown")
-@global_options
-def guide_command(given: Globals, topic: str | None, field: str | None, form: str) -> int:
+@shared_options("text", "json", "markdown")
+def guide_command(given: Globals, topic: str | None, field: str | None) -> int:
     """Print the page TOPIC, or list the pages; `guide fields FIELD` shows one field of the front matter in full."""
-    if topic == "fields" and (field is not None or form != "text"):
+    if topic == "fields" and (field is not None or given.form != "text"):
         fields = FIELDS if field is None else (get_field(field),)
-        if form == "json":
-            print_text(fields_json(fields))
-        elif form == "markdown":
-            print_text(fields_markdown(fields))
-        else:
-            print_text(field_text(fields[0], given.ink()))
+        is_markdown = given.form == "markdown"
+        text = fields_markdown(fields) if is_markdown else field_text(fields[0], given.style)
+        given.print_result(fields_json(fields), text)
         return 0
-    if field is not None or form == "json":
+    if field is not None or given.form == "json":
         raise click.UsageError("only `mdmem guide fields` takes a name or prints JSON")
     if topic is None:
         width = max(map(len, topics()))
@@ -151,10 +133,9 @@ def guide_command(given: Globals, topic: str | None, field: str | None, form: st
 @click.option(
     "--commit/--no-commit", default=None, help="With --wings: commit the pins, and nothing else.  [default: settings]"
 )
-@format_option("text", "json")
-@global_options
+@shared_options("text", "json")
 def sync_command(
-    given: Globals, wings: tuple[str, ...], form: str, *, is_for_wings: bool, pinned: bool, commit: bool | None
+    given: Globals, wings: tuple[str, ...], *, is_for_wings: bool, pinned: bool, commit: bool | None
 ) -> int:
     """Pull with rebase, check the result, and push it if it has no new errors.
 
@@ -167,10 +148,13 @@ def sync_command(
     if not is_for_wings:
         if wings or pinned or commit is not None:
             raise click.UsageError("names of wings, --pinned and --commit need --wings")
-        return _sync(given, form)
-    workspace = open_workspace(given)
+        synced = sync(given.open())
+        given.print_result(asdict(synced), upkeep.synced_text(synced))
+        given.remark(*upkeep.sync_remarks(synced))
+        return 0
+    workspace = given.open()
     fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
-    print_result(form, wings_json(fetched), wings_text(fetched, given.ink()))
+    given.print_result(upkeep.wings_json(fetched), upkeep.wings_text(fetched, given.style))
     if not fetched.wings:
         given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
     if fetched.is_written and fetched.commit is None:
@@ -181,15 +165,8 @@ def sync_command(
     return 1 if fetched.faults else 0
 
 
-def _sync(given: Globals, form: str) -> int:
-    synced = sync(open_workspace(given))
-    print_result(form, asdict(synced), synced_text(synced))
-    given.remark(*sync_remarks(synced))
-    return 0
-
-
 @click.group("hooks")
-@global_options
+@shared_options()
 def hooks_command(_: Globals) -> None:
     """Check commits, merges and pushes with git hooks.
 
@@ -199,7 +176,7 @@ def hooks_command(_: Globals) -> None:
 
 @hooks_command.command("install", short_help="Write the hooks, and set up the merge driver.")
 @click.option("--driver-only", is_flag=True, help="Set up only the merge driver, for users of a hook framework.")
-@global_options
+@shared_options()
 def install(given: Globals, *, driver_only: bool) -> int:
     """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
 
@@ -211,10 +188,10 @@ def install(given: Globals, *, driver_only: bool) -> int:
     """
     repository = _repository(given)
     steps = () if driver_only else install_hooks(repository)
-    print_text(steps_text(steps))
+    print_text(upkeep.steps_text(steps))
     driver = find_driver(repository)
     if driver is not None:
-        print_text(driver_text(driver, install_driver(repository, driver)))
+        print_text(upkeep.driver_text(driver, install_driver(repository, driver)))
     elif driver_only:
         given.remark("no memory here: `mdmem init` makes one")
     if any(step.hook.where is HookPlace.WORK_TREE for step in steps):
@@ -224,7 +201,7 @@ def install(given: Globals, *, driver_only: bool) -> int:
 
 @hooks_command.command("uninstall", short_help="Remove the hooks that mdmem wrote.")
 @click.option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
-@global_options
+@shared_options()
 def uninstall(given: Globals, *, driver_only: bool) -> int:
     """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since stays.
 
@@ -233,23 +210,22 @@ def uninstall(given: Globals, *, driver_only: bool) -> int:
     """
     repository = _repository(given)
     steps = () if driver_only else uninstall_hooks(repository)
-    print_text(steps_text(steps))
+    print_text(upkeep.steps_text(steps))
     driver = find_driver(repository)
     if driver is not None:
         is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
         is_left = is_used and driver.state in (HookState.CURRENT, HookState.FORMER)
-        print_text(driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
+        print_text(upkeep.driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
     return 0
 
 
 @hooks_command.command("status", short_help="Show the hook of each stage, and who runs it.")
-@format_option("text", "json")
-@global_options
-def status(given: Globals, form: str) -> int:
+@shared_options("text", "json")
+def status(given: Globals) -> int:
     """Show the hook of each stage, which framework runs it, and whether git merges entries with mdmem."""
     repository = _repository(given)
     hooks, driver = find_hooks(repository), find_driver(repository)
-    print_result(form, hooks_json(hooks, driver), hooks_text(hooks, driver))
+    given.print_result(upkeep.hooks_json(hooks, driver), upkeep.hooks_text(hooks, driver))
     return 0
 
 

@@ -10,26 +10,13 @@ from typing import Any
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    ShortHelp,
-    applies_to_option,
-    global_options,
-    new_wing_from,
-    new_wing_options,
-    open_workspace,
-    print_text,
-    print_written,
-    text_of_written,
-    today,
-    write_options,
-    write_options_from,
-)
+from mdmem.cli.common import Globals, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
 from mdmem.cli.completion import complete_address, complete_place
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.templates import with_hints, without_hints
+from mdmem.render.json import dump
 from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
@@ -47,16 +34,16 @@ _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
 
 
-def _remark_on_proposed(given: Globals, written: WriteResult, form: str, merged: Collection[str] = ()) -> None:
+def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection[str] = ()) -> None:
     """Print which of the written entries are only proposed, because the default branch does not have them yet.
 
     Only approved entries and the first changed entry are mentioned. The default branch has `merged` already, so that
     only their approval is new.
     """
-    if not written.changes or written.is_dry or form == "json":
+    if not written.changes or written.is_dry or given.form == "json":
         return
     changed = [one.to.removesuffix(".md") for one in written.changes]
-    catalog = view_of(open_workspace(given)).checkout.catalog
+    catalog = view_of(given.open()).checkout.catalog
     stances = ((one, catalog.stance(one)) for one in changed if one in written.approved or one == changed[0])
     waiting = [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
     if new := [one for one in waiting if one not in merged]:
@@ -87,16 +74,14 @@ def _remark_on_proposed(given: Globals, written: WriteResult, form: str, merged:
 )
 @new_wing_options
 @write_options
-@global_options
-def new_command(given: Globals, form: str, **options: Any) -> int:
+def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **options: Any) -> int:
     """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
     type; a wing alone, or a room of the default wing, is enough. On a terminal without --body, git's editor opens with
     the template. The output lists similar entries and entries on the same subject.
     """
-    wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
-    piped = piped_text(options["body"])
+    workspace, piped = given.open(), piped_text(options["body"])
     draft = _draft(workspace, options, piped)
     address = address_of(draft)
     require_wing(workspace, address, wing)
@@ -115,12 +100,13 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
     # A dry run does not open the editor, since it would discard the typed text.
     is_typed = piped is None and not wanted.is_dry
     written = edited(workspace, address, with_hints(text), write) if is_typed else write(text)
-    if form == "json":
+    if given.form == "json":
+        alike = [near_json(one.entry, one.similarity) for one in near]
         more = {"on_subject": [one.address for one in on_subject]} if on_subject else {}
-        print_text(written_json(written, near=[near_json(one.entry, one.similarity) for one in near], **more))
+        print_text(dump({**written_json(written), "near": alike, **more}))
     else:
         path = from_here(workspace)(written.changes[-1].to)
-        print_text(text_of_written(given, workspace, written) if written.is_dry else path)
+        print_text(given.text_of_written(workspace, written) if written.is_dry else path)
         commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
         given.remark(*similarity_remarks(near, on_subject), *written.remarks, *commit)
     if piped is not None and not piped.strip():
@@ -129,7 +115,7 @@ def new_command(given: Globals, form: str, **options: Any) -> int:
         after = f", `mdmem approve {address}` makes it active" if draft.status is Status.DRAFT else ""
         given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
         if options["status"] == "active":
-            _remark_on_proposed(given, written, form)
+            _remark_on_proposed(given, written)
     return 0
 
 
@@ -176,22 +162,29 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 @applies_to_option
 @new_wing_options
 @write_options
-@global_options
-def supersede_command(given: Globals, address: str, reason: str, by: str | None, form: str, **options: Any) -> int:
+def supersede_command(
+    given: Globals,
+    address: str,
+    reason: str,
+    by: str | None,
+    wing: WingKind | None,
+    wanted: WriteOptions,
+    **options: Any,
+) -> int:
     """Replace OLD by another entry: an existing one (--by), or a new one (--title).
 
     While the newer one is a draft, OLD stays current: `mdmem approve` then deprecates it.
     """
-    wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
+    workspace = given.open()
     if by is None:
         written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
     elif wing is not None or any(value not in (None, ()) for value in options.values()):
         raise click.UsageError("--by is an existing entry; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
-    code = print_written(given, workspace, written, form)
+    code = given.print_written(workspace, written)
     if options["status"] == "active":
-        _remark_on_proposed(given, written, form)
+        _remark_on_proposed(given, written)
     return code
 
 
@@ -238,16 +231,8 @@ def _with_new(
 @click.option("--merged", is_flag=True, help="Approve agents' decisions that were merged without approval.")
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
 @write_options
-@global_options
 def approve_command(
-    given: Globals,
-    addresses: tuple[str, ...],
-    by: str | None,
-    form: str,
-    *,
-    active: bool,
-    merged: bool,
-    **options: bool | None,
+    given: Globals, addresses: tuple[str, ...], by: str | None, wanted: WriteOptions, *, active: bool, merged: bool
 ) -> int:
     """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
@@ -258,14 +243,13 @@ def approve_command(
         raise click.UsageError("name a draft, or use --active or --merged")
     if merged and active:
         raise click.UsageError("--active and --merged are about different entries; use one of them")
-    workspace = open_workspace(given)
+    workspace = given.open()
     catalog = view_of(workspace).checkout.catalog
     stances = {one: catalog.stance(one) for one, entry in catalog.entries.items() if entry.is_in_force}
     known = [one for one, stance in stances.items() if stance is not None and not stance.standing.is_proposal]
-    wanted = write_options_from(options)
     written = approve(workspace, addresses, by=by, options=wanted, merged=merged, active=active)
-    code = print_written(given, workspace, written, form)
-    _remark_on_proposed(given, written, form, known)
+    code = given.print_written(workspace, written)
+    _remark_on_proposed(given, written, known)
     return code
 
 
@@ -274,47 +258,38 @@ def approve_command(
 @click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry states it during the review.")
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
-@global_options
-def doubt_command(
-    given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None
-) -> int:
+def doubt_command(given: Globals, address: str, reason: str | None, wanted: WriteOptions, *, done: bool) -> int:
     """Put an entry under review; it still applies, shown as uncertain, until it is confirmed or deprecated."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
-    workspace, wanted = open_workspace(given), write_options_from(options)
+    workspace = given.open()
     if reason is None:
-        return print_written(given, workspace, end_review(workspace, address, options=wanted), form)
-    return print_written(given, workspace, review(workspace, address, reason=reason, options=wanted), form)
+        return given.print_written(workspace, end_review(workspace, address, options=wanted))
+    return given.print_written(workspace, review(workspace, address, reason=reason, options=wanted))
 
 
 @click.command("verify")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_address)
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
-@global_options
-def verify_command(
-    given: Globals, addresses: tuple[str, ...], at: datetime | None, form: str, **options: bool | None
-) -> int:
+def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> int:
     """Confirm that entries are still right, all of them or none; a review ends with it.
 
     `wing/room/` and `wing/` mean the current entries in a room and in a wing.
     """
     day = at.date() if at is not None else None
-    workspace = open_workspace(given)
-    written = verify(workspace, addresses, at=day, options=write_options_from(options))
-    return print_written(given, workspace, written, form)
+    workspace = given.open()
+    return given.print_written(workspace, verify(workspace, addresses, at=day, options=wanted))
 
 
 @click.command("deprecate")
 @click.argument("address", shell_complete=complete_address)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
-@global_options
-def deprecate_command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:
+def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> int:
     """Deprecate an entry that nothing replaces, with a reason. To replace one: `mdmem supersede`."""
-    workspace = open_workspace(given)
-    written = deprecate(workspace, address, reason=reason, options=write_options_from(options))
-    return print_written(given, workspace, written, form)
+    workspace = given.open()
+    return given.print_written(workspace, deprecate(workspace, address, reason=reason, options=wanted))
 
 
 @click.command("mv")
@@ -322,16 +297,14 @@ def deprecate_command(given: Globals, address: str, reason: str, form: str, **op
 @click.argument("new", metavar="TO", shell_complete=complete_place)
 @new_wing_options
 @write_options
-@global_options
-def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) -> int:
+def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted: WriteOptions) -> int:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
     TO is of the same kind as FROM. The new address of an entry may be short, or a room with a slash at the end, which
     keeps the entry-id.
     """
-    workspace, wing = open_workspace(given), new_wing_from(options)
-    written = move(workspace, old, new, options=write_options_from(options), wing=wing)
-    return print_written(given, workspace, written, form)
+    workspace = given.open()
+    return given.print_written(workspace, move(workspace, old, new, options=wanted, wing=wing))
 
 
 @click.command("edit")
@@ -345,18 +318,17 @@ def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) ->
 )
 @click.option("--editorial", is_flag=True, help="Record in `editorial_at` that the words change, but not the rule.")
 @write_options
-@global_options
 def edit_command(
-    given: Globals, addresses: tuple[str, ...], globs: tuple[str, ...], form: str, **options: bool | None
+    given: Globals, addresses: tuple[str, ...], globs: tuple[str, ...], wanted: WriteOptions, *, editorial: bool
 ) -> int:
     """Change an entry in git's editor, which opens again until the text has no new error.
 
     A text that cannot be written is kept in a file, and the output names the file. --applies-to changes several entries
     at once; `wing/room/` means all entries of a room.
     """
-    workspace, wanted = open_workspace(given), write_options_from(options)
+    workspace = given.open()
     if globs:
-        return print_written(given, workspace, set_applies_to(workspace, addresses, globs, wanted), form)
+        return given.print_written(workspace, set_applies_to(workspace, addresses, globs, wanted))
     if len(addresses) > 1:
         raise UsageError("an editor takes one entry; name one, or give --applies-to")
     opening = open_entry(workspace, addresses[0])
@@ -366,14 +338,14 @@ def edit_command(
     with typing(workspace, opening.address, opening.content) as typed:
         content = _edit(workspace, opening, typed)
         try:
-            written = save_edit(workspace, opening, content, is_editorial=bool(options["editorial"]), options=wanted)
+            written = save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
         except LostRaceError as error:
             paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
             hint = f"`mdmem edit {opening.address}` opens the file as it is now"
             error.add_note(f"`git diff --no-index {paths}` shows what differs; {hint}")
             raise
         typed.is_written = not wanted.is_dry
-        return print_written(given, workspace, written, form)
+        return given.print_written(workspace, written)
 
 
 def _edit(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:

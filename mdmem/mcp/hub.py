@@ -28,8 +28,8 @@ from mdmem.mcp.tools.table import tools_of
 from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text
-from mdmem.render.ink import Ink
 from mdmem.render.json import entries_json
+from mdmem.render.style import Style
 from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
@@ -79,7 +79,7 @@ def _hub_search(
     found = search_hub(hub.cursor, question, repositories=hub.repositories, limit=limit)
     status = "succeeded" if found.entries else "empty"
     return ToolResult(
-        text=lambda: "\n\n".join(filter(None, [hub_search_text(found, ink=Ink()), *search_remarks(found)])),
+        text=lambda: "\n\n".join(filter(None, [hub_search_text(found, Style()), *search_remarks(found)])),
         facts=lambda: {"retrieval_status": status, **hub_search_json(found)},
     )
 
@@ -91,7 +91,7 @@ def _who(hub: OpenedHub, *, query: Annotated[Text, Field(description="`wing/room
     """
     report = who(hub.cursor, query, repositories=hub.repositories)
     return ToolResult(
-        text=lambda: "\n\n".join([who_text(report, ink=Ink()), *who_remarks(report)]),
+        text=lambda: "\n\n".join([who_text(report, Style()), *who_remarks(report)]),
         facts=lambda: who_json(report),
     )
 

@@ -31,7 +31,7 @@ from mdmem.model.entry import EntryType
 from mdmem.model.fields import front_matter_schema
 from mdmem.render.answers import problems_text
 from mdmem.render.history import why_text
-from mdmem.render.ink import Ink
+from mdmem.render.style import Style
 from mdmem.render.text import one_line
 from mdmem.store.settings import Profile
 from mdmem.store.workspace.scope import Filters
@@ -107,7 +107,7 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
     @resource("mdmem://lineage/{wing}/{room}/{entry_id}", "lineage", "Lineage of an entry", about, _PLAIN)
     async def lineage(wing: str, room: str, entry_id: str) -> str:
-        return await read(lambda workspace: why_text(why(workspace, f"{wing}/{room}/{entry_id}"), Ink()))
+        return await read(lambda workspace: why_text(why(workspace, f"{wing}/{room}/{entry_id}"), Style()))
 
     @resource("mdmem://wing/{wing}", "wing", "Wing", "The current entries of a wing.", _PLAIN)
     async def wing(wing: str) -> str:

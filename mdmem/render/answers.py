@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.ask.answer import (
@@ -27,8 +26,8 @@ from mdmem.ask.question import Coverage, Tier
 from mdmem.markdown.text import is_title_alone, quoted
 from mdmem.model.entry import Entry, Status, day_of
 from mdmem.model.lineage import standing_marks
-from mdmem.render.ink import Ink
 from mdmem.render.json import answer_json
+from mdmem.render.style import Style
 from mdmem.render.text import UNREPLACED, count, entries, first_of, in_no_entry, indent, one_line, repeats
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState
 
@@ -48,74 +47,50 @@ _MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _MOST_FILES, _LONGEST_PATH, _LONGEST_REA
 _FEW_WORDS = 2
 
 
-class Style(Struct, frozen=True):
-    """How to print an answer: as text, with or without colour, or as Markdown, with contents as block quotes.
+def _item(item: Item, style: Style) -> str:
+    """Return an entry with its content, and the related entries as lines under it."""
+    entry, marks = item.entry, _marks(item)
+    title = item.content or entry.title if item.form.is_line else entry.title
+    is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
+    called = "" if is_said else f": {one_line(title)}"
+    address = entry.address.removeprefix(style.prefix)
+    # Plain mentions by other shown entries become one line of ids.
+    known = [one for one in item.mentions if one.how == MENTIONED and one.address in style.shown and not one.does]
+    lines = [mention_line(one, style) for one in item.mentions if one not in known]
+    lines += [f"{MENTIONED} {', '.join(one.address.removeprefix(style.prefix) for one in known)}"] if known else []
+    if not style.is_markdown:
+        head = f"{style.bold(f'[{entry.type}] {address}')}{called}{marks}"
+        content = [indent(item.content)] if item.content and not item.form.is_line else []
+        return "\n".join([head, *content, *(style.dim(f"  {line}") for line in lines)])
+    if item.form.is_line:
+        return "\n".join([f"- {entry.type} `{address}`{marks}{called}", *(f"  - {line}" for line in lines)])
+    blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{address}`{marks}", quoted(item.content)]
+    return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
 
-    `prefix` is left out of addresses, because a line above states it. `shown` are the entries whose text is in the
-    answer, so that lines that mention them do not repeat their titles.
+
+def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
+    """Yield entries as blocks of text.
+
+    Consecutive one-line entries are one block. Entries that the session has already seen are listed by id at the end.
     """
-
-    is_markdown: bool = False
-    ink: Ink = Ink()
-    prefix: str = ""
-    shown: frozenset[str] = frozenset()
-
-    def heading(self, text: str) -> str:
-        """Return a heading inside an answer."""
-        return f"## {text}" if self.is_markdown else self.ink.bold(text)
-
-    def foot(self, text: str) -> str:
-        """Return a remark below an answer."""
-        return f"_{text}_" if self.is_markdown else self.ink.dim(text)
-
-    def item(self, item: Item) -> str:
-        """Return an entry with its content, and the related entries as lines under it."""
-        entry, marks = item.entry, _marks(item)
-        title = item.content or entry.title if item.form.is_line else entry.title
-        is_said = item.form is Form.GIVEN or (item.form.is_line and repeats(entry.address, title))
-        called = "" if is_said else f": {one_line(title)}"
-        address = entry.address.removeprefix(self.prefix)
-        # Plain mentions by other shown entries become one line of ids.
-        known = [one for one in item.mentions if one.how == MENTIONED and one.address in self.shown and not one.does]
-        lines = [mention_line(one, self) for one in item.mentions if one not in known]
-        lines += [f"{MENTIONED} {', '.join(one.address.removeprefix(self.prefix) for one in known)}"] if known else []
-        if not self.is_markdown:
-            head = f"{self.ink.bold(f'[{entry.type}] {address}')}{called}{marks}"
-            content = [indent(item.content)] if item.content and not item.form.is_line else []
-            return "\n".join([head, *content, *(self.ink.dim(f"  {line}") for line in lines)])
+    shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
+    lines: list[str] = []
+    for item in (one for one in items if one not in shown):
         if item.form.is_line:
-            return "\n".join([f"- {entry.type} `{address}`{marks}{called}", *(f"  - {line}" for line in lines)])
-        blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{address}`{marks}", quoted(item.content)]
-        return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
-
-    def items(self, items: Iterable[Item]) -> Iterator[str]:
-        """Yield entries as blocks of text.
-
-        Consecutive one-line entries are one block. Entries that the session has already seen are listed by id at the
-        end.
-        """
-        items = list(items)
-        shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
-        lines: list[str] = []
-        for item in (one for one in items if one not in shown):
-            if item.form.is_line:
-                lines.append(self.item(item))
-                continue
-            yield from ["\n".join(lines)] if lines else []
-            lines = []
-            yield self.item(item)
-        ids = Counter(item.address.rpartition("/")[2] for item in shown)
-        names: dict[str, list[str]] = {}
-        for item in shown:
-            short = item.address.rpartition("/")[2]
-            name = short if ids[short] == 1 else item.address.removeprefix(self.prefix)
-            names.setdefault(item.entry.type, []).append(name)
-        listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
-        lines += [f"Already shown: {'; '.join(listed)}"] if listed else []
+            lines.append(_item(item, style))
+            continue
         yield from ["\n".join(lines)] if lines else []
-
-
-_PLAIN = Style()
+        lines = []
+        yield _item(item, style)
+    ids = Counter(item.address.rpartition("/")[2] for item in shown)
+    names: dict[str, list[str]] = {}
+    for item in shown:
+        short = item.address.rpartition("/")[2]
+        name = short if ids[short] == 1 else item.address.removeprefix(style.prefix)
+        names.setdefault(item.entry.type, []).append(name)
+    listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
+    lines += [f"Already shown: {'; '.join(listed)}"] if listed else []
+    yield from ["\n".join(lines)] if lines else []
 
 
 def answers_text(answers: Answers, style: Style) -> str:
@@ -160,10 +135,10 @@ def _main(answer: Answer, style: Style) -> str:
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {source_of(basis)}.")
     verdict = f"{_verdict(answer)} {_prefix_text(style.prefix)}" if style.prefix else _verdict(answer)
-    blocks += [verdict, *_elsewhere(answer), *_unread(basis), *_ended(answer), *style.items(answer.items)]
+    blocks += [verdict, *_elsewhere(answer), *_unread(basis), *_ended(answer), *_items(answer.items, style)]
     if answer.proposed:
-        blocks += [style.heading("Proposed (not binding)"), *style.items(answer.proposed)]
-    blocks += map(style.ink.warn, contradictions_text(answer))
+        blocks += [style.heading("Proposed (not binding)"), *_items(answer.proposed, style)]
+    blocks += map(style.warn, contradictions_text(answer))
     if basis.fallback:
         lines = [f"  {one.path}:{one.line}: {one.text}" for one in basis.fallback]
         blocks.append("\n".join(["Outside the memory, not binding:", *lines]))
@@ -197,7 +172,7 @@ def _short(number: int, answer: Answer, style: Style) -> str:
     blocks += _unread(basis)
     if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
         blocks.append(in_no_entry(basis.unmatched_terms, answer.scope.wings))
-    blocks += [*_ended(answer), *style.items((*answer.items, *answer.proposed)), *contradictions_text(answer)]
+    blocks += [*_ended(answer), *_items((*answer.items, *answer.proposed), style), *contradictions_text(answer)]
     return ("\n\n" if style.is_markdown else "\n").join(blocks)
 
 
@@ -321,7 +296,7 @@ def _marks(item: Item) -> str:
 _OBVIOUS = ("contains ", "invariant of the scope", "in scope", "matches the query", "replaces ")
 
 
-def mention_line(one: Mention, style: Style = _PLAIN) -> str:
+def mention_line(one: Mention, style: Style) -> str:
     """Return a related entry as one line; without its title if the answer shows the entry itself."""
     is_shown, address = one.address in style.shown, one.address.removeprefix(style.prefix)
     day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""

@@ -12,7 +12,7 @@ from mdmem.ask.synthesis import is_doubtful
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
-from mdmem.render.answers import Style
+from mdmem.render.style import Style
 from mdmem.render.text import count, indent
 
 Facts = Mapping[str, Any]
@@ -98,7 +98,7 @@ def _item(item: Facts, style: Style, *, is_short: bool) -> str:
         if style.is_markdown:
             head, shown = f"- {kind} `{address}`{marks}: {rule or title}", "" if rule else quoted(content)
         else:
-            head = f"{style.ink.bold(f'[{kind}] {address}')}: {rule or title}{marks}"
+            head = f"{style.bold(f'[{kind}] {address}')}: {rule or title}{marks}"
             shown = "" if rule else indent(content)
         return "\n".join(filter(None, (head, shown, indent(_bullets(below, style), 2 if style.is_markdown else 0))))
     reason = visible(item.get("reason", ""))
@@ -113,13 +113,13 @@ def _item(item: Facts, style: Style, *, is_short: bool) -> str:
     if style.is_markdown:
         state = "; ".join(filter(None, (f"`{address}`{marks}", reason)))
         return "\n\n".join(filter(None, (f"### {kind}: {title}", state, quoted(content), _bullets(below, style))))
-    head = f"{style.ink.bold(f'[{kind}] {address}')}{marks}"
+    head = f"{style.bold(f'[{kind}] {address}')}{marks}"
     lines = [head, f"  {title}", *([indent(content, 4)] if content else [])]
-    return "\n".join([*lines, style.ink.dim(f"  why: {reason}"), *([_bullets(below, style)] if below else [])])
+    return "\n".join([*lines, style.dim(f"  why: {reason}"), *([_bullets(below, style)] if below else [])])
 
 
 def _bullets(lines: Iterable[str], style: Style) -> str:
-    return "\n".join(f"- {line}" if style.is_markdown else style.ink.dim(f"  {line}") for line in lines)
+    return "\n".join(f"- {line}" if style.is_markdown else style.dim(f"  {line}") for line in lines)
 
 
 def _marks(item: Facts, *, is_short: bool) -> str:

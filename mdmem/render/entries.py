@@ -9,8 +9,9 @@ from mdmem.ask.answer import VIA_NAMED, replaced_notes
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import Entry, Status
 from mdmem.model.lineage import Standing, standing_marks
-from mdmem.render.answers import TITLE_ALONE, Style, ended_text, mention_line, problems_text, relations_text
+from mdmem.render.answers import TITLE_ALONE, ended_text, mention_line, problems_text, relations_text
 from mdmem.render.json import mentions_json
+from mdmem.render.style import Style
 from mdmem.render.text import UNREPLACED, count, first_of, indent, one_line, repeats
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def search_text(
             lines.append(f"replaced by {', '.join(hit.heads)}")
         lines += [*replaced_notes(hit.via), *relations_text(hit)]
         lines += [hit.stance.note] if hit.stance is not None and hit.stance.note else []
-        head = f"{style.ink.bold(f'[{entry.type}] {entry.address}')}{f' ({marks})' if marks else ''}"
-        below = [style.ink.dim(f"  {snippet}")] if snippet else []
+        head = f"{style.bold(f'[{entry.type}] {entry.address}')}{f' ({marks})' if marks else ''}"
+        below = [style.dim(f"  {snippet}")] if snippet else []
         results.append("\n".join([head, *(f"  {line}" for line in lines), *below]))
     blocks += ["\n".join(results)] if style.is_markdown and results else results
     if len(result.hits) > limit:
@@ -71,8 +72,8 @@ def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) 
             cell = f"{title}{mark}".replace("|", r"\|")
             lines.append(f"| {one.type} | {one.status} | `{one.address}` | {cell} |")
         else:
-            start = f"{one.type:<9}  {one.status.replace('_', ' '):<12}  {style.ink.bold(f'{one.address:<{width}}')}"
-            lines.append(f"{start}  {title}{style.ink.dim(f' {mark}') if mark else ''}")
+            start = f"{one.type:<9}  {one.status.replace('_', ' '):<12}  {style.bold(f'{one.address:<{width}}')}"
+            lines.append(f"{start}  {title}{style.dim(f' {mark}') if mark else ''}")
     return "\n".join(lines)
 
 
@@ -86,7 +87,7 @@ def titles_by_room(listed: Iterable[Entry], style: Style) -> str:
         room, _, entry_id = entry.address.rpartition("/")
         title = "" if repeats(entry_id, entry.title) else f"  {one_line(entry.title)}"
         rooms.setdefault(room, []).append(f"{entry_id}{title}")
-    return "\n\n".join("\n".join([style.ink.bold(f"{room}/"), *lines]) for room, lines in rooms.items())
+    return "\n\n".join("\n".join([style.bold(f"{room}/"), *lines]) for room, lines in rooms.items())
 
 
 def hidden_text(hidden: Mapping[str, int]) -> Iterator[str]:
@@ -107,7 +108,7 @@ def shown_text(shown: Iterable[ShownEntry], style: Style) -> str:
             head = f"## {title}\n\n`{entry.address}`: {entry.type}, {standing(one)}"
             blocks.append(f"{head}\n\n{one.body.strip()}")
             continue
-        lines = [f"{style.ink.bold(f'[{entry.type}] {entry.address}')} ({standing(one)})", f"  {title}"]
+        lines = [f"{style.bold(f'[{entry.type}] {entry.address}')} ({standing(one)})", f"  {title}"]
         for name, value in one.front_matter.items():
             if name not in ("type", "title"):
                 text = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
@@ -139,13 +140,13 @@ def excerpts_text(shown: Iterable[EntryExcerpt], style: Style) -> str:
         replaced = f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
         state = "" if one.is_current else replaced
         content = f"has {TITLE_ALONE}" if one.is_title_alone else one.content or "already shown"
-        mentions = [mention_line(other) for other in one.mentions]
+        mentions = [mention_line(other, style) for other in one.mentions]
         if style.is_markdown:
             head = f"### {title}\n\n`{one.entry.address}`{state}\n\n{quoted(content)}"
             blocks.append("\n- ".join([head, *mentions]))
         else:
-            head = f"{style.ink.bold(one.entry.address)}: {title}{state}"
-            blocks.append("\n".join([head, indent(content), *(f"  {style.ink.dim(line)}" for line in mentions)]))
+            head = f"{style.bold(one.entry.address)}: {title}{state}"
+            blocks.append("\n".join([head, indent(content), *(f"  {style.dim(line)}" for line in mentions)]))
     return "\n\n".join(blocks)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from mdmem.exchange.importer import ImportReport
 from mdmem.exchange.record import ImportRow
 from mdmem.model.entry import Status
 from mdmem.model.text import visible
-from mdmem.render.ink import Ink
-from mdmem.render.json import dump, record_json
+from mdmem.render.json import record_json
+from mdmem.render.style import Style
 from mdmem.render.text import count, first_of
 
 # The most errors and rules that are listed.
@@ -21,7 +22,7 @@ _WIDEST = 60
 _PLACES = 3
 
 
-def import_text(report: ImportReport, ink: Ink) -> str:
+def import_text(report: ImportReport, style: Style) -> str:
     """Return a line for each imported file, then the errors and a summary.
 
     Unless it is a dry run, files are listed only if they have a message or were not imported.
@@ -36,12 +37,12 @@ def import_text(report: ImportReport, ink: Ink) -> str:
     for row in rows:
         stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
         what = stated if row.outcome == "imported" else row.outcome
-        to = f" → {ink.bold(visible(row.address))}" if row.address is not None else ""
+        to = f" → {style.bold(visible(row.address))}" if row.address is not None else ""
         lines.append(f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}")
-        lines += [ink.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
-        lines += [f"  {ink.warn(visible(sentence))}" for sentence in row.messages]
+        lines += [style.dim(f"  {name}: {visible(guess.why)} (guessed)") for name, guess in row.guesses.items()]
+        lines += [f"  {style.warn(visible(sentence))}" for sentence in row.messages]
     if report.errors:
-        lines += ["", ink.bold(f"errors in the records ({len(report.errors)}):")]
+        lines += ["", style.bold(f"errors in the records ({len(report.errors)}):")]
         lines += [
             f"  {one.place.path}:{one.place.line}: {one.code}: {visible(one.message)}"
             for one in report.errors[:_LISTED]
@@ -80,8 +81,8 @@ def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git:
         yield f"next: {' && '.join(steps)}"
 
 
-def import_json(report: ImportReport) -> str:
-    """Return a JSON document with the result for each file, the errors in the records, and the written files."""
+def import_json(report: ImportReport) -> dict[str, Any]:
+    """Return JSON values with the result for each file, the errors in the records, and the written files."""
     written, keys = report.written, ("path", "outcome", "address", "type", "status")
     rows = [
         {
@@ -91,18 +92,15 @@ def import_json(report: ImportReport) -> str:
         }
         for row in report.plan.rows
     ]
-    return dump(
-        {
-            "records": rows,
-            "errors": [
-                record_json(one, "code", "message", path="place.path", line="place.line") for one in report.errors
-            ],
-            "warnings": Counter(one.code for one in report.warnings),
-            "changed": [change.to for change in written.changes],
-            **record_json(report, "gone", "remarks"),
-            **record_json(written, "commit", dry_run="is_dry"),
-        }
-    )
+    places = {"path": "place.path", "line": "place.line"}
+    return {
+        "records": rows,
+        "errors": [record_json(one, "code", "message", **places) for one in report.errors],
+        "warnings": Counter(one.code for one in report.warnings),
+        "changed": [change.to for change in written.changes],
+        **record_json(report, "gone", "remarks"),
+        **record_json(written, "commit", dry_run="is_dry"),
+    }
 
 
 def _name(row: ImportRow) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from mdmem.model.entry import EntryType, Field, Holder, Kind, Searched, Status, WingKind
 from mdmem.model.fields import FIELDS
-from mdmem.render.ink import Ink
-from mdmem.render.json import dump, record_json
+from mdmem.render.json import record_json
+from mdmem.render.style import Style
 
 _KINDS = {
     Kind.TYPE: ", ".join(EntryType),
@@ -35,7 +36,7 @@ _SEARCHED = {
 _WRITER = re.compile(r"^its writer(, (and )?)?")
 
 
-def field_text(field: Field, ink: Ink) -> str:
+def field_text(field: Field, style: Style) -> str:
     """Return all facts about one field as text, the example last."""
     rows = [
         ("value", _KINDS[field.kind]),
@@ -43,18 +44,18 @@ def field_text(field: Field, ink: Ink) -> str:
         ("set by", field.set_by),
         ("searched", _SEARCHED[field.searched] if field.searched else "no"),
     ]
-    lines = [f"{ink.bold(field.name)}: {field.meaning}", *(f"  {name:<8}  {value}" for name, value in rows)]
+    lines = [f"{style.bold(field.name)}: {field.meaning}", *(f"  {name:<8}  {value}" for name, value in rows)]
     return "\n".join([*lines, f"  {'example':<8}  {field.example}"])
 
 
-def fields_json(fields: Sequence[Field]) -> str:
-    """Return all facts about the fields as a JSON document."""
+def fields_json(fields: Sequence[Field]) -> dict[str, Any]:
+    """Return all facts about the fields as JSON values."""
     names = ("name", "meaning", "set_by", "searched", "example")
     rows = [
         {**record_json(one, *names, type="kind", needed="required"), "value": _KINDS[one.kind], "for": one.holder}
         for one in fields
     ]
-    return dump({"fields": rows})
+    return {"fields": rows}
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:

@@ -9,8 +9,8 @@ from mdmem.change.history import BlameReport, ChainLink, LogReport, WhyReport
 from mdmem.model.entry import day_of
 from mdmem.model.lineage import stance_json
 from mdmem.model.text import visible
-from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
+from mdmem.render.style import Style
 from mdmem.render.text import count, one_line
 from mdmem.store.git.history import Commit
 
@@ -20,14 +20,14 @@ _COMMIT = ("commit", "when", "author", "email", "subject")
 _MOST_ADDRESSES = 8
 
 
-def log_text(log: LogReport, ink: Ink) -> str:
+def log_text(log: LogReport, style: Style) -> str:
     """Return a line for each commit of an entry, newest first, with its changes below."""
     lines = ["on disk: uncommitted"] if log.stance is not None and log.stance.mark == "uncommitted" else []
     for step in log.steps:
         one = step.change
-        lines.append(f"{ink.bold(one.when[:10])} {one.short} {visible(one.author)}: {visible(one.subject)}")
+        lines.append(f"{style.bold(one.when[:10])} {one.short} {visible(one.author)}: {visible(one.subject)}")
         lines += [f"    {visible(line)}" for line in step.lines]
-    return "\n".join([*lines, *([ink.dim(_CUT)] if log.is_cut else [])])
+    return "\n".join([*lines, *([style.dim(_CUT)] if log.is_cut else [])])
 
 
 def log_json(log: LogReport) -> dict[str, Any]:
@@ -43,11 +43,11 @@ def log_json(log: LogReport) -> dict[str, Any]:
     return {"address": log.address, "commits": commits, "cut_off": log.is_cut, **stance_json(log.stance)}
 
 
-def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
+def recent_text(changes: Sequence[Commit], style: Style) -> str:
     """Return a line for each recent commit, newest first, with the entries that it changed below."""
     lines: list[str] = []
     for one in changes:
-        lines.append(f"{ink.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
+        lines.append(f"{style.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
         lines += [f"    {visible(address)}" for address in one.paths[:_MOST_ADDRESSES]]
         if len(one.paths) > _MOST_ADDRESSES:
             lines.append(f"    and {len(one.paths) - _MOST_ADDRESSES} more")
@@ -61,18 +61,18 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
     }
 
 
-def blame_text(blame: BlameReport, ink: Ink) -> str:
+def blame_text(blame: BlameReport, style: Style) -> str:
     """Return a line for each field with the day, the commit and the author that last set it."""
     rows = []
     for one in blame.fields:
         value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
         commit = f"{one.change.when[:10]} {one.change.short}" if one.change else "uncommitted"
         author = visible(one.change.author) if one.change else ""
-        rows.append((commit, author, f"{ink.bold(one.name)}: {value}" if value else ink.bold(one.name)))
+        rows.append((commit, author, f"{style.bold(one.name)}: {value}" if value else style.bold(one.name)))
     commits = max((len(commit) for commit, _, _ in rows), default=0)
     authors = max((len(author) for _, author, _ in rows), default=0)
     lines = [f"{commit:<{commits}}  {author:<{authors}}  {field}" for commit, author, field in rows]
-    return "\n".join([*lines, *([ink.dim(_CUT)] if blame.is_cut else [])])
+    return "\n".join([*lines, *([style.dim(_CUT)] if blame.is_cut else [])])
 
 
 def blame_json(blame: BlameReport) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def blame_json(blame: BlameReport) -> dict[str, Any]:
     return {"address": blame.address, "fields": fields, "cut_off": blame.is_cut}
 
 
-def why_text(explained: WhyReport, ink: Ink) -> str:
+def why_text(explained: WhyReport, style: Style) -> str:
     """Return the chain of supersessions from the oldest to the newest entry, and the related entries."""
     if explained.contradictory:
         ends = [f"{explained.address} is in a cycle of supersessions, so it is unknown which entry is current."]
@@ -112,14 +112,14 @@ def why_text(explained: WhyReport, ink: Ink) -> str:
         ("In conflict with", explained.conflicts),
     )
     ends += [f"{text}: {', '.join(addresses)}." for text, addresses in related if addresses]
-    return "\n\n".join([*(_chain_link(link, explained, ink) for link in explained.chain), "\n".join(ends)])
+    return "\n\n".join([*(_chain_link(link, explained, style) for link in explained.chain), "\n".join(ends)])
 
 
-def _chain_link(link: ChainLink, explained: WhyReport, ink: Ink) -> str:
+def _chain_link(link: ChainLink, explained: WhyReport, style: Style) -> str:
     entry = link.entry
     pointer = "→" if entry.address == explained.address else " "
     state = "current" if link.current else entry.status.replace("_", " ")
-    lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
+    lines = [f"{pointer} {style.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
     stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
     days = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
     lines += [f"    {days}"] if days else []
@@ -134,5 +134,5 @@ def _chain_link(link: ChainLink, explained: WhyReport, ink: Ink) -> str:
     for one in link.commits[:3]:
         lines.append(f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}")
     if len(link.commits) > 3:
-        lines.append(ink.dim(f"    and {count(len(link.commits) - 3, 'earlier commit')}"))
+        lines.append(style.dim(f"    and {count(len(link.commits) - 3, 'earlier commit')}"))
     return "\n".join(lines)

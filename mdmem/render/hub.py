@@ -14,8 +14,8 @@ from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.repositories import Grant
 from mdmem.hub.search import HubEntry, HubResult, iter_repositories
 from mdmem.hub.verify import HubReport, VerifyReport
-from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
+from mdmem.render.style import Style
 from mdmem.render.text import count, entries, first_of, one_line
 
 _LISTED = 5
@@ -119,18 +119,18 @@ def hub_search_json(result: HubResult) -> dict[str, Any]:
     }
 
 
-def hub_search_text(result: HubResult, *, ink: Ink) -> str:
+def hub_search_text(result: HubResult, style: Style) -> str:
     """Return the results of a search, each with its repository and a snippet."""
     blocks = []
     for one in result.entries:
         status = "" if one.status == "active" else f" ({one.status.replace('_', ' ')})"
-        lines = [_head(one, ink) + one_line(status), f"  {one_line(one.title)}"]
-        blocks.append("\n".join([*lines, *([ink.dim(f"  {one.snippet}")] if one.snippet else [])]))
-    return "\n\n".join([*blocks, *_copies_text(result.entries, ink)])
+        lines = [_head(one, style) + one_line(status), f"  {one_line(one.title)}"]
+        blocks.append("\n".join([*lines, *([style.dim(f"  {one.snippet}")] if one.snippet else [])]))
+    return "\n\n".join([*blocks, *_copies_text(result.entries, style)])
 
 
-def _head(one: HubEntry, ink: Ink) -> str:
-    return ink.bold(one_line(f"[{one.type}] {one.repository}:{one.address}"))
+def _head(one: HubEntry, style: Style) -> str:
+    return style.bold(one_line(f"[{one.type}] {one.repository}:{one.address}"))
 
 
 def search_remarks(result: HubResult) -> list[str]:
@@ -167,7 +167,7 @@ def who_json(report: HubResult) -> dict[str, Any]:
     return {"query": report.query, "entries": shown, **found, "repositories": _copies(mentioned)}
 
 
-def who_text(report: HubResult, *, ink: Ink) -> str:
+def who_text(report: HubResult, style: Style) -> str:
     """Return a block for each entry with its owners and dependents."""
     blocks = []
     for one in report.entries:
@@ -176,8 +176,8 @@ def who_text(report: HubResult, *, ink: Ink) -> str:
         lines += [f"{by.field} of {by.repository}:{by.address} ({by.status})" for by in one.dependents]
         lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pins]
         lines += [] if one.dependents or one.pins else ["nothing links it"]
-        blocks.append("\n  ".join([_head(one, ink), *map(one_line, lines)]))
-    return "\n\n".join([*blocks, *_copies_text(report.entries, ink)])
+        blocks.append("\n  ".join([_head(one, style), *map(one_line, lines)]))
+    return "\n\n".join([*blocks, *_copies_text(report.entries, style)])
 
 
 def who_remarks(report: HubResult) -> list[str]:
@@ -204,9 +204,9 @@ def _copies(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
     return found
 
 
-def _copies_text(shown: Iterable[HubEntry], ink: Ink) -> list[str]:
+def _copies_text(shown: Iterable[HubEntry], style: Style) -> list[str]:
     copies = [
         one_line(f"{one['repository']} {one['commit'][:10]}, pushed {one['pushed_at'][:16].replace('T', ' ')} UTC")
         for one in _copies(shown)
     ]
-    return [ink.dim(f"copy of {first_of(copies, _LISTED, '; ')}")] if copies else []
+    return [style.dim(f"copy of {first_of(copies, _LISTED, '; ')}")] if copies else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -30,8 +30,8 @@ from mdmem.change.review_model import (
 )
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
-from mdmem.render.ink import Ink
-from mdmem.render.json import dump, record_json
+from mdmem.render.json import record_json
+from mdmem.render.style import Style
 from mdmem.render.text import code, count, entries, first_of, fit_lines, prose
 
 # `code` is an address, a path or a value. `quoted` is text from a file. `strong` and `dim` are words of mdmem itself.
@@ -73,23 +73,23 @@ class ReviewSection(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-def review_text(review: ReviewReport, ink: Ink) -> str:
+def review_text(review: ReviewReport, style: Style) -> str:
     """Return the review for a terminal; added words are in `{+ +}` and removed words in `[- -]`."""
-    head = [f"{ink.bold(clipped(review.before))} → {ink.bold(clipped(review.after))}", headline(review)]
-    head += [ink.warn(clipped(remark)) for remark in review.remarks]
+    head = [f"{style.bold(clipped(review.before))} → {style.bold(clipped(review.after))}", headline(review)]
+    head += [style.warn(clipped(remark)) for remark in review.remarks]
     parts = ["\n".join(head)]
 
     def mark(kind: Kind, text: str) -> str:
         if kind == "added":
-            return ink.added(f"{{+{text}+}}")
+            return style.added(f"{{+{text}+}}")
         if kind == "removed":
-            return ink.removed(f"[-{text}-]")
-        paint = {"code": ink.bold, "strong": ink.warn, "dim": ink.dim}.get(kind)
+            return style.removed(f"[-{text}-]")
+        paint = {"code": style.bold, "strong": style.warn, "dim": style.dim}.get(kind)
         return paint(text) if paint is not None and text else text
 
     for section in sections(review, mark):
         lines = ["  " * (level + 1) + text for level, text in section.lines]
-        parts.append("\n".join([ink.bold(section.title), *lines]))
+        parts.append("\n".join([style.bold(section.title), *lines]))
     return "\n\n".join(parts)
 
 
@@ -145,8 +145,8 @@ def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
     return re.sub(r"\{\w+\}", lambda found: numbers[found[0]], url)
 
 
-def review_json(review: ReviewReport) -> str:
-    """Return the whole review as JSON."""
+def review_json(review: ReviewReport) -> dict[str, Any]:
+    """Return the whole review as JSON values."""
     found = msgspec.to_builtins(replace(review, merging=None), order="deterministic")
     if (merging := review.merging) is not None:
         found["merging"] = {
@@ -157,7 +157,7 @@ def review_json(review: ReviewReport) -> str:
             ],
             **record_json(merging, "older", "incomplete"),
         }
-    return dump({"changed": not review.is_empty, **found})
+    return {"changed": not review.is_empty, **found}
 
 
 def headline(review: ReviewReport) -> str:

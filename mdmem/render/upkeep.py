@@ -14,9 +14,8 @@ from mdmem.change.sync import SyncResult
 from mdmem.model.entry import NodeLabel
 from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
-from mdmem.render.answers import Style
-from mdmem.render.ink import Ink
 from mdmem.render.json import record_json
+from mdmem.render.style import Style
 from mdmem.render.text import code, count, entries, first_of, prose
 from mdmem.setup.hooks import Hook, HookStep
 from mdmem.setup.merge_driver import Driver
@@ -25,9 +24,9 @@ from mdmem.setup.merge_driver import Driver
 _NAMED = 3
 
 
-def status_text(report: StatusReport, ink: Ink) -> str:
+def status_text(report: StatusReport, style: Style) -> str:
     """Return the state of a memory in a few lines."""
-    lines = [f"root     {ink.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
+    lines = [f"root     {style.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
     width = max((len(wing.name) for wing in report.wings), default=0)
     for wing in report.wings:
         types = ", ".join(count(number, kind) for kind, number in sorted(wing.types.items()))
@@ -152,11 +151,11 @@ def sync_remarks(synced: SyncResult) -> Iterator[str]:
         yield f"not committed, so not pushed: {first_of([*map(visible, synced.uncommitted)], _SHOWN)}"
 
 
-def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
+def wings_text(fetched: FetchWingsResult, style: Style) -> str:
     """Return the result of the fetch for each wing from another repository, and the new findings."""
     lines = []
     for wing in fetched.wings:
-        head = f"{ink.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
+        head = f"{style.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
         commit = (wing.commit or "")[:10]
         if wing.fault is not None:
             lines.append(f"{head}: {visible(wing.fault)}")
@@ -225,7 +224,7 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
         else:
             width = min(_WIDEST, max(len(name) for name, _ in shown))
             lines = "\n".join(f"  {name:<{width}}  {text}" for name, text in shown)
-            blocks.append(f"{style.ink.bold(f'{heading} ({len(items)})')}\n{lines}\n  next: {advice}")
+            blocks.append(f"{style.bold(f'{heading} ({len(items)})')}\n{lines}\n  next: {advice}")
     nothing = "no write is pending" if report.pending_only else "nothing needs maintenance"
     if style.is_markdown:
         blocks += [f"{nothing.capitalize()}."] if report.is_clean else []

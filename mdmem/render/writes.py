@@ -13,21 +13,21 @@ from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
-from mdmem.render.ink import Ink
-from mdmem.render.json import dump, record_json
+from mdmem.render.json import record_json
+from mdmem.render.style import Style
 from mdmem.render.text import count
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
 
-def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], str], under: str) -> str:
+def written_text(written: WriteResult, style: Style, *, show_path: Callable[[str], str], under: str) -> str:
     """Return the changes of a write as text, or the diff of a dry run; `show_path` formats the paths."""
     if written.is_dry:
-        return changes_diff(written.changes, under, ink)
+        return changes_diff(written.changes, under, style)
     lines = []
     for change in written.changes:
         moved = f"{visible(show_path(change.path))} → " if change.path != change.to else ""
-        lines.append(f"{action_of(change)} {moved}{ink.bold(visible(show_path(change.to)))}")
+        lines.append(f"{action_of(change)} {moved}{style.bold(visible(show_path(change.to)))}")
         if change.before is None:
             continue
         for name, (before, after) in field_changes(change).items():
@@ -41,8 +41,8 @@ def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], s
     return "\n".join(lines)
 
 
-def written_json(written: WriteResult, **more: Any) -> str:
-    """Return the changes of a write as a JSON document; `more` are further keys."""
+def written_json(written: WriteResult) -> dict[str, Any]:
+    """Return the changes of a write as JSON values."""
     changed = [
         {
             "path": one.to,
@@ -53,7 +53,7 @@ def written_json(written: WriteResult, **more: Any) -> str:
         }
         for one in written.changes
     ]
-    return dump({"changed": changed, **record_json(written, "remarks", "commit", dry_run="is_dry"), **more})
+    return {"changed": changed, **record_json(written, "remarks", "commit", dry_run="is_dry")}
 
 
 def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
@@ -92,7 +92,7 @@ _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
+def changes_diff(changes: Iterable[Change], under: str, style: Style) -> str:
     """Return changes as a unified diff, sorted by path, without the last newline.
 
     `under` is the path of the root from the repository's top. Bytes that are not UTF-8 become lone surrogates. A file
@@ -100,11 +100,11 @@ def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
     """
     prefix = f"{under}/" if under else ""
     changed = (one for one in changes if one.before != one.after or one.path != one.to)
-    files = [_file_diff(one, prefix, ink) for one in sorted(changed, key=lambda one: one.to)]
+    files = [_file_diff(one, prefix, style) for one in sorted(changed, key=lambda one: one.to)]
     return "".join(files).removesuffix("\n")
 
 
-def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
+def _file_diff(change: Change, prefix: str, style: Style) -> str:
     old, new = _quoted(f"a/{prefix}{change.path}"), _quoted(f"b/{prefix}{change.to}")
     head = [f"diff --git {old} {new}"]
     if change.before is None:
@@ -114,7 +114,7 @@ def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
     elif change.path != change.to:
         head += [f"rename from {_quoted(f'{prefix}{change.path}')}", f"rename to {_quoted(f'{prefix}{change.to}')}"]
     if b"\0" in (change.before or b"") + (change.after or b""):
-        return "\n".join([*map(ink.bold, head), f"Binary files {old} and {new} differ\n"])
+        return "\n".join([*map(style.bold, head), f"Binary files {old} and {new} differ\n"])
     # Drop the first two lines with the file names, which are written below with git's quoting.
     hunks = list(difflib.unified_diff(_patch_lines(change.before), _patch_lines(change.after)))[2:]
     if hunks:
@@ -123,9 +123,9 @@ def _file_diff(change: Change, prefix: str, ink: Ink) -> str:
     shown = []
     for line in hunks:
         text, newline, _ = line.partition("\n")
-        colour = {"@": ink.dim, "+": ink.added, "-": ink.removed}.get(line[0], str)
+        colour = {"@": style.dim, "+": style.added, "-": style.removed}.get(line[0], str)
         shown.append(f"{colour(text)}\n{'' if newline else _NO_NEWLINE}")
-    return "\n".join([*map(ink.bold, head), "".join(shown)])
+    return "\n".join([*map(style.bold, head), "".join(shown)])
 
 
 def _padded(name: str) -> str:
@@ -155,19 +155,19 @@ _SHOWN = 60
 _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}
 
 
-def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
+def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
     """Return a block for each conflict, then the commands to type when all conflicts are resolved.
 
     The choices are shown only if there is a single conflict.
     """
-    blocks = ["\n".join(_conflict(one, ink, is_alone=len(conflicts.found) == 1)) for one in conflicts.found]
+    blocks = ["\n".join(_conflict(one, style, is_alone=len(conflicts.found) == 1)) for one in conflicts.found]
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))
     return "\n\n".join(blocks)
 
 
-def _conflict(conflict: MergeConflict, ink: Ink, *, is_alone: bool) -> Iterator[str]:
-    yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
+def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Iterator[str]:
+    yield f"{style.bold(visible(conflict.address))}: {conflict.kind}"
     for one in conflict.fields:
         # If successors are known, they are listed below.
         if one.name != "superseded_by" or not conflict.successors:
@@ -183,14 +183,14 @@ def _conflict(conflict: MergeConflict, ink: Ink, *, is_alone: bool) -> Iterator[
         side = _SIDES.get(it.side, "")
         yield f"  superseded by {visible(it.address)} ({it.status}{side}), {visible(it.title)}{reason}"
     if not is_alone:
-        shown = ink.added(f"mdmem resolve {conflict.address}")
+        shown = style.added(f"mdmem resolve {conflict.address}")
         yield f"  {shown} shows {count(len(conflict.choices), 'choice')}"
         return
     if conflict.choices:
         yield "  choices"
     for choice in conflict.choices:
         yield f"    {choice.does}"
-        yield f"      {ink.added(choice.command)}"
+        yield f"      {style.added(choice.command)}"
     if conflict.fields:
         yield f"    or edit {visible(conflict.path)} by hand, and remove the markers"
 
@@ -200,10 +200,10 @@ def _shown_side(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-def conflicts_json(conflicts: MergeConflicts) -> str:
-    """Return the conflicts as JSON."""
+def conflicts_json(conflicts: MergeConflicts) -> dict[str, Any]:
+    """Return the conflicts as JSON values."""
     found = [
         {**record_json(one, "address", "path", "fields", "successors", "choices"), "kind": one.kind.name.lower()}
         for one in conflicts.found
     ]
-    return dump({**record_json(conflicts, "operation", "then"), "conflicts": found})
+    return {**record_json(conflicts, "operation", "then"), "conflicts": found}

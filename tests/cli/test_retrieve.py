@@ -147,7 +147,7 @@ def test_session_was_not_given_what_could_not_be_printed(
 
     folder = memory(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr("mdmem.cli.ask.print_text", full)
+        patched.setattr("mdmem.cli.common.print_text", full)
         assert run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder).code == 3
     items = retrieved(capsys, "threads", "--session", "one", cwd=folder)["items"]
     assert [item["form"] for item in items] == ["full", "full"]

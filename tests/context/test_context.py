@@ -14,8 +14,8 @@ from mdmem.ask.context import compile_context, items_of
 from mdmem.ask.facets import Facet, Intent, Layer
 from mdmem.ask.question import read_request
 from mdmem.model.access import Access, AccessDeniedError
-from mdmem.render.answers import Style
 from mdmem.render.context import pack_markdown, pack_text
+from mdmem.render.style import Style
 from mdmem.store.state.local_records import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace

@@ -7,7 +7,7 @@ from builders import git, make_repository, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.ink import Ink, sent
+from mdmem.render.style import Style, sent
 from mdmem.render.writes import changes_diff
 from mdmem.write.change_set import Change
 
@@ -22,7 +22,7 @@ def applied(folder: Path, *changes: Change) -> dict[str, bytes]:
     for change in changes:
         if change.before is not None:
             write(folder, change.path, change.before)
-    patch = changes_diff(changes, "", Ink()) + "\n"
+    patch = changes_diff(changes, "", Style()) + "\n"
     git(folder, "apply", "--whitespace=nowarn", "-", text_in=patch.encode("utf-8", "surrogateescape"))
     files = (file for file in folder.rglob("*") if file.is_file() and ".git" not in file.parts)
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
@@ -80,18 +80,18 @@ def test_patch_adds_deletes_and_renames(tmp_path: Path) -> None:
 
 
 def test_patch_reads_as_git_writes_it() -> None:
-    assert changes_diff([change_of("a.md", b"1\n2", b"1\n3\n")], "", Ink()) == (
+    assert changes_diff([change_of("a.md", b"1\n2", b"1\n3\n")], "", Style()) == (
         "diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+3"
     )
 
 
 def test_file_with_a_nul_is_only_named() -> None:
-    patch = changes_diff([change_of("a.md", b"\0", b"b\n")], "", Ink())
+    patch = changes_diff([change_of("a.md", b"\0", b"b\n")], "", Style())
     assert patch.splitlines()[-1] == "Binary files a/a.md and b/a.md differ"
 
 
 def test_colours_mark_what_goes_and_what_comes() -> None:
-    patch = changes_diff([change_of("a.md", b"a\n", b"b\n")], "", Ink(color=True))
+    patch = changes_diff([change_of("a.md", b"a\n", b"b\n")], "", Style(color=True))
     assert sent(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
 
 

@@ -13,8 +13,9 @@ from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.render.ink import Ink
+from mdmem.render.json import dump
 from mdmem.render.review import LIMIT, MARKER, diff_page, review_json, review_markdown, review_text
+from mdmem.render.style import Style
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
@@ -22,7 +23,7 @@ RULE = entry_text(ARTICLE, type="invariant", title="Times are UTC")
 
 
 def text(review: ReviewReport) -> str:
-    return review_text(review, Ink())
+    return review_text(review, Style())
 
 
 def test_text_of_a_supersession() -> None:
@@ -123,7 +124,7 @@ def test_control_characters_are_shown_not_sent() -> None:
 
 
 def test_json_has_every_part() -> None:
-    told = json.loads(review_json(reviewed(OLD, NEW)))
+    told = json.loads(dump(review_json(reviewed(OLD, NEW))))
     assert list(told) == [
         *("schema", "changed", "before", "after", "remarks", "unread", "counts", "transitions"),
         *("bearings", "proposed", "beliefs"),

@@ -50,15 +50,15 @@ from mdmem.mcp.tools.tool import (
 )
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.lineage import standing_marks
-from mdmem.render.answers import Style, answers_json, answers_text
+from mdmem.render.answers import answers_json, answers_text
 from mdmem.render.context import pack_markdown, plan_json
 from mdmem.render.entries import entry_list, excerpts_json, excerpts_text, search_text, standing
 from mdmem.render.findings.json import findings_json
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
 from mdmem.render.findings.text import text as findings_text
 from mdmem.render.history import why_text
-from mdmem.render.ink import Ink
 from mdmem.render.json import agents_json, entries_json, search_json, why_json
+from mdmem.render.style import Style
 from mdmem.render.text import one_line
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
@@ -271,7 +271,7 @@ def _why(
     it.
     """
     explained = why(workspace, address)
-    return ToolResult(text=lambda: why_text(explained, Ink()), facts=lambda: why_json(explained))
+    return ToolResult(text=lambda: why_text(explained, Style()), facts=lambda: why_json(explained))
 
 
 @tool("Check the memory's files", noise=frozenset(("column", "edits", "renames")))

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from mdmem.model.finding import Finding, Fix, Place, Severity, totals
 from mdmem.model.text import visible_text
-from mdmem.render.ink import Ink
+from mdmem.render.style import Style
 from mdmem.render.text import count, entries, replace_surrogates
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ReportStyle(Struct, frozen=True):
     option `--root` as typed, to be repeated in the commands of help texts. `again` is the command that repeats the run.
     """
 
-    ink: Ink = field(default_factory=Ink)
+    ink: Style = field(default_factory=Style)
     version: str = ""
     is_whole: bool = False
     is_narrowed: bool = False

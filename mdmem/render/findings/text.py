@@ -11,7 +11,7 @@ from mdmem.markdown.sentences import size_of
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
 from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding, findings_of, fix_line, summary
-from mdmem.render.ink import Ink
+from mdmem.render.style import Style
 from mdmem.render.text import count
 
 # If there are more findings, they become a table, with the first errors in full.
@@ -69,7 +69,7 @@ def _folded_line(found: Sequence[RootFinding], style: ReportStyle) -> str:
     return f"{head} {number} times, first at {where}: {message}; {way}"
 
 
-def _table(found: Sequence[RootFinding], ink: Ink) -> str:
+def _table(found: Sequence[RootFinding], ink: Style) -> str:
     """Return a line for each check with the number of its findings in each wing.
 
     Checks are sorted by severity, then by the number of findings.
@@ -111,7 +111,7 @@ def _where(place: Place, show_path: Callable[[str], str]) -> str:
     return f"{visible(show_path(place.path))}:{place.line}:{place.column}"
 
 
-def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
+def _source(place: Place, checked: CheckedRoot, ink: Style) -> list[str]:
     line = checked.line_of(place)
     # The place of a finding about a whole file is its first line, which is only the fence `---`.
     if not line or line.strip() in ("", "---" if place == Place(place.path) else ""):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.ink import fitted
+from mdmem.render.style import fitted
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Colour texts for a terminal, and wrap their lines."""
+"""Define how to print a result: as text, with or without colours, or as Markdown; wrap lines for a terminal."""
 
 from __future__ import annotations
 
@@ -16,13 +16,26 @@ _SEALED = os.urandom(10).hex()
 _HANGING = 2
 
 
-class Ink(Struct, frozen=True):
-    """Colours texts, or leaves them plain without `color`.
+class Style(Struct, frozen=True):
+    """How to print a result: as Markdown, or as text, with colours if `color`.
 
-    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence.
+    A colour is a placeholder at first; `sent` and `sent_as_is` turn it into an escape sequence. `prefix` is left out of
+    addresses, because a line above states it. `shown` are the entries whose text is in the answer, so that lines that
+    mention them do not repeat their titles.
     """
 
     color: bool = False
+    is_markdown: bool = False
+    prefix: str = ""
+    shown: frozenset[str] = frozenset()
+
+    def heading(self, text: str) -> str:
+        """Return a heading inside an answer."""
+        return f"## {text}" if self.is_markdown else self.bold(text)
+
+    def foot(self, text: str) -> str:
+        """Return a remark below an answer."""
+        return f"_{text}_" if self.is_markdown else self.dim(text)
 
     def bold(self, text: str) -> str:
         """Return the text in bold."""
