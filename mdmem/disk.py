@@ -14,6 +14,11 @@ from stat import S_ISDIR, S_ISREG
 
 from msgspec import Struct
 
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+else:
+    import fcntl
+
 # Without O_NONBLOCK, opening a pipe that has no writer waits for ever. The flag has no effect on a regular file.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
@@ -37,8 +42,10 @@ def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.
     descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
     try:
         stat = os.fstat(descriptor)
+        if S_ISDIR(stat.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not S_ISREG(stat.st_mode):
-            raise _refusal(path, stat)
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         content = os.read(descriptor, stat.st_size + 1)
         # One more byte than the size was requested, so that a second read is needed only if the file just changed.
         while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
@@ -48,24 +55,12 @@ def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.
     return content, stat
 
 
-def _refusal(path: Path | str, stat: os.stat_result) -> OSError:
-    if S_ISDIR(stat.st_mode):
-        return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    return OSError(errno.EINVAL, "it is not a regular file", str(path))
-
-
-if sys.platform == "win32":  # pragma: no cover
-    from msvcrt import LK_NBLCK, locking
-
-    def acquire(handle: int) -> None:
-        """Lock an open file without waiting; raises OSError if another process has the lock."""
-        locking(handle, LK_NBLCK, 1)
-else:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    def acquire(handle: int) -> None:
-        """Lock an open file without waiting; raises OSError if another process has the lock."""
-        flock(handle, LOCK_EX | LOCK_NB)
+def acquire(handle: int) -> None:
+    """Lock an open file without waiting; raises OSError if another process has the lock."""
+    if sys.platform == "win32":  # pragma: no cover
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -98,22 +93,19 @@ NAME = "mdmem"
 _IN_GIT = frozenset({"cache", "state", "sync"})
 
 
-def make_folder(folder: Path, *, mode: int = 0o777) -> None:
+def make_folder(folder: Path, *, mode: int = 0o777, child: str = "") -> None:
     """Make a folder and its missing parents, but not the git directory that mdmem's folders are in; raises OSError.
 
-    If a repository was moved while mdmem ran, a new `.git` at its old place would stop a later clone there.
+    If a repository was moved while mdmem ran, a new `.git` at its old place would stop a later clone there. `child` is
+    the name of a folder that is to be made in this one.
     """
-    _make(folder, "", mode)
-
-
-def _make(folder: Path, child: str, mode: int) -> None:
     try:
         folder.mkdir(mode, exist_ok=True)
     except FileNotFoundError:
         # The parent of `mdmem` is the git directory, which must exist already.
         if folder.name == NAME and child in _IN_GIT:
             raise
-        _make(folder.parent, folder.name, 0o777)
+        make_folder(folder.parent, child=folder.name)
         folder.mkdir(mode, exist_ok=True)
 
 

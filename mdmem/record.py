@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
@@ -10,40 +12,29 @@ from msgspec.msgpack import decode, encode
 from msgspec.structs import replace
 
 _Kind = TypeVar("_Kind")
-# The errors of text that UTF-8 cannot encode, and of an integer that is too large.
-UNPACKABLE = (UnicodeEncodeError, OverflowError)
 
 
 class StoredRecord(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A frozen record that a cache stores.
-
-    A record never refers to itself, so the garbage collector need not track it. A cache may have tens of thousands of
-    records.
-    """
+    """A frozen record that a cache stores; it never refers to itself, so the garbage collector need not track it."""
 
     def with_changes(self, **changes: Any) -> Self:
         """Return a copy of the record with other values in some fields."""
         return replace(self, **changes)
 
 
-def pack(version: str, value: object) -> bytes:
-    """Return a value as the bytes of a file, with a version and a checksum; raises one of the errors in UNPACKABLE."""
-    return b"".join(packed_parts(version, value))
+def pack(version: str, values: Mapping[str, object]) -> bytes:
+    """Return values as the bytes of a file, with a version and a checksum; unencodable values are left out."""
+    content = _encoded(values)
+    if content is None:
+        content = encode({key: value for key, value in values.items() if _encoded({key: value}) is not None})
+    return _head(version, content) + content
 
 
-def packed_parts(version: str, value: object) -> tuple[bytes, bytes]:
-    """Return the header and the content of a packed file separately, since joining them would copy a large content."""
-    content = encode(value)
-    return _head(version, content), content
-
-
-def is_packable(value: object) -> bool:
-    """Return whether `pack` accepts a value."""
-    try:
-        encode(value)
-    except UNPACKABLE:
-        return False
-    return True
+def _encoded(value: object) -> bytes | None:
+    # UTF-8 cannot encode some file names, and an integer may be too large.
+    with suppress(UnicodeEncodeError, OverflowError):
+        return encode(value)
+    return None
 
 
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:

@@ -61,15 +61,13 @@ _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 # Match `4`, `0004`, `ADR-4` and `ADR 4`, and ids that begin with such a number. Longer numbers are dates.
 _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
-_MANIFEST_BELOW = f"/{MANIFEST}"
 # Line breaks, control characters and marks of text direction: in a name they would spoil every answer.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_DEPTH = 2
 
 
 def is_entry_place(path: str) -> bool:
     """Return whether a path is that of an entry: `wing/room/entry-id.md`, not a README, and not misnamed."""
-    is_place = path.count("/") == _DEPTH and path.endswith(".md") and not path.endswith(_MANIFEST_BELOW)
+    is_place = path.count("/") == 2 and path.endswith(".md") and not path.endswith(f"/{MANIFEST}")
     return is_place and not is_misnamed(path)
 
 
@@ -86,7 +84,7 @@ def acting_in(path: str) -> str | None:
 
 def is_manifest(file: TreeFile) -> bool:
     """Return whether a file is the manifest of a wing, its `README.md`."""
-    is_readme = file.path.count("/") == 1 and file.path.endswith(_MANIFEST_BELOW) and file.kind is FileKind.FILE
+    is_readme = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}") and file.kind is FileKind.FILE
     return is_readme and not is_misnamed(file.path)
 
 

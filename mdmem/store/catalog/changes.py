@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import ne
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry, title_of
@@ -24,15 +24,7 @@ class ComparableText(Struct, frozen=True):
     address: str
     body: str
     addresses: Collection[str]
-    moves: Mapping[str, str] = field(default_factory=dict)
-
-    def references(self) -> list[Reference]:
-        """Return the links in the body, in the order of the text."""
-        return list(references_in({self.address: without_code(self.body)}, self.addresses))
-
-    def target(self, reference: Reference) -> str | None:
-        """Return the address of the entry that a link means, after the moves; None if there is no such entry."""
-        return self.moves.get(reference.target, reference.target) if reference.target else None
+    moves: Mapping[str, str] = {}
 
 
 def seen_lines(body: str) -> list[str]:
@@ -48,12 +40,15 @@ def says_the_same(before: ComparableText, after: ComparableText) -> bool:
     """
     if seen_lines(before.body) == seen_lines(after.body):
         return True
-    old, new = before.references(), after.references()
+    texts = ({one.address: without_code(one.body)} for one in (before, after))
+    old, new = (list(references_in(*one)) for one in zip(texts, (before.addresses, after.addresses), strict=True))
     if not old or len(old) != len(new) or _masked(before.body, old) != _masked(after.body, new):
         return False
     for one, other in zip(old, new, strict=True):
-        meant, means = before.target(one), after.target(other)
-        is_same = meant == means if meant is not None else means is not None or one.link.target == other.link.target
+        if one.target is None:
+            is_same = other.target is not None or one.link.target == other.link.target
+        else:
+            is_same = before.moves.get(one.target, one.target) == other.target
         if not is_same:
             return False
     return True
@@ -109,9 +104,9 @@ class Changed(Struct, frozen=True):
     @property
     def keeps_title(self) -> bool:
         """Return whether the title is the same; a title that is made from the address may change with the address."""
-        before, after = self.before, self.after
-        is_same = before.title == after.title or _stated_title(before) == _stated_title(after)
-        return is_same or "title" in after.unread
+        both = (self.before, self.after)
+        stated = (None if one.title == title_of(one.address) else one.title for one in both)
+        return both[0].title == both[1].title or len(set(stated)) == 1 or "title" in self.after.unread
 
     @property
     def is_corrected(self) -> bool:
@@ -249,7 +244,3 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
     # Compare the lengths first, since counting common words takes ten times as long.
     is_possible = min(one.total(), other.total()) >= _MOVED * longest
     return (one & other).total() / longest if longest and is_possible else 0
-
-
-def _stated_title(entry: Entry) -> str | None:
-    return None if entry.title == title_of(entry.address) else entry.title

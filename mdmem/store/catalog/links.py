@@ -115,10 +115,14 @@ def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neigh
     ends += [(True, link) for link in catalog.derived.incoming.get(address, ())]
     found: dict[tuple[str, str, bool], Neighbour] = {}
     for is_incoming, (other, relationship) in ends:
-        for entry in _current(catalog, other, relationship):
-            if entry.address != address:
-                key = (entry.address, relationship, is_incoming)
-                found.setdefault(key, Neighbour(entry, relationship, is_incoming))
+        entry = catalog.entries.get(other)
+        if entry is None:
+            continue
+        is_meant = relationship == SUPERSEDES or entry.status is Status.DRAFT or catalog.lineage.is_current(other)
+        for one in (other,) if is_meant else catalog.lineage.heads(other):
+            if one != address:
+                neighbour = Neighbour(catalog.entries[one], relationship, is_incoming)
+                found.setdefault((one, relationship, is_incoming), neighbour)
 
     def rank(one: Neighbour) -> tuple[int, str, bool, str]:
         name = one.relationship
@@ -126,16 +130,6 @@ def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neigh
         return (number, name, one.is_incoming, one.entry.address)
 
     return tuple(sorted(found.values(), key=rank))
-
-
-def _current(catalog: Catalog, address: str, relationship: str) -> Iterator[Entry]:
-    entry, lineage = catalog.entries.get(address), catalog.lineage
-    if entry is None:
-        return
-    if relationship == SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
-        yield entry
-    else:
-        yield from (catalog.entries[head] for head in lineage.heads(address))
 
 
 class EdgeKind(StrEnum):

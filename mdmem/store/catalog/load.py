@@ -131,7 +131,9 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
     With a cache, only files that the cache does not have are read, and links into wings that the caller may not see are
     removed from entries. Without a cache, all documents stay in memory and entries keep such links.
     """
-    entry_files, others = _split(tree.files())
+    entry_files, others = list[TreeFile](), list[TreeFile]()
+    for file in tree.files():
+        (entry_files if is_entry_place(file.path) else others).append(file)
     readable = [file for file in entry_files if file.kind is FileKind.FILE]
     manifests = [file for file in others if is_manifest(file)]
     documents: dict[str, Document] = {}
@@ -155,21 +157,13 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
         wings=_wings(tree, entry_files, readmes),
         broken={one.path: one for one in found if one.entry is None},
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
-        files=entry_files,
-        others=others,
+        files=tuple(entry_files),
+        others=tuple(others),
         sizes={one.entry.address: one.size for one in found if one.entry is not None},
         _documents=documents,
         _digests=digests,
         one_end_suffices=settings_of(tree).one_sided is OneSided.FACT,
     )
-
-
-def _split(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
-    """Return the files at an entry's path, and all other files."""
-    by_place: dict[bool, list[TreeFile]] = {True: [], False: []}
-    for file in files:
-        by_place[is_entry_place(file.path)].append(file)
-    return tuple(by_place[True]), tuple(by_place[False])
 
 
 def _interpret(document: Document) -> LoadedFile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -168,15 +169,14 @@ class EntryCache:
         # This is called for each file, so the lock is only taken for the first call.
         if self._rows is None:
             with self._turn:
-                self._rows = self._read_rows() if self._rows is None else self._rows
+                if self._rows is None and self._path is not None:
+                    # Get the time before the read, so that a write in between makes the rows look older, never newer.
+                    with suppress(OSError):
+                        self._written_ns = self._path.stat().st_mtime_ns
+                    found = read_packed(self._path, _VERSION, _Rows) or {}
+                    self._rows = found if read_dates(row.loaded for row in found.values()) else {}
+                self._rows = self._rows or {}
         return self._rows
-
-    def _read_rows(self) -> _Rows:
-        # Get the time before the read, so that a write in between makes the rows look older, but never newer.
-        self._written_ns = _changed_ns(self._path)
-        found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
-        is_sound = found is not None and read_dates(row.loaded for row in found.values())
-        return found if found is not None and is_sound else {}
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return the cached hash of each file whose stat did not change and is old enough to be trusted."""
@@ -243,11 +243,3 @@ def read_dates(files: Iterable[LoadedFile | None]) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _changed_ns(path: Path | None) -> int:
-    """Return the mtime of a file in nanoseconds, 0 if there is no file."""
-    try:
-        return path.stat().st_mtime_ns if path is not None else 0
-    except OSError:
-        return 0

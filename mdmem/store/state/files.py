@@ -19,7 +19,7 @@ from msgspec import Meta, Struct, convert, to_builtins
 
 from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
+from mdmem.record import pack, unpack
 from mdmem.store.git.discovery import may_be_tracked
 from mdmem.store.git.process import Repository
 
@@ -120,12 +120,8 @@ def write_packed(path: Path, version: str, content: Mapping[str, object]) -> boo
     Values that cannot be packed are left out, such as file names that are not UTF-8.
     """
     try:
-        packed = packed_parts(version, content)
-    except UNPACKABLE:
-        packed = packed_parts(version, {key: value for key, value in content.items() if is_packable({key: value})})
-    try:
         make_folder(path.parent)
-        write_whole(path, *packed, durable=False)
+        write_whole(path, pack(version, content), durable=False)
     except OSError:
         return False
     return True
