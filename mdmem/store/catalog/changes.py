@@ -34,10 +34,7 @@ def seen_lines(body: str) -> list[str]:
 
 
 def says_the_same(before: ComparableText, after: ComparableText) -> bool:
-    """Return whether two bodies say the same.
-
-    Trailing spaces, links that follow a moved entry, and links without a target may differ.
-    """
+    """Return whether two bodies differ only in trailing spaces, links after a move, and links without a target."""
     if seen_lines(before.body) == seen_lines(after.body):
         return True
     texts = ({one.address: without_code(one.body)} for one in (before, after))
@@ -90,10 +87,7 @@ BINDING_FIELDS = (
 
 
 class Changed(Struct, frozen=True):
-    """One entry before and after a change, with both bodies; its address may have changed, too.
-
-    `keeps_text` is true if both bodies say the same.
-    """
+    """One entry before and after a change, with both bodies; `keeps_text` is true if both bodies say the same."""
 
     before: Entry
     after: Entry

@@ -158,10 +158,7 @@ class EdgeKind(StrEnum):
 
 
 class Edge(Struct, frozen=True):
-    """The statement that `new` supersedes `old`; `by_new` and `by_old` say which of the two files contains it.
-
-    The address of a missing file is kept as it is written.
-    """
+    """The statement that `new` supersedes `old`; `by_new` and `by_old` say which of the two files contains it."""
 
     old: str
     new: str
@@ -209,10 +206,7 @@ class _Classifier(Struct, frozen=True, dict=True):
             yield from (replace(edge, kind=kinds.get(edge) or self._kind_alone(edge, rest)) for edge in own)
 
     def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
-        """Return the class of an edge if one of the first rows of the table matches; else None.
-
-        These rows look only at this edge and its two entries. Later rows may compare other edges of the old entry.
-        """
+        """Return the class of an edge by the first rows of the table, which look only at its two entries, or None."""
         entries, ends = self.catalog.entries, {edge.old, edge.new}
         if len(ends) == 1:
             return EdgeKind.SELF
@@ -272,11 +266,8 @@ class _Classifier(Struct, frozen=True, dict=True):
         return self.catalog.entries[edge.new].status is Status.DRAFT
 
     def _is_silent(self, address: str, field: str) -> bool:
-        """Return whether the link field of an entry certainly does not list the other entry of an edge.
-
-        An entry of another repository is never silent, since it cannot list entries of this repository.
-        """
+        """Return whether the link field of an entry certainly does not list the other entry of an edge."""
         entry = self.catalog.entries[address]
-        if entry.wing in self.catalog.fetched_wings:
-            return False
-        return field not in entry.unread and all(link in self.catalog.addresses for link in entry.links(field))
+        # An entry of another repository cannot list entries of this repository.
+        is_own = entry.wing not in self.catalog.fetched_wings
+        return is_own and field not in entry.unread and all(one in self.catalog.addresses for one in entry.links(field))

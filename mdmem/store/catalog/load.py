@@ -173,10 +173,7 @@ def _interpret(document: Document) -> LoadedFile:
 def _load_cached(
     tree: Tree, cache: EntryCache, files: Sequence[TreeFile], documents: dict[str, Document]
 ) -> tuple[dict[str, str], dict[str, LoadedFile]]:
-    """Return the hash and the loaded record of each file by path, and update the cache.
-
-    Documents that had to be read are added to `documents`.
-    """
+    """Return the hash and the loaded record of each file by path; update the cache, and `documents` with files read."""
     digests = tree.digests(files)
     known = ((file.path, cache.loaded(file.path, digests.get(file.path))) for file in files)
     loaded = {path: one for path, one in known if one is not None}
@@ -213,15 +210,9 @@ def _entries(tree: Tree, loaded: Sequence[LoadedFile], *, shows_hidden: bool) ->
 
 
 def _wings(tree: Tree, files: Sequence[TreeFile], manifests: Sequence[LoadedFile]) -> dict[str, Wing]:
-    """Return the wings by name, from their manifests and from the folders with entries.
-
-    Shared wings that the caller may not see are removed from the lists in the manifests.
-    """
+    """Return the wings by name, from their manifests and from the folders with entries."""
     found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in files}}
-    for one in manifests:
-        wing = one.wing
-        if wing is not None and wing.shared_wings is not None:
-            wing = wing.with_changes(shared_wings=tuple(filter(tree.access.reads, wing.shared_wings)))
-        if wing is not None:
-            found[wing.name] = wing
+    for wing in (one.wing for one in manifests if one.wing is not None):
+        seen = tuple(filter(tree.access.reads, wing.shared_wings)) if wing.shared_wings is not None else None
+        found[wing.name] = wing.with_changes(shared_wings=seen)
     return dict(sorted(found.items()))

@@ -149,9 +149,9 @@ class Redaction(Struct, frozen=True):
 
 
 def visible_settings(read: Callable[[], Settings], access: Access, is_known: Callable[[str], bool]) -> Settings:
-    """Return the settings without the tables and names of hidden wings; raises SettingsError.
+    """Return the settings without hidden wings; raises SettingsError, but not for a mistake in a hidden wing's table.
 
-    An error in the table of a hidden wing is ignored. `is_known` tells whether a name means a visible wing.
+    `is_known` tells whether a name means a visible wing.
     """
 
     def without_others(settings: Settings) -> Settings:

@@ -74,10 +74,7 @@ def may_be_tracked(folder: Path) -> bool:
 
 
 def _work_trees_above(place: Path) -> Iterator[Path]:
-    """Yield the folders with a `.git`, from a folder upwards.
-
-    Like git, stop at `GIT_CEILING_DIRECTORIES` and where another file system begins.
-    """
+    """Yield the folders with a `.git` upwards, to `GIT_CEILING_DIRECTORIES` or another file system, like git."""
     stated = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
     ceilings = {os.path.realpath(path) for path in stated if Path(path).is_absolute()}
     device = None
@@ -155,10 +152,8 @@ _REFS = ("refs/heads", "refs/remotes", "refs/replace")
 
 
 def stamp_of(repository: Repository) -> object:
-    """Return a value that changes whenever HEAD, a ref, the index, git attributes or git's configuration change.
-
-    No git process is started, because a server calls this function before each answer.
-    """
+    """Return a value that changes whenever HEAD, a ref, the index, git attributes or git's configuration change."""
+    # No git process is started, because a server calls this function before each answer.
     paths = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
     paths.append(repository.top / ".gitattributes")
     for name in _REFS:

@@ -56,10 +56,7 @@ _LOG = ("log", *_PLAIN, "--no-show-signature")
 
 
 def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
-    """Return the commits that changed any of the paths, newest first, each with the paths that it changed.
-
-    `until` is the commit to start from; None means HEAD.
-    """
+    """Return the commits up to `until` (None means HEAD) that changed any of the paths, newest first."""
     try:
         return list(_commits_in(_ask(repository, *_LOG, *_NAMES, until or "HEAD", "--", *paths)))
     except GitError:
@@ -122,10 +119,7 @@ def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
 
 
 def first_days(repository: Repository, folders: Sequence[str]) -> dict[str, str]:
-    """Return the day of the first commit of each file at or below some paths, following renames among these paths.
-
-    In a shallow clone the result is empty, because every file would look new.
-    """
+    """Return the day of the first commit of each file at or below some paths, following renames among these paths."""
     days: dict[str, str] = {}
     for day, _, old, new in reversed(_arrivals(repository, folders)):
         days.setdefault(new, days.get(old, day))
@@ -137,6 +131,7 @@ _DAY = "--format=%x01%as"
 
 def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """Return the changes that added or renamed a file, newest first: day, status, old path and new path."""
+    # In a shallow clone every file would look new.
     if not folders or _cut_commits(repository):
         return []
     options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
@@ -147,10 +142,7 @@ def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str,
 
 
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
-    """Return the day on which the status of each file below a folder became deprecated.
-
-    Nothing is returned for a shallow clone, or for a partial clone whose remote cannot be reached.
-    """
+    """Return the day on which the status of each file below a folder became deprecated; empty if it is unknown."""
     current: dict[str, str] = {}
     for _, _, old, new in _arrivals(repository, [under]):
         current.setdefault(old, current.get(new, new))
@@ -161,6 +153,7 @@ def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
     try:
         printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
     except GitError:
+        # The remote of a partial clone cannot be reached.
         return {}
     ended: dict[str, str] = {}
     day = path = ""
@@ -186,10 +179,7 @@ _MOST_PLACES = 256
 
 
 class Activity(Struct, frozen=True):
-    """The day of the newest change of each path; `is_cut` says that a shallow clone may hide changes.
-
-    Paths are relative to the top of the repository.
-    """
+    """The day of the newest change of each path; `is_cut` says that a shallow clone may hide changes."""
 
     days: Mapping[str, date] = field(default_factory=dict)
     is_cut: bool = False

@@ -29,10 +29,7 @@ _SHOWN_LINES = 40
 def run_unattended(
     folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
 ) -> subprocess.CompletedProcess[str]:
-    """Run a git command that never prompts, and return the finished process, whatever its exit code.
-
-    Raises GitError if git does not finish within the timeout.
-    """
+    """Run a git command that never prompts, and return the finished process; raises GitError after the timeout."""
     try:
         return run_as_user(
             folder,
@@ -269,10 +266,7 @@ def make_bare(folder: Path) -> Repository:
 
 
 def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
-    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository, and return its hash.
-
-    Raises GitError if that fails. Fetched commits are never deleted.
-    """
+    """Fetch the newest commit of a branch or tag (None means HEAD) of another repository, and return its hash."""
     incoming = f"refs/mdmem/incoming-{os.getpid()}"
     try:
         # Fetch only one commit, since its history is not needed and may be large.

@@ -112,11 +112,7 @@ def list_not_added(repository: Repository, under: str, *, index: Path | None = N
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
-    """Return the tracked files with a name, in any folder, relative to the top of the repository.
-
-    If no such file is tracked, untracked files that are not ignored are returned, so that a new memory is found at
-    once.
-    """
+    """Return the tracked files with a name, in any folder; if there is none, the untracked ones that git sees."""
     wanted = ("-z", "--", f":(glob)**/{name}")
     # Use a set, because git lists a file in conflict once for each side.
     tracked = set(records(run(repository.top, "ls-files", *wanted)))
@@ -240,11 +236,8 @@ def refuse_while_busy(repository: Repository) -> None:
 
 
 def commit_at(repository: Repository, tip: str, moment: datetime) -> tuple[str, str] | None:
-    """Return the last commit of a first-parent history at or before a moment, and its time in UTC; None without any.
-
-    The dates of commits may not be in order. A commit must exist as soon as a later commit exists, so the commit
-    nearest to the tip counts, as for `git rev-list -1 --first-parent --before`.
-    """
+    """Return the last commit of a first-parent history at or before a moment, and its time in UTC; None without any."""
+    # The dates of commits may not be in order, so the commit nearest to the tip counts, as for `git rev-list --before`.
     found = _line(repository, tip, f"--min-age={max(0, int(moment.timestamp()))}", "--max-count=1")
     return found[0] if found else None
 

@@ -69,10 +69,9 @@ class Token(Struct, frozen=True, eq=False):
 
 
 class QueryTerms(Struct, frozen=True):
-    """The terms of a question.
+    """The terms of a question, and the word that the user `typed` for each.
 
-    `typed` maps each term to the word that the user typed. `wholes` maps each identifier to those terms of the question
-    that every document with this identifier also contains.
+    `wholes` maps each identifier to those terms of the question that every document with this identifier contains, too.
     """
 
     terms: tuple[str, ...]
@@ -116,10 +115,13 @@ def ask(text: str) -> QueryTerms:
     terms: dict[str, str] = {}
     wholes: dict[str, tuple[str, ...]] = {}
     for chunk in text.split():
+        letters = [at for at, char in enumerate(chunk) if unicodedata.category(char)[0] not in "PSZC"]
         for raw in _runs(fold(chunk)):
             token = split(raw)
+            # The word as typed, without the marks around it.
+            typed = raw if chunk.isascii() else chunk[letters[0] : letters[-1] + 1]
             for term in token.words or token.wholes:
-                terms.setdefault(term, raw if chunk.isascii() else _bare(chunk))
+                terms.setdefault(term, typed)
             wholes |= dict.fromkeys(token.wholes, ())
             # The question `GitHub` also finds documents with `github`, although `github` has no term `hub`.
             humped = (split(piece) for piece in _CONNECTOR.split(raw) if piece)
@@ -139,11 +141,6 @@ def fold(text: str) -> str:
         return text
     decomposed = unicodedata.normalize("NFKD", text)
     return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LETTERS)
-
-
-def _bare(chunk: str) -> str:
-    letters = [at for at, char in enumerate(chunk) if unicodedata.category(char)[0] not in "PSZC"]
-    return chunk[letters[0] : letters[-1] + 1]
 
 
 def _runs(text: str) -> list[str]:

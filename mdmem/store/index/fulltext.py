@@ -331,10 +331,8 @@ class FullTextIndex:
 
 
 def _stamp_of(folder: Path) -> _Stamp:
-    """Return a value that changes with every commit of the index; empty if there is no index.
-
-    The number of the commit is not enough, because it starts again when the index is rebuilt.
-    """
+    """Return a value that changes with every commit of the index; empty if there is no index."""
+    # The number of the commit in the name is not enough, because it starts again when the index is rebuilt.
     found = []
     for path in folder.glob("*.toc"):
         with suppress(OSError):

@@ -66,22 +66,20 @@ def containing_query(texts: Iterable[str]) -> Any:
 
 # The parser has no schema, so that it returns words as typed. With a schema it would drop `C++` and unknown fields.
 _PLUGINS = (
-    plugins.WhitespacePlugin(),
-    plugins.FieldsPlugin(remove_unknown=False),
-    plugins.WildcardPlugin(),
-    plugins.PhrasePlugin(),
-    plugins.RangePlugin(),
-    plugins.GtLtPlugin(),
-    plugins.GroupPlugin(),
-    plugins.OperatorsPlugin(),
-    plugins.BoostPlugin(),
-    plugins.EveryPlugin(),
+    *(plugins.WhitespacePlugin(), plugins.FieldsPlugin(remove_unknown=False), plugins.WildcardPlugin()),
+    *(plugins.PhrasePlugin(), plugins.RangePlugin(), plugins.GtLtPlugin(), plugins.GroupPlugin()),
+    *(plugins.OperatorsPlugin(), plugins.BoostPlugin(), plugins.EveryPlugin()),
 )
 
 
 def parse(question: str) -> ParsedQuestion:
     """Parse a question in the query language; raises QuerySyntaxError."""
-    _check_brackets(question)
+    depth, is_balanced = 0, question.count('"') % 2 == 0
+    for bracket in re.findall("[()]", _QUOTED.sub("", question)):
+        depth += 1 if bracket == "(" else -1
+        is_balanced = is_balanced and 0 <= depth <= _DEEPEST
+    if depth or not is_balanced:
+        raise QuerySyntaxError(f'`"` and brackets in pairs were expected, at most {_DEEPEST} nested ones')
     try:
         tree = QueryParser("", None, plugins=_PLUGINS, group=OrGroup).parse(question, normalize=False)
     except _PARSE_ERRORS as error:
@@ -92,20 +90,8 @@ def parse(question: str) -> ParsedQuestion:
     return ParsedQuestion(query.NullQuery if found is None else found, analyser.words, terms, analyser.leaves)
 
 
-def _check_brackets(question: str) -> None:
-    depth, is_balanced = 0, question.count('"') % 2 == 0
-    for bracket in re.findall("[()]", _QUOTED.sub("", question)):
-        depth += 1 if bracket == "(" else -1
-        is_balanced = is_balanced and 0 <= depth <= _DEEPEST
-    if depth or not is_balanced:
-        raise QuerySyntaxError(f'`"` and brackets in pairs were expected, at most {_DEEPEST} nested ones')
-
-
 class _QueryAnalyser:
-    """Replaces the words in Whoosh's parsed query by terms; a part that has only stop words becomes None.
-
-    `words` and `leaves` are explained at `ParsedQuestion`.
-    """
+    """Replaces the words in Whoosh's parsed query by terms, and collects `words` and `leaves` for `ParsedQuestion`."""
 
     def __init__(self) -> None:
         self.words: dict[str, str] = {}

@@ -130,10 +130,8 @@ def fields_of(document: IndexDocument) -> dict[str, Any]:
 
 
 def rows_of(reader: Any) -> list[tuple[str, tuple[int, ...], str]]:
-    """Return the hash, the lengths of the fields in `WEIGHTS`, and the key of each document in a segment.
-
-    All three are in one column, because reading three columns would take three times as long.
-    """
+    """Return the hash, the lengths of the fields in `WEIGHTS`, and the key of each document in a segment."""
+    # All three are in one column, because reading three columns would take three times as long.
     rows = (row.split(" ", len(WEIGHTS) + 1) for row in reader.column_reader("row"))
     return [(digest, tuple(map(int, lengths)), key) for digest, *lengths, key in rows]
 

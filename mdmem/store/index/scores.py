@@ -62,10 +62,7 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
 
 
 def searcher_of(reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> Searcher:
-    """Return a searcher whose scores ignore the documents with masked numbers.
-
-    `lengths` has the lengths of the fields in `WEIGHTS` by document number.
-    """
+    """Return a searcher whose scores ignore masked numbers; `lengths` has those of `WEIGHTS` by document number."""
     return Searcher(reader, weighting=_LiveBM25F(reader, lengths, masked))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import product, takewhile
+from itertools import takewhile
 
 from mdmem.store.index.analysis import spans
 
@@ -21,9 +21,10 @@ def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
 
 @lru_cache(maxsize=8)
 def _finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
-    # Analyse only words that begin like one of the terms, which is ten times as fast.
-    beginnings = {re.escape(start) for term in wanted if term.isascii() for start in _beginnings(term)}
-    likely = re.compile(rf"(?:{'|'.join([*sorted(beginnings), r'[?]'])})\S*".encode())
+    # Analyse only words that begin like one of the terms, which is ten times as fast. Stemming may turn `y` into `i`.
+    beginnings = (re.escape(term[: max(1, min(4, len(term) - 1))]) for term in wanted if term.isascii())
+    starts = sorted({re.sub("[iy]", "[iy]", beginning) for beginning in beginnings})
+    likely = re.compile(rf"(?:{'|'.join([*starts, '[?]'])})\S*".encode())
 
     # Cached, because an answer may cut the same few bodies several times in other lengths.
     @lru_cache(maxsize=16)
@@ -42,12 +43,6 @@ def _finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
     return find
 
 
-def _beginnings(term: str) -> Iterator[str]:
-    """Yield the first letters of the words that have a stem; stemming may turn `y` into `i`, or drop an `e`."""
-    letters = term[: max(1, min(4, len(term) - 1))]
-    yield from map("".join, product(*("iy" if letter in "iy" else letter for letter in letters)))
-
-
 _ELLIPSIS = "…"
 # The pattern begins with the preceding line end, since searching for `\n` is faster than for `^`.
 _MARKUP = re.compile(
@@ -61,47 +56,15 @@ _MARKUP = re.compile(
 _LINK = re.compile(r"!?\[([^\]\n]{1,1000})\]\([^)\n]{0,1000}\)")
 
 
-def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
-    """Return at most `width` characters of plain text around the most relevant part, cut between words.
-
-    If no term occurs, return the beginning of the text.
-    """
-    return _snippet(text, frozenset(terms), width)
-
-
-@lru_cache(maxsize=64)
-def _snippet(text: str, terms: frozenset[str], width: int) -> str:
-    line = " ".join(_plain(unicodedata.normalize("NFC", text)).split())
+def snippet(text: str, terms: Iterable[str], *, width: int = 200) -> str:
+    """Return at most `width` characters of plain text around the part with most terms, else the text's beginning."""
+    unlinked = _LINK.sub(r"\1", unicodedata.normalize("NFC", text))
+    # Remove `**` and backquotes last. Otherwise the text after them could look like markup at the start of a line.
+    line = " ".join(_MARKUP.sub("\n", f"\n{unlinked}").replace("**", "").replace("`", "").split())
     if len(line) <= width:
         return line
     limit = width - 2 * len(_ELLIPSIS)
     start, end = _densest(finder(terms)(line), limit)
-    return _cut(line, start, end, limit)
-
-
-def _plain(text: str) -> str:
-    """Return a text without Markdown markup."""
-    unlinked = _LINK.sub(r"\1", text) if "](" in text else text
-    # Remove `**` and backquotes last. Otherwise the text after them could look like markup at the start of a line.
-    return _MARKUP.sub("\n", f"\n{unlinked}").replace("**", "").replace("`", "")
-
-
-def _densest(found: Sequence[Span], limit: int) -> tuple[int, int]:
-    """Return the start and end of the part of at most `limit` characters with the most different terms.
-
-    Of equally good parts, the one with the most matches is returned, then the first.
-    """
-    best, stretch = (0, 0), (0, 0)
-    for first, (start, _, _) in enumerate(found):
-        inside = list(takewhile(lambda span: span[1] - start <= limit, found[first : first + limit]))  # noqa: B023 - used at once
-        rank = len(frozenset().union(*(terms for _, _, terms in inside))), len(inside)
-        if rank > best:
-            best, stretch = rank, (start, inside[-1][1])
-    return stretch
-
-
-def _cut(line: str, start: int, end: int, limit: int) -> str:
-    """Return at most `limit` characters around a part of a line, with an ellipsis on each side that was cut."""
     # Put the part in the middle, but use the full limit at the beginning and the end of the line.
     left = max(0, min(start - (limit - (end - start)) // 2, len(line) - limit))
     if left > 0:
@@ -112,3 +75,14 @@ def _cut(line: str, start: int, end: int, limit: int) -> str:
         space = line.rfind(" ", max(end, left + 1), right + 1)
         right = space if space >= 0 else right
     return f"{_ELLIPSIS if left else ''}{line[left:right].strip()}{_ELLIPSIS if right < len(line) else ''}"
+
+
+def _densest(found: Sequence[Span], limit: int) -> tuple[int, int]:
+    """Return the start and end of the part of at most `limit` characters with most terms, then with most matches."""
+    best, stretch = (0, 0), (0, 0)
+    for first, (start, _, _) in enumerate(found):
+        inside = list(takewhile(lambda span: span[1] - start <= limit, found[first : first + limit]))  # noqa: B023 - used at once
+        rank = len(frozenset().union(*(terms for _, _, terms in inside))), len(inside)
+        if rank > best:
+            best, stretch = rank, (start, inside[-1][1])
+    return stretch

@@ -96,10 +96,8 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         return self._written[-1]
 
     def open_file(self, name: str, **_options: Any) -> Any:
-        """Read a whole file and check it.
-
-        Memory-mapping is not used, since a truncated file would crash the process.
-        """
+        """Read a whole file and check it."""
+        # Memory-mapping is not used, since a truncated file would crash the process.
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]
         if len(content) < _SUM_BYTES or checksum(name, body) != content[-_SUM_BYTES:]:
