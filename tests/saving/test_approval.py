@@ -22,9 +22,7 @@ def token_of(saves: Agent) -> str:
     return token
 
 
-def test_what_binds_is_a_draft_and_the_rest_is_active(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_what_binds_is_a_draft_and_the_rest_is_active(saves: Agent, root: Path) -> None:
     saves.save_decision(decision(), "nav")
     saves.save_pattern(pattern(), "nav")
     saves.save_context(context(), "nav")
@@ -61,8 +59,7 @@ def global_writes(saves: Agent, token: object) -> list[SaveResult]:
     ]
 
 
-def test_global_write_without_token_fails(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_global_write_without_token_fails(root: Path, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     results = global_writes(agent(root), None)
     assert {(one.status, one.message, one.next_step) for one in results} == {
@@ -71,9 +68,7 @@ def test_global_write_without_token_fails(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_global_write_makes_the_shared_wing(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_global_write_makes_the_shared_wing(saves: Agent, root: Path) -> None:
     result = saves.save_decision(decision(scope="global"), "nav", "auth", token_of(saves))
     assert (result.status, result.artifact_id) == ("saved", "shared/architecture/use-utc")
     assert (root / "shared/README.md").read_text() == "---\nkind: shared\n---\n\n# shared\n"
@@ -89,26 +84,21 @@ def test_global_write_to_a_project_of_that_name_fails(tmp_path: Path) -> None:
     )
 
 
-def test_shared_wing_needs_a_token_whatever_the_scope_says(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_shared_wing_needs_a_token_whatever_the_scope_says(saves: Agent, root: Path) -> None:
     write(root, "ros/README.md", SHARED)
-    saves = agent(root)
     assert saves.save_context(context(), "ros").message == (
         "a write to the shared wing `ros` needs a `governance_token`"
     )
     assert saves.save_context(context(), "ros", None, token_of(saves)).status == "saved"
 
 
-def test_wing_whose_manifest_is_torn_needs_a_token(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_wing_whose_manifest_is_torn_needs_a_token(root: Path) -> None:
     write(root, "ros/README.md", "---\nkind: [\n---\n")
     write_entry(root, "ros/rules/one")
     assert agent(root).save_context(context(), "ros").status == "failed"
 
 
-def test_token_is_good_for_one_write(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_token_is_good_for_one_write(saves: Agent) -> None:
     token = token_of(saves)
     records = (context(scope="global"), context(topic="leg", scope="global"))
     first, second = (saves.save_context(one, "nav", None, token) for one in records)
@@ -129,9 +119,7 @@ def test_token_expires_after_its_time(tmp_path: Path, setting: str, seconds: int
     assert soon.status == "saved"
 
 
-def test_token_survives_a_write_that_is_refused(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_token_survives_a_write_that_is_refused(saves: Agent) -> None:
     token = token_of(saves)
     refused = saves.save_decision(
         decision(rationale="x\nAKIA" + "IOSFODNN7EXAMPLA", scope="global"), "nav", None, token
@@ -140,9 +128,7 @@ def test_token_survives_a_write_that_is_refused(tmp_path: Path) -> None:
     assert saves.save_decision(decision(scope="global"), "nav", None, token).status == "saved"
 
 
-def test_token_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_token_is_kept_as_its_hash_alone(saves: Agent, tmp_path: Path) -> None:
     token = token_of(saves)
     saves.save_context(context(scope="global"), "nav", None, token)
     kept = [path for path in (tmp_path / ".git/mdmem").rglob("*") if path.is_file()]
@@ -155,26 +141,22 @@ def write_globally(number: int, root: str, token: str) -> str:
     return str(saves.save_context(context(f"Of process {number}.", scope="global"), "nav", None, token).status)
 
 
-def test_token_lets_one_of_two_processes_write(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_token_lets_one_of_two_processes_write(root: Path) -> None:
     answers = run_at_once(write_globally, str(root), token_of(agent(root)), count=2)
     assert sorted(answers) == ["failed", "saved"]
     assert entries(root) == ["shared/context/arm"]
 
 
-def test_settings_forbid_global_writes_even_with_a_token(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_settings_forbid_global_writes_even_with_a_token(saves: Agent, root: Path) -> None:
     token = token_of(agent(root))
     write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
     reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
-    saves = agent(root)
     assert saves.request_global_write_approval() == {"blocked": True, "reason": reason}
     assert {(one.status, one.message) for one in global_writes(saves, token)} == {("failed", reason)}
     assert saves.save_context(context(), "nav").status == "saved"
 
 
-def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(root: Path, tmp_path: Path) -> None:
     saves = agent(root)
     token = token_of(saves)
     blocked = write(root, "shared/context", "a file where the room would be")
@@ -188,9 +170,7 @@ def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(tmp_path
     assert token not in "".join(path.read_text() for path in (tmp_path / ".git/mdmem/state").rglob("*.json"))
 
 
-def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(saves: Agent, tmp_path: Path) -> None:
     call = partial(saves.save_context, context(scope="global"), "nav", None)
     with _busy(tmp_path):
         assert call().waits

@@ -25,8 +25,7 @@ def said(root: Path, capsys: Capture, kind: str, stated: object, *options: str) 
     return ran.code, json.loads(ran.out)
 
 
-def test_record_of_a_file_is_saved(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_record_of_a_file_is_saved(root: Path, capsys: Capture) -> None:
     options = ("--project", "nav", "--focus", "time", "--agent", "bot", "--room", "clocks")
     assert said(root, capsys, "decision", decision(), *options) == (
         0,
@@ -44,22 +43,19 @@ def test_record_of_a_file_is_saved(tmp_path: Path, capsys: Capture) -> None:
     assert ("focus: time\n" in text, "agent: bot\n" in text) == (True, True)
 
 
-def test_record_of_standard_input_is_saved(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_record_of_standard_input_is_saved(root: Path) -> None:
     ran = run_mdmem("save", "context", "--json", "-", "-p", "nav", cwd=root, text_in="\ufeff" + json.dumps(context()))
     assert (ran.returncode, ran.stderr, json.loads(ran.stdout)["artifact_id"]) == (0, "", "nav/context/arm")
 
 
-def test_arguments_may_stand_beside_the_record_and_options_win(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_arguments_may_stand_beside_the_record_and_options_win(root: Path, capsys: Capture) -> None:
     stated = {"entity": {"entity_name": "Arm", "fact": "It moves."}, "related_entities": [], "project_id": "nav"}
     assert said(root, capsys, "entity", {**stated, "room": "parts"})[1]["artifact_id"] == "nav/parts/arm"
     other = {"pattern": pattern(), "project_id": "web", "focus": None}
     assert said(root, capsys, "pattern", other, "-p", "nav")[1]["artifact_id"] == "nav/conventions/a-test-fails"
 
 
-def test_session_with_decisions_beside_it_is_saved_with_them(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_session_with_decisions_beside_it_is_saved_with_them(root: Path, capsys: Capture) -> None:
     stated = {"session": session(), "decisions": [decision()], "patterns": [pattern()], "project_id": "web"}
     code, answer = said(root, capsys, "session", stated, "--agent", "bot")
     assert (code, list(answer)) == (0, ["schema", "session", "decisions", "patterns", "overall"])
@@ -69,8 +65,7 @@ def test_session_with_decisions_beside_it_is_saved_with_them(tmp_path: Path, cap
     assert said(root, capsys, "session", {**stated, "project_id": None})[0] == 2
 
 
-def test_exit_code_says_what_became_of_the_write(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_exit_code_says_what_became_of_the_write(root: Path, capsys: Capture) -> None:
     nav = ("-p", "nav")
     assert said(root, capsys, "decision", of_words(13), *nav)[0] == 0
     assert said(root, capsys, "decision", of_words(13), *nav)[1]["status"] == "duplicate_skip"
@@ -100,8 +95,7 @@ def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, 
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem save: {file} {message}\n")
 
 
-def test_argument_that_is_none_is_refused_by_name(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_argument_that_is_none_is_refused_by_name(root: Path, tmp_path: Path, capsys: Capture) -> None:
     file = write(tmp_path, "stated.json", json.dumps({"decision": decision(), "wing": "nav"}))
     ran = run_here(capsys, "save", "decision", "--json", str(file), cwd=root)
     assert (ran.code, ran.out) == (2, "")
@@ -119,8 +113,7 @@ def waiting(root: Path, *titles: str) -> list[str]:
     return [one.id for one in PendingWrites(state).pending()]
 
 
-def test_pending_lists_what_waits_and_why(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_pending_lists_what_waits_and_why(root: Path, tmp_path: Path, capsys: Capture) -> None:
     (id_,) = waiting(root, "Set up")
     before = snapshot(tmp_path)
     ran = run_here(capsys, "save", "--waiting", cwd=root)
@@ -149,9 +142,8 @@ def test_pending_lists_what_waits_and_why(tmp_path: Path, capsys: Capture) -> No
 
 
 def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct_one(
-    tmp_path: Path, capsys: Capture
+    root: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    root = project(tmp_path)
     agent(root).save_decision(of_words(13), "nav")
     file = str(write(tmp_path, "stated.json", json.dumps(of_words(20))))
     save_it = ("save", "decision", "--project", "nav", "--json", file)
@@ -173,15 +165,13 @@ def test_pending_says_where_nothing_waits(tmp_path: Path, capsys: Capture, argum
     assert (ran.code, ran.out, ran.err) == (0, "", "no write waits\n")
 
 
-def test_pending_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_pending_names_what_cannot_be_read(root: Path, tmp_path: Path, capsys: Capture) -> None:
     write(tmp_path, ".git/mdmem/state/memory/pending/torn.json", "{")
     ran = run_here(capsys, "save", "--waiting", cwd=root)
     assert (ran.code, ran.out) == (0, "pending/torn.json cannot be read; it may be a pending write\n")
 
 
-def test_retry_says_what_became_of_each(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_retry_says_what_became_of_each(root: Path, capsys: Capture) -> None:
     one, two = waiting(root, "One", "Two")
     ran = run_here(capsys, "save", "--retry", one[:8], cwd=root)
     (address,) = entries(root)
@@ -192,9 +182,8 @@ def test_retry_says_what_became_of_each(tmp_path: Path, capsys: Capture) -> None
 
 
 def test_retry_ends_with_one_where_a_write_still_waits(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = project(tmp_path)
     (id_,) = waiting(root, "Set up")
 
     def full_disk(*_: object) -> None:
@@ -207,8 +196,7 @@ def test_retry_ends_with_one_where_a_write_still_waits(
 
 
 @pytest.mark.parametrize("prefix", ["zz", "", "../x"])
-def test_id_that_means_no_write_is_one_sentence(tmp_path: Path, capsys: Capture, prefix: str) -> None:
-    root = project(tmp_path)
+def test_id_that_means_no_write_is_one_sentence(root: Path, capsys: Capture, prefix: str) -> None:
     waiting(root, "Set up")
     for option in ("--retry", "--drop"):
         ran = run_here(capsys, "save", option, prefix, cwd=root)
@@ -216,8 +204,7 @@ def test_id_that_means_no_write_is_one_sentence(tmp_path: Path, capsys: Capture,
         assert ran.err == f"mdmem: no write `{prefix}` waits; `mdmem save --waiting` lists them\n"
 
 
-def test_drop_gives_up_one_write_for_good(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_drop_gives_up_one_write_for_good(root: Path, capsys: Capture) -> None:
     one, two = waiting(root, "One", "Two")
     ran = run_here(capsys, "save", "--drop", one, "--yes", cwd=root)
     assert (ran.code, ran.out) == (0, "")
@@ -227,16 +214,14 @@ def test_drop_gives_up_one_write_for_good(tmp_path: Path, capsys: Capture) -> No
 
 
 @pytest.mark.parametrize(("typed", "code", "left"), [("n\n", 1, 1), ("y\n", 0, 0), ("", 130, 1)])
-def test_drop_asks_first(tmp_path: Path, typed: str, code: int, left: int) -> None:
-    root = project(tmp_path)
+def test_drop_asks_first(root: Path, typed: str, code: int, left: int) -> None:
     (id_,) = waiting(root, "Set up")
     ran = run_mdmem("save", "--drop", id_[:6], cwd=root, text_in=typed)
     assert (ran.returncode, ran.stdout, len(waiting(root))) == (code, "", left)
     assert ran.stderr.startswith(f"give up {id_[:12]} (Set up) for good? [y/N]: ")
 
 
-def test_old_name_lists_and_retries_and_names_the_new_one(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
+def test_old_name_lists_and_retries_and_names_the_new_one(root: Path, capsys: Capture) -> None:
     (id_,) = waiting(root, "Set up")
     told = "mdmem: `pending{}` is now `mdmem save --{}`; the old name ends with version 0.3\n"
     ran = run_here(capsys, "pending", cwd=root)

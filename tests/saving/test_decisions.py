@@ -26,8 +26,7 @@ def with_words(root: Path, count: int = 20, address: str = "nav/architecture/kno
     return address
 
 
-def test_decision_is_a_draft_with_its_fields_and_its_reasons(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_decision_is_a_draft_with_its_fields_and_its_reasons(root: Path) -> None:
     stated = decision(owner="Ada", date="2026-04-08", confidence=0.95)
     result = agent(root).save_decision(stated, "nav", agent="bot")
     assert outcome(result) == NEW
@@ -41,9 +40,8 @@ def test_decision_is_a_draft_with_its_fields_and_its_reasons(tmp_path: Path) -> 
 @pytest.mark.parametrize("status", ["draft", "active", "under_review"])
 @pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC", "“Use” – (UTC)!"])
 def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
-    tmp_path: Path, title: str, status: str
+    root: Path, tmp_path: Path, title: str, status: str
 ) -> None:
-    root = project(tmp_path)
     write_entry(root, "nav/rules/utc", "Rationale: clocks\ndiffer.\n", title=title, status=status)
     before = snapshot(tmp_path)
     result = agent(root).save_decision(decision(), "nav")
@@ -56,9 +54,8 @@ def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
     ("shared", "expected"),
     [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")],
 )
-def test_share_of_words_decides_at_its_edges(tmp_path: Path, shared: int, expected: str) -> None:
+def test_share_of_words_decides_at_its_edges(root: Path, shared: int, expected: str) -> None:
     # Twenty words in both together: 14 are exactly .70, 10 exactly .50.
-    root = project(tmp_path)
     address = with_words(root, shared)
     result = agent(root).save_decision(of_words(20), "nav")
     assert result.dedup_outcome == expected
@@ -71,32 +68,28 @@ def test_share_of_words_decides_at_its_edges(tmp_path: Path, shared: int, expect
     [("web/architecture/known", {}), ("nav/architecture/known", {"type": "invariant"})],
 )
 def test_equal_words_of_another_wing_or_type_are_no_candidates(
-    tmp_path: Path, address: str, fields: dict[str, str]
+    root: Path, address: str, fields: dict[str, str]
 ) -> None:
-    root = project(tmp_path)
     with_words(root, address=address, **fields)
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == NEW
 
 
 @pytest.mark.parametrize("count", [20, 15, 10])
-def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(tmp_path: Path, count: int) -> None:
-    root = project(tmp_path)
+def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(root: Path, count: int) -> None:
     heads = {"superseded_by": ["nav/rules/head"], "deprecated_at": "2026-05-01"}
     with_words(root, count, "nav/rules/old", status="deprecated", **heads)
     write_entry(root, "nav/rules/head", "Something else.\n", title="Head", supersedes=["nav/rules/old"])
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/rules/head")
 
 
-def test_current_decision_decides_before_a_nearer_one_that_ended(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_current_decision_decides_before_a_nearer_one_that_ended(root: Path) -> None:
     with_words(root, 19, "nav/rules/old", status="deprecated", deprecated_at="2026-05-01", deprecated_reason="over")
     assert outcome(agent(root).save_decision(of_words(20), "nav"))[1] == "manual_review"
     known = with_words(root, 15)
     assert outcome(agent(root).save_decision(of_words(20), "nav")) == ("saved", "supersede", known)
 
 
-def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_review_answers_as_the_contract_says(root: Path, tmp_path: Path) -> None:
     with_words(root, 13)
     before = snapshot(tmp_path)
     assert agent(root).save_decision(of_words(20), "nav").as_json() == {
@@ -117,19 +110,15 @@ def confident(saves: Agent, confidence: float | None) -> tuple[str, str | None, 
     return outcome(saves.save_decision(of_words(20, confidence=confidence), "nav"))
 
 
-def test_review_lets_a_lower_confidence_pass_and_no_other(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_review_lets_a_lower_confidence_pass_and_no_other(saves: Agent, root: Path) -> None:
     stopped = review(with_words(root, 13))
-    saves = agent(root)
     assert [confident(saves, one) for one in (0.8, 0.8, 0.9, None)] == [stopped] * 4
     assert confident(agent(root), 0.79) == NEW
 
 
 @pytest.mark.parametrize("count", [13, 16])
-def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(tmp_path: Path, count: int) -> None:
-    root = project(tmp_path)
+def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(saves: Agent, root: Path, count: int) -> None:
     address = with_words(root, count)
-    saves = agent(root)
     if count == 13:
         assert saves.save_decision(of_words(20), "nav").is_for_a_person
     result = saves.save_decision(of_words(20, distinct_from=address), "nav")
@@ -139,16 +128,14 @@ def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(tmp_path: 
     assert run_hygiene(open_root(root), "nav").get("near_duplicates") is None
 
 
-def test_decision_that_is_distinct_from_another_one_is_still_stopped(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_decision_that_is_distinct_from_another_one_is_still_stopped(root: Path) -> None:
     address = with_words(root, 13)
     write_entry(root, "nav/rules/other", "Else.\n")
     assert outcome(agent(root).save_decision(of_words(20, distinct_from="nav/rules/other"), "nav")) == review(address)
 
 
 @pytest.mark.parametrize(("count", "status"), [(20, "duplicate_skip"), (15, "pending_retry"), (9, "saved")])
-def test_decision_that_a_shared_wing_holds_is_not_written_again(tmp_path: Path, count: int, status: str) -> None:
-    root = project(tmp_path)
+def test_decision_that_a_shared_wing_holds_is_not_written_again(root: Path, count: int, status: str) -> None:
     write(root, "base/README.md", "---\nkind: shared\n---\n")
     address = with_words(root, count, "base/rules/known")
     result = agent(root).save_decision(of_words(20), "nav")
@@ -162,11 +149,9 @@ def test_decision_that_a_shared_wing_holds_is_not_written_again(tmp_path: Path, 
     assert agent(root).save_decision(of_words(20, confidence=0.2), "nav").artifact_id != address
 
 
-def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_review_is_passed_by_naming_what_is_superseded(saves: Agent, root: Path) -> None:
     known = with_words(root, 13)
     before = (root / f"{known}.md").read_bytes()
-    saves = agent(root)
     saves.save_decision(of_words(20), "nav")
     result = saves.save_decision(of_words(20, supersedes=known), "nav")
     assert outcome(result) == ("saved", "supersede", known)
@@ -180,8 +165,7 @@ def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("field", ["supersedes", "distinct_from"])
 @pytest.mark.parametrize("named", ["known", "architecture/known", "nav/architecture/"])
-def test_decision_that_is_not_named_in_full_is_told_the_whole_address(tmp_path: Path, field: str, named: str) -> None:
-    root = project(tmp_path)
+def test_decision_that_is_not_named_in_full_is_told_the_whole_address(root: Path, field: str, named: str) -> None:
     with_words(root, 5)
     result = agent(root).save_decision(decision(**{field: named}), "nav")
     assert (result.status, result.message) == (
@@ -202,8 +186,7 @@ def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> 
     assert "superseded_by: [nav/architecture/worda]\n" in older
 
 
-def test_successor_is_about_what_the_older_one_is_about(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_successor_is_about_what_the_older_one_is_about(root: Path) -> None:
     scope = {"applies_to": ["src/nav/**"], "owner": "nav-team", "focus": "docking", "tags": ["clocks"]}
     known = with_words(root, 5, **scope)
     agent(root).save_decision(decision(supersedes=known), "nav")
@@ -220,8 +203,8 @@ def test_successor_is_about_what_the_older_one_is_about(tmp_path: Path) -> None:
 
 def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) -> None:
     root = project(tmp_path, ACTIVE)
-    known = with_words(root, 5)
     saves = agent(root)
+    known = with_words(root, 5)
     first = saves.save_decision(decision("One", "Because of it.", supersedes=known), "nav")
     second = saves.save_decision(decision("Other", "For no reason.", supersedes=known), "nav")
     assert (second.status, second.candidate_id) == ("failed", first.artifact_id)
@@ -229,8 +212,7 @@ def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) ->
     assert not (root / "nav/architecture/other.md").exists()
 
 
-def test_project_cannot_supersede_a_shared_rule(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_project_cannot_supersede_a_shared_rule(root: Path) -> None:
     write(root, "ros/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "ros/rules/clock", title="Clock")
     result = agent(root).save_decision(decision(supersedes="ros/rules/clock"), "nav")
@@ -238,16 +220,13 @@ def test_project_cannot_supersede_a_shared_rule(tmp_path: Path) -> None:
     assert "so nav overrides it" in (result.message or "")
 
 
-def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(saves: Agent, root: Path) -> None:
     results = [saves.save_decision(decision(f"{'Long ' * 30}{end}", "Why."), "nav") for end in ("one", "two")]
     assert [one.status for one in results] != ["saved", "duplicate_skip"]
     assert f"title: {'Long ' * 30}one\n" in (root / f"{results[0].artifact_id}.md").read_text()
 
 
-def test_taken_name_gets_a_number(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_taken_name_gets_a_number(root: Path) -> None:
     write_entry(root, "nav/architecture/Use-UTC", "Something else altogether.\n", title="Else")
     assert agent(root).save_decision(decision(), "nav").artifact_id == "nav/architecture/use-utc-2"
 
@@ -259,8 +238,7 @@ def test_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
     assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
 
 
-def test_room_that_is_no_name_fails(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_room_that_is_no_name_fails(root: Path) -> None:
     result = agent(root).save_decision(decision(), "nav", room="../Up Here")
     assert (result.status, result.message) == (
         "failed",
@@ -268,8 +246,7 @@ def test_room_that_is_no_name_fails(tmp_path: Path) -> None:
     )
 
 
-def test_text_that_the_checks_refuse_is_not_written(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_text_that_the_checks_refuse_is_not_written(root: Path) -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLA"
     result = agent(root).save_decision(decision(rationale=f"The key is {key}."), "nav")
     assert result.status == "failed"
@@ -279,8 +256,7 @@ def test_text_that_the_checks_refuse_is_not_written(tmp_path: Path) -> None:
     assert entries(root) == []
 
 
-def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_index_that_cannot_be_written_stops_no_comparison(root: Path, tmp_path: Path) -> None:
     known = with_words(root, 13)
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
     workspace = replace(open_root(root), opened=[])

@@ -12,7 +12,7 @@ from mdmem.model.entry import Relation
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import SaveResult
-from saving.agents import agent, entity, project
+from saving.agents import agent, entity
 
 ARM = "nav/entities/arm"
 ONE = "`related_entities[0]`"
@@ -36,8 +36,7 @@ def relations_of(root: Path, address: str) -> tuple[Relation, ...]:
     return load(WorkingTree(root)).entries[address].relations
 
 
-def test_entity_is_a_note_with_its_name_and_fact(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_entity_is_a_note_with_its_name_and_fact(root: Path) -> None:
     result = upsert(root)
     assert (result.status, result.artifact_id, result.dedup_outcome) == ("saved", ARM, "new")
     assert (root / f"{ARM}.md").read_text() == (
@@ -47,8 +46,7 @@ def test_entity_is_a_note_with_its_name_and_fact(tmp_path: Path) -> None:
     )
 
 
-def test_same_call_twice_changes_no_byte(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_same_call_twice_changes_no_byte(root: Path, tmp_path: Path) -> None:
     upsert(root, "Base")
     upsert(root, "Arm", "It moves.", related("base", "BELONGS_TO", since=1))
     before = snapshot(tmp_path)
@@ -57,16 +55,14 @@ def test_same_call_twice_changes_no_byte(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_name_is_one_entity_in_each_focus(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_name_is_one_entity_in_each_focus(root: Path) -> None:
     assert upsert(root).artifact_id == ARM
     assert upsert(root, focus="grasping").artifact_id == f"{ARM}-2"
     assert upsert(root, fact="It grasps.", focus="grasping").artifact_id == f"{ARM}-2"
     assert "It has six joints." in (root / f"{ARM}.md").read_text()
 
 
-def test_entity_of_another_wing_or_that_ended_is_another(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_entity_of_another_wing_or_that_ended_is_another(root: Path) -> None:
     fields = {"type": "note", "label": "entity", "entity": "Arm", "title": "Arm"}
     write_entry(root, "web/entities/arm", "Of the web.\n", **fields)
     write_entry(root, "nav/old/arm", "It was.\n", **fields, status="deprecated", deprecated_reason="sold")
@@ -99,16 +95,14 @@ FENCED = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\nlabel: entity
     ],
     ids=["crlf", "no-final-newline", "no-body", "fence-at-the-end"],
 )
-def test_update_changes_the_fact_of_a_lived_in_file_and_no_other_byte(tmp_path: Path, before: str, after: str) -> None:
-    root = project(tmp_path)
+def test_update_changes_the_fact_of_a_lived_in_file_and_no_other_byte(root: Path, before: str, after: str) -> None:
     upsert(root, "Base")
     path = write(root, f"{ARM}.md", before.encode())
     assert upsert(root, "Arm", "New fact.\n\nTwo lines.").artifact_id == ARM
     assert path.read_bytes().decode() == after
 
 
-def test_update_adds_relations_to_those_that_people_wrote(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_update_adds_relations_to_those_that_people_wrote(root: Path) -> None:
     for name in ("Base", "Hand"):
         upsert(root, name)
     path = write(root, f"{ARM}.md", LIVED_IN.encode())
@@ -140,8 +134,7 @@ def test_update_adds_relations_to_those_that_people_wrote(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_relation_stands_behind_the_others_in_their_style(tmp_path: Path, before: str, after: str) -> None:
-    root = project(tmp_path)
+def test_relation_stands_behind_the_others_in_their_style(root: Path, before: str, after: str) -> None:
     for name in ("Base", "Hand"):
         upsert(root, name)
     head, tail = FENCED.removesuffix("---"), "---\n\nIt moves.\n"
@@ -152,15 +145,13 @@ def test_relation_stands_behind_the_others_in_their_style(tmp_path: Path, before
 
 @pytest.mark.parametrize("type_", ["BELONGS_TO", "CONFLICTS_WITH", "PRODUCED", "MERGES_INTO", "PRODUCES"])
 @pytest.mark.parametrize("named", ["Base", " base", "nav/entities/base", "entities/base", "base"])
-def test_relation_goes_to_what_is_there_by_name_or_address(tmp_path: Path, type_: str, named: str) -> None:
-    root = project(tmp_path)
+def test_relation_goes_to_what_is_there_by_name_or_address(root: Path, type_: str, named: str) -> None:
     upsert(root, "Base")
     assert upsert(root, "Arm", "It moves.", related(named, type_)).status == "saved"
     assert relations_of(root, ARM) == (Relation(type_, "nav/entities/base"),)
 
 
-def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(root: Path) -> None:
     write(root, "lab/README.md", "---\nkind: shared\n---\n")
     fields = {"type": "note", "label": "entity", "entity": "Base"}
     write_entry(root, "lab/entities/base", **fields)
@@ -171,8 +162,7 @@ def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(tmp_path: Pat
     assert relations_of(root, "nav/entities/hand") == (Relation("READS", "nav/entities/base"),)
 
 
-def test_relation_by_name_does_not_reach_another_project(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_relation_by_name_does_not_reach_another_project(root: Path) -> None:
     write_entry(root, "web/parts/it", type="note", label="entity", entity="Base")
     result = upsert(root, "Arm", "It moves.", related("Base"))
     assert (result.status, result.message) == (
@@ -182,8 +172,7 @@ def test_relation_by_name_does_not_reach_another_project(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("named", ["Bsae", "nav/entities/bas"])
-def test_relation_to_what_is_not_there_fails_and_names_the_nearest(tmp_path: Path, named: str) -> None:
-    root = project(tmp_path)
+def test_relation_to_what_is_not_there_fails_and_names_the_nearest(root: Path, tmp_path: Path, named: str) -> None:
     upsert(root, "Base")
     before = snapshot(tmp_path)
     result = upsert(root, "Arm", "It moves.", related(named))
@@ -194,8 +183,7 @@ def test_relation_to_what_is_not_there_fails_and_names_the_nearest(tmp_path: Pat
     assert snapshot(tmp_path) == before
 
 
-def test_properties_are_kept_beside_the_relations(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_properties_are_kept_beside_the_relations(root: Path) -> None:
     for name in ("Base", "Hand"):
         upsert(root, name)
     upsert(root, "Arm", "It moves.", related("Base", "READS", rate=10, of="Überwachung"))
@@ -222,15 +210,13 @@ def test_properties_are_kept_beside_the_relations(tmp_path: Path) -> None:
         ([related("Base", a="\ud800")], NO_OBJECT),
     ],
 )
-def test_relations_that_are_none_fail_in_one_sentence(tmp_path: Path, given: object, message: str) -> None:
-    root = project(tmp_path)
+def test_relations_that_are_none_fail_in_one_sentence(root: Path, given: object, message: str) -> None:
     upsert(root, "Base")
     result = agent(root).upsert_entity_with_deps(entity(), given, "nav")
     assert (result.status, result.message) == ("failed", message)
 
 
-def test_update_that_the_checks_refuse_is_not_written(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_update_that_the_checks_refuse_is_not_written(root: Path, tmp_path: Path) -> None:
     upsert(root)
     before = snapshot(tmp_path)
     result = upsert(root, "Arm", "The key is AKIA" + "IOSFODNN7EXAMPLA.")
@@ -238,7 +224,6 @@ def test_update_that_the_checks_refuse_is_not_written(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_update_passes_where_a_fault_was_there_before(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_update_passes_where_a_fault_was_there_before(root: Path) -> None:
     write_entry(root, ARM, "Old.\n", type="note", label="entity", entity="Arm", created_at="2030-01-01")
     assert upsert(root).artifact_id == ARM

@@ -130,8 +130,7 @@ def test_no_argument_of_a_batch_raises(
         (decision(scope={}), "`decision.scope`: expected `str`, got `object`"),
     ],
 )
-def test_what_does_not_fit_is_named_in_one_sentence(tmp_path: Path, record: object, message: str) -> None:
-    root = project(tmp_path)
+def test_what_does_not_fit_is_named_in_one_sentence(root: Path, tmp_path: Path, record: object, message: str) -> None:
     before = snapshot(tmp_path)
     result = agent(root).save_decision(record, "nav")
     assert (result.status, result.message) == ("failed", message)

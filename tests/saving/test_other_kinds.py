@@ -14,13 +14,12 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.model.entry import EntryType, Status
 from mdmem.write.records import ComposedEntry, Decision, compose_record, read_request
 from mdmem.write.similar import Subject, subject_of
-from saving.agents import agent, context, decision, entries, later, outcome, pattern, project, save, session
+from saving.agents import Agent, agent, context, decision, entries, later, outcome, pattern, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)
 
 
-def test_pattern_is_an_active_entry_with_its_lists(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_pattern_is_an_active_entry_with_its_lists(root: Path) -> None:
     stated = pattern("A test fails", "read it", "run it alone", exclusions=["it is flaky"])
     result = agent(root).save_pattern(stated | {"last_validated_at": "2026-04-08T10:00:00Z"}, "nav", agent="bot")
     assert outcome(result) == ("saved", "new", None)
@@ -31,9 +30,7 @@ def test_pattern_is_an_active_entry_with_its_lists(tmp_path: Path) -> None:
     )
 
 
-def test_equal_pattern_is_skipped_whatever_its_case_and_blanks(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_equal_pattern_is_skipped_whatever_its_case_and_blanks(saves: Agent, tmp_path: Path) -> None:
     saves.save_pattern(pattern("A test fails", "read it"), "nav")
     before = snapshot(tmp_path)
     result = saves.save_pattern(pattern("a  TEST fails", "Read  it"), "nav")
@@ -43,8 +40,7 @@ def test_equal_pattern_is_skipped_whatever_its_case_and_blanks(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("validated", ["2026-04-08T10:00:00Z", "2026-04-08", "2026-11-21T09:00:00Z", "2026-11-21"])
-def test_pattern_that_was_validated_before_it_was_saved_passes_the_checks(tmp_path: Path, validated: str) -> None:
-    root = project(tmp_path)
+def test_pattern_that_was_validated_before_it_was_saved_passes_the_checks(root: Path, validated: str) -> None:
     result = agent(root).save_pattern(pattern(last_validated_at=validated), "nav")
     assert result.status == "saved"
     codes = {one.code for one in check(open_root(root), CheckRequest()).findings}
@@ -56,10 +52,7 @@ def test_pattern_that_was_validated_before_it_was_saved_passes_the_checks(tmp_pa
 @pytest.mark.parametrize(
     ("again", "held"), [("2026-11-01", "2026-11-01"), ("2026-04-07", "2026-04-08"), (None, "2026-04-08")]
 )
-def test_equal_pattern_of_a_later_validation_renews_that_date_alone(
-    tmp_path: Path, again: str | None, held: str
-) -> None:
-    root = project(tmp_path)
+def test_equal_pattern_of_a_later_validation_renews_that_date_alone(root: Path, again: str | None, held: str) -> None:
     first = agent(root).save_pattern(pattern(last_validated_at="2026-04-08"), "nav")
     file = root / f"{first.artifact_id}.md"
     before = file.read_text()
@@ -77,15 +70,13 @@ def test_equal_pattern_of_a_later_validation_renews_that_date_alone(
         {"trigger": None},
     ],
 )
-def test_pattern_that_ended_or_is_of_another_kind_is_no_duplicate(tmp_path: Path, other: dict[str, str]) -> None:
-    root = project(tmp_path)
+def test_pattern_that_ended_or_is_of_another_kind_is_no_duplicate(root: Path, other: dict[str, str]) -> None:
     stated = {"type": "pattern", "trigger": "A test fails", "repeatable_steps": ["read it"], "title": "A test fails"}
     write_entry(root, "nav/conventions/known", "", **(stated | other))
     assert save(agent(root), "pattern").dedup_outcome == "new"
 
 
-def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_equal_context_is_saved_as_often_as_it_comes(root: Path) -> None:
     clocks = (later(0), later(301))
     results = [agent(root, now=now).save_context(context(relevance_score=0.8), "nav") for now in clocks]
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
@@ -97,8 +88,7 @@ def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     )
 
 
-def test_equal_session_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_equal_session_is_saved_as_often_as_it_comes(root: Path) -> None:
     stated = session(actions_taken=["wrote it"], decisions_made="one", open_items=[""], next_actions=["a", "b"])
     results = [agent(root, now=now).save_session(stated, "nav") for now in (later(0), later(301))]
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
@@ -110,8 +100,7 @@ def test_equal_session_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     )
 
 
-def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(root: Path) -> None:
     objective = "word " * 40
     result = agent(root).save_session(session(objective), "nav")
     text = (root / f"{result.artifact_id}.md").read_text()

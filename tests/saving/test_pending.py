@@ -72,8 +72,7 @@ def all_kinds(saves: Agent) -> list[SaveResult]:
     ]
 
 
-def test_write_of_every_kind_that_finds_the_lock_held_waits(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_write_of_every_kind_that_finds_the_lock_held_waits(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         results = all_kinds(agent(root, wait=0))
     assert {(str(one.status), one.dedup_outcome, one.artifact_id) for one in results} == {("pending_retry", None, None)}
@@ -93,8 +92,7 @@ def test_write_of_every_kind_that_finds_the_lock_held_waits(tmp_path: Path) -> N
     ]
 
 
-def test_retry_writes_all_that_waits_once(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_retry_writes_all_that_waits_once(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         all_kinds(agent(root, wait=0))
     retried = agent(root).pending.retry()
@@ -105,8 +103,7 @@ def test_retry_writes_all_that_waits_once(tmp_path: Path) -> None:
     assert (entries(root), ledger(tmp_path).pending()) == (found, ())
 
 
-def test_save_that_waited_and_is_sent_again_is_one_entry(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_save_that_waited_and_is_sent_again_is_one_entry(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         agent(root, wait=0).save_context(context(), "nav")
     agent(root).pending.retry()
@@ -114,8 +111,7 @@ def test_save_that_waited_and_is_sent_again_is_one_entry(tmp_path: Path) -> None
     assert (str(result.status), [result.artifact_id]) == ("saved", entries(root))
 
 
-def test_next_write_tries_three_that_wait_first(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_next_write_tries_three_that_wait_first(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         all_kinds(agent(root, wait=0))
     assert agent(root).save_context(context(topic="other"), "nav").status == "saved"
@@ -124,8 +120,7 @@ def test_next_write_tries_three_that_wait_first(tmp_path: Path) -> None:
     assert (len(entries(root)), len(ledger(tmp_path).pending())) == (7, 0)
 
 
-def test_write_that_never_succeeds_holds_up_no_other(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_write_that_never_succeeds_holds_up_no_other(root: Path, tmp_path: Path) -> None:
     saves = agent(root, wait=0)
     with no_room(root, "nav/sessions"):
         saves.save_session(session("Never"), "nav")
@@ -136,8 +131,7 @@ def test_write_that_never_succeeds_holds_up_no_other(tmp_path: Path) -> None:
         assert [one.verb for one in ledger(tmp_path).pending()] == ["save_session"]
 
 
-def test_same_call_again_is_one_write(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_same_call_again_is_one_write(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         for _ in range(2):
             assert agent(root, wait=0).save_session(session(), "nav").waits
@@ -173,16 +167,14 @@ def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="this user may write everywhere")
-def test_write_to_a_read_only_folder_waits(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_write_to_a_read_only_folder_waits(root: Path) -> None:
     (root / "nav").chmod(0o500)
     assert agent(root).save_session(session(), "nav").waits
     (root / "nav").chmod(0o700)
     assert [result.artifact_id for _, result in agent(root).pending.retry()] == [SESSION]
 
 
-def test_write_that_cannot_be_kept_fails_and_says_why(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_write_that_cannot_be_kept_fails_and_says_why(root: Path, tmp_path: Path) -> None:
     write(tmp_path, ".git/mdmem/state", "a file where the state would be")
     result = agent(root).save_session(session(), "nav")
     assert (result.status, result.next_step) == ("failed", "call again later")
@@ -191,9 +183,7 @@ def test_write_that_cannot_be_kept_fails_and_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("project_id", ["nav", None, "web"])
-def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | None) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_review_is_told_until_it_is_resolved(saves: Agent, root: Path, tmp_path: Path, project_id: str | None) -> None:
     known = saves.save_decision(of_words(13), "nav").artifact_id
     saves.save_decision(of_words(20), "nav")
     (blocked,) = ledger(tmp_path).blocked_writes()
@@ -210,9 +200,7 @@ def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | N
     assert saves.get_save_status("nav")["status"] == "saved"
 
 
-def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_review_is_given_up_by_its_id_and_never_retried(saves: Agent, tmp_path: Path) -> None:
     saves.save_decision(of_words(13), "nav")
     saves.save_decision(of_words(20), "nav")
     (blocked,) = ledger(tmp_path).blocked_writes()
@@ -224,8 +212,7 @@ def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
     assert saves.get_save_status("nav").get("blocked") is None
 
 
-def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         agent(root, wait=0).save_decision(of_words(20), "nav")
     write_entry(root, "nav/rules/known", f"Rationale: {of_words(13)['rationale']}\n", title=of_words(13)["title"])
@@ -272,8 +259,7 @@ def retry_all(number: int, root: str) -> list[str]:
     return [str(result.status) for _, result in Agent(open_root(Path(root))).pending.retry()]
 
 
-def test_two_processes_that_retry_at_once_write_each_once(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_two_processes_that_retry_at_once_write_each_once(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         for number in range(4):
             agent(root, wait=0).save_session(session(f"Session {number}"), "nav")
@@ -282,8 +268,7 @@ def test_two_processes_that_retry_at_once_write_each_once(tmp_path: Path) -> Non
     assert entries(root) == [f"nav/sessions/session-{number}" for number in range(4)]
 
 
-def test_parts_of_a_session_wait_with_it_and_are_linked(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_parts_of_a_session_wait_with_it_and_are_linked(root: Path) -> None:
     with no_room(root, "nav/sessions"):
         batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
     assert [one.message for one in batch.decisions] == ["not written yet: the session of this record is not saved yet"]
@@ -296,9 +281,8 @@ def test_parts_of_a_session_wait_with_it_and_are_linked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("project_id", ["nav", "web"])
 @pytest.mark.parametrize("now", [ticking(), lambda: NOON])
 def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
-    tmp_path: Path, project_id: str, now: Callable[[], datetime]
+    root: Path, tmp_path: Path, project_id: str, now: Callable[[], datetime]
 ) -> None:
-    root = project(tmp_path)
     with busy(tmp_path):
         saves = agent(root, wait=0, now=now)
         batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], project_id)
@@ -308,8 +292,7 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
     assert set(load(WorkingTree(root)).entries[f"{project_id}/sessions/set-up"].produced) == learned
 
 
-def test_batch_that_is_repeated_while_it_waits_is_written_once(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_batch_that_is_repeated_while_it_waits_is_written_once(root: Path, tmp_path: Path) -> None:
     with busy(tmp_path):
         for _ in range(2):
             agent(root, wait=0).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
@@ -319,8 +302,7 @@ def test_batch_that_is_repeated_while_it_waits_is_written_once(tmp_path: Path) -
     assert ledger(tmp_path).pending() == ()
 
 
-def test_status_of_a_project_counts_what_waits_for_it(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_status_of_a_project_counts_what_waits_for_it(root: Path, tmp_path: Path) -> None:
     write(root, "web/README.md", "---\nproject_id: Acme/Web\n---\n")
     assert agent(root).get_save_status("nav") == {
         "status": "saved",
@@ -339,8 +321,7 @@ def test_status_of_a_project_counts_what_waits_for_it(tmp_path: Path) -> None:
     assert len(ledger(tmp_path).pending()) == 3
 
 
-def test_status_is_partial_where_some_were_refused(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_status_is_partial_where_some_were_refused(root: Path, tmp_path: Path) -> None:
     write_entry(root, "nav/rules/old", status="deprecated", deprecated_reason="over")
     with busy(tmp_path):
         agent(root, wait=0).save_decision(decision(supersedes="nav/rules/old"), "nav")
@@ -361,9 +342,7 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
 
 
 @pytest.mark.parametrize("kind", ["decision", "session", "entity"])
-def test_memory_that_went_away_is_no_new_project(tmp_path: Path, kind: str) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_memory_that_went_away_is_no_new_project(saves: Agent, root: Path, kind: str) -> None:
     shutil.rmtree(root)
     result = save(saves, kind)
     assert (result.status, "is gone" in (result.message or ""), root.exists()) == ("failed", True, False)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mdmem.model.access import Access
 from mdmem.store.state.pending_writes import PendingWrites, Receipt
 from mdmem.write.remember import remember
-from saving.agents import NOON, Agent, agent, context, entries, later, project, session
+from saving.agents import NOON, Agent, agent, context, entries, later, session
 
 MEMO = {"title": "Warm the cache", "content": "It takes a minute.", "project": "nav"}
 Clock = Callable[[], datetime]
@@ -39,8 +39,7 @@ def store_session(root: Path, now: Clock) -> str | None:
 
 
 @pytest.mark.parametrize("save", [save_context, save_session, keep_memo, store_session])
-def test_same_save_within_two_minutes_is_one_entry(tmp_path: Path, save: Callable[[Path, Clock], str | None]) -> None:
-    root = project(tmp_path)
+def test_same_save_within_two_minutes_is_one_entry(root: Path, save: Callable[[Path, Clock], str | None]) -> None:
     first = save(root, later(0))
     made = entries(root)
     assert save(root, later(119)) == first
@@ -52,8 +51,7 @@ def saved(root: Path, *, project_id: str = "nav", **fields: Any) -> str | None:
     return agent(root).save_context(context(**fields), project_id).artifact_id
 
 
-def test_answer_to_a_repeated_save_says_so(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_answer_to_a_repeated_save_says_so(root: Path) -> None:
     first = saved(root)
     result = agent(root).save_context(context(), "nav")
     assert (str(result.status), result.artifact_id, result.dedup_outcome) == ("saved", first, None)
@@ -64,20 +62,17 @@ def test_answer_to_a_repeated_save_says_so(tmp_path: Path) -> None:
     "other",
     [{"content": "The arm has seven joints."}, {"topic": "leg"}, {"relevance_score": 0.5}, {"project_id": "sea"}],
 )
-def test_other_arguments_are_another_save(tmp_path: Path, other: dict[str, Any]) -> None:
-    root = project(tmp_path)
+def test_other_arguments_are_another_save(root: Path, other: dict[str, Any]) -> None:
     write(root, "sea/README.md", "---\nkind: project\n---\n")
     assert saved(root) != saved(root, **other)
 
 
-def test_other_caller_is_another_save(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_other_caller_is_another_save(root: Path) -> None:
     first, other = saved(root), replace(open_root(root), access=Access.to_wings(["nav"], name="other"))
     assert Agent(other, now=lambda: NOON).save_context(context(), "nav").artifact_id not in (None, first)
 
 
-def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is_not(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is_not(root: Path) -> None:
     first = saved(root)
     path = root / f"{first}.md"
     path.write_text(path.read_text() + "\nIt was measured.\n")
@@ -87,8 +82,7 @@ def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is
     assert "measured" not in path.read_text()
 
 
-def test_file_of_somebody_else_at_the_place_is_not_the_answer(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_file_of_somebody_else_at_the_place_is_not_the_answer(root: Path, tmp_path: Path) -> None:
     first = saved(root)
     (record,) = (tmp_path / ".git/mdmem/state/memory/intents").iterdir()
     # As it is left by a process that died before it wrote.
@@ -106,7 +100,6 @@ def test_receipts_are_forgotten_after_a_day_and_where_there_are_many(tmp_path: P
     assert len(list((tmp_path / "intents").iterdir())) == 1
 
 
-def test_state_that_refuses_stops_no_save(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_state_that_refuses_stops_no_save(root: Path, tmp_path: Path) -> None:
     write(tmp_path, ".git/mdmem/state/memory/intents", "no folder")
     assert saved(root) is not None

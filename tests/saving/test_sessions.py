@@ -14,7 +14,7 @@ from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.similar import DedupOutcome
-from saving.agents import agent, decision, later, pattern, project, session
+from saving.agents import Agent, agent, decision, later, pattern, session
 
 SESSION = "nav/sessions/set-up"
 
@@ -32,8 +32,7 @@ def statuses(batch: BatchSaveResult) -> tuple[str, list[str], list[str], str]:
     )
 
 
-def test_session_names_what_came_out_of_it(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_session_names_what_came_out_of_it(root: Path) -> None:
     batch = agent(root).store_session_with_learnings(
         session(), [decision(), decision("Other", "Else.")], [pattern()], "nav", agent="bot"
     )
@@ -43,9 +42,7 @@ def test_session_names_what_came_out_of_it(tmp_path: Path) -> None:
     assert produced(root) == learned
 
 
-def test_session_names_what_was_there_before(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_session_names_what_was_there_before(saves: Agent, root: Path) -> None:
     saves.save_decision(decision(), "nav")
     saves.save_pattern(pattern(), "nav")
     batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], "nav")
@@ -53,8 +50,7 @@ def test_session_names_what_was_there_before(tmp_path: Path) -> None:
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/a-test-fails")
 
 
-def test_part_that_fails_stops_no_other(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_part_that_fails_stops_no_other(root: Path) -> None:
     batch = agent(root).store_session_with_learnings(
         session(), [{"title": 3}, decision(), None], [pattern("x"), {}], "nav"
     )
@@ -62,15 +58,12 @@ def test_part_that_fails_stops_no_other(tmp_path: Path) -> None:
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
 
 
-def test_session_that_fails_stops_no_part(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_session_that_fails_stops_no_part(root: Path) -> None:
     batch = agent(root).store_session_with_learnings({}, [decision()], [], "nav")
     assert statuses(batch) == ("failed", ["saved"], [], "partial")
 
 
-def test_link_changes_no_other_byte_of_the_session(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_link_changes_no_other_byte_of_the_session(saves: Agent, root: Path) -> None:
     saves.save_session(session(open_items=["one"]), "nav")
     alone = (root / f"{SESSION}.md").read_text()
     (root / f"{SESSION}.md").unlink()
@@ -108,8 +101,7 @@ def test_overall_says_whether_all_some_or_none_is_there(parts: tuple[SaveResult,
     assert batch.overall == overall
 
 
-def test_newest_session_of_a_day_is_the_active_work(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_newest_session_of_a_day_is_the_active_work(root: Path) -> None:
     for hour, objective in enumerate(("Zeta first", "Alpha second", "Middle third")):
         agent(root, now=later(3600 * hour)).save_session(session(objective), "nav")
     asked = ContextRequest(goal="resume work", layer=Layer.WAKE, project="nav")

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from builders import make_repository, make_root, snapshot, write
 
-from saving.agents import agent, context, entries, project, save
+from saving.agents import Agent, agent, context, entries, project, save
 
 KINDS = ("decision", "pattern", "context", "session", "entity")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("project_id", [None, "", "  "])
-def test_write_without_project_is_blocked(tmp_path: Path, kind: str, project_id: str | None) -> None:
-    root = project(tmp_path)
+def test_write_without_project_is_blocked(root: Path, tmp_path: Path, kind: str, project_id: str | None) -> None:
     before = snapshot(tmp_path)
     result = save(agent(root), kind, project_id)
     assert (result.status, result.artifact_id, result.dedup_outcome) == ("blocked_scope", None, None)
@@ -25,8 +24,7 @@ def test_write_without_project_is_blocked(tmp_path: Path, kind: str, project_id:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "session"])
-def test_write_to_a_project_that_is_not_there_is_blocked(tmp_path: Path, kind: str) -> None:
-    root = project(tmp_path)
+def test_write_to_a_project_that_is_not_there_is_blocked(root: Path, tmp_path: Path, kind: str) -> None:
     before = snapshot(tmp_path)
     result = save(agent(root), kind, "my-new-project")
     assert (result.status, result.artifact_id, result.dedup_outcome) == ("blocked_scope", None, None)
@@ -39,8 +37,7 @@ def test_write_to_a_project_that_is_not_there_is_blocked(tmp_path: Path, kind: s
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("focus", [None, "auth-refactor"])
-def test_write_to_a_project_that_is_there_passes_with_any_focus(tmp_path: Path, kind: str, focus: str | None) -> None:
-    root = project(tmp_path)
+def test_write_to_a_project_that_is_there_passes_with_any_focus(root: Path, kind: str, focus: str | None) -> None:
     result = save(agent(root), kind, "nav", focus)
     assert result.status == "saved"
     text = (root / f"{result.artifact_id}.md").read_text()
@@ -48,8 +45,7 @@ def test_write_to_a_project_that_is_there_passes_with_any_focus(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("project_id", ["0012", "yes", "a: b", "“Web”", "12:30", "#1", "Überwachung"])
-def test_project_is_found_again_by_its_id(tmp_path: Path, project_id: str) -> None:
-    root = project(tmp_path)
+def test_project_is_found_again_by_its_id(root: Path, project_id: str) -> None:
     made = save(agent(root), "session", project_id)
     again = save(agent(root), "decision", project_id)
     assert (made.status, again.status) == ("saved", "saved")
@@ -88,14 +84,12 @@ def test_session_takes_no_folder_of_code_for_its_wing(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_session_takes_folders_without_a_file(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_session_takes_folders_without_a_file(root: Path) -> None:
     (root / "web/sessions").mkdir(parents=True)
     assert save(agent(root), "session", "web").status == "saved"
 
 
-def test_session_does_not_write_through_a_link(tmp_path: Path) -> None:
-    root = project(tmp_path)
+def test_session_does_not_write_through_a_link(root: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (root / "web").symlink_to(tmp_path / "elsewhere")
     assert save(agent(root), "session", "web").status == "failed"
@@ -103,8 +97,7 @@ def test_session_does_not_write_through_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "session"])
-def test_scope_focus_without_a_focus_fails(tmp_path: Path, kind: str) -> None:
-    root = project(tmp_path)
+def test_scope_focus_without_a_focus_fails(root: Path, kind: str) -> None:
     result = save(agent(root), kind, "nav", scope="focus")
     assert (result.status, result.message) == (
         "failed",
@@ -112,8 +105,6 @@ def test_scope_focus_without_a_focus_fails(tmp_path: Path, kind: str) -> None:
     )
 
 
-def test_focus_is_known_after_a_write_with_it(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
+def test_focus_is_known_after_a_write_with_it(saves: Agent, root: Path) -> None:
     assert saves.save_context(context(scope="focus"), "nav", "auth").status == "saved"
     assert "focus: auth\n" in (root / f"{entries(root)[0]}.md").read_text()
