@@ -43,6 +43,11 @@ def title_of(number: int, turn: int) -> str:
     return f"Choice {number} of turn {turn}"
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return memory(tmp_path / "m") / "memory"
+
+
 def create_many(number: int, root: str, writes: int, commit: bool) -> list[str]:
     """Write as `mdmem new` does, from files read anew each time, and return what was answered."""
     answers = []
@@ -89,8 +94,7 @@ def commits(folder: Path, since: str) -> list[tuple[str, ...]]:
 
 
 @MANY
-def test_processes_that_write_new_entries_at_once_lose_none(tmp_path: Path, writers: int, writes: int) -> None:
-    root = memory(tmp_path / "m") / "memory"
+def test_processes_that_write_new_entries_at_once_lose_none(root: Path, writers: int, writes: int) -> None:
     answers = run_at_once(create_many, str(root), writes, False, count=writers)
     assert answers == [["written"] * writes] * writers
     assert titles(root) == each_once(writers, writes)
@@ -117,8 +121,7 @@ def test_processes_that_commit_new_entries_at_once_lose_none(tmp_path: Path, wri
 
 
 @MANY
-def test_agents_that_save_at_once_lose_none(tmp_path: Path, writers: int, writes: int) -> None:
-    root = memory(tmp_path / "m") / "memory"
+def test_agents_that_save_at_once_lose_none(root: Path, writers: int, writes: int) -> None:
     assert run_at_once(save_many, str(root), writes, None, count=writers) == [["saved"] * writes] * writers
     assert titles(root) == each_once(writers, writes)
     assert_clean(root)
@@ -137,8 +140,7 @@ def test_agents_that_commit_at_once_lose_none(tmp_path: Path, writers: int, writ
     assert_clean(folder / "memory")
 
 
-def test_what_impatient_agents_were_told_waits_is_brought_by_retry_exactly_once(tmp_path: Path) -> None:
-    root = memory(tmp_path / "m") / "memory"
+def test_what_impatient_agents_were_told_waits_is_brought_by_retry_exactly_once(root: Path) -> None:
     answers = Counter(one for found in run_at_once(save_many, str(root), 5, 0.0) for one in found)
     assert set(answers) == {"saved", "pending_retry"}
     assert answers.total() == 20
@@ -153,8 +155,7 @@ def save_the_same(number: int, root: str) -> SaveResult:
     return Agent(open_root(Path(root))).save_decision(decision(title_of(0, 0)), "nav")
 
 
-def test_decision_that_agents_save_at_once_is_there_once(tmp_path: Path) -> None:
-    root = memory(tmp_path / "m") / "memory"
+def test_decision_that_agents_save_at_once_is_there_once(root: Path) -> None:
     answers: list[SaveResult] = run_at_once(save_the_same, str(root))
     assert Counter(one.status for one in answers) == {SaveStatus.SAVED: 1, SaveStatus.DUPLICATE_SKIP: 3}
     assert {one.artifact_id for one in answers} == {"nav/architecture/choice-0-of-turn-0"}
@@ -235,8 +236,7 @@ def test_first_entries_of_a_new_wing_at_once_are_all_written(tmp_path: Path) -> 
     assert_clean(folder)
 
 
-def test_two_new_entries_for_the_same_one_at_once_leave_one(tmp_path: Path) -> None:
-    root = memory(tmp_path / "m") / "memory"
+def test_two_new_entries_for_the_same_one_at_once_leave_one(root: Path) -> None:
     line = ["supersede", OLD, "--reason", "It was measured.", "--status", "active", "--commit", "--body"]
     text = "We decided.\n\nRationale: it was measured.\n"
     commands = [[*line, text, "--title", one] for one in ("One", "Two")]

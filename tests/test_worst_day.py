@@ -60,6 +60,11 @@ def a_memory(folder: Path) -> Path:
     return root
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return a_memory(tmp_path / "m")
+
+
 def files(root: Path) -> dict[str, bytes]:
     """Return what stands in a root; what a killed writer had only prepared is left out, as every reader does."""
     found = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*")) if path.is_file()}
@@ -338,8 +343,7 @@ def unprinted(root: Path, *line: str, is_heard: bool = True) -> subprocess.Compl
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_answer_to_a_write_that_cannot_be_printed_says_that_the_write_happened(name: str, tmp_path: Path) -> None:
-    root = a_memory(tmp_path)
+def test_answer_to_a_write_that_cannot_be_printed_says_that_the_write_happened(name: str, root: Path) -> None:
     before = files(root)
     ran = unprinted(root, *CASES[name].line)
     said = (
@@ -371,8 +375,7 @@ def run_limited(root: Path, *line: str, size: int) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize("size", [0, 100])
 @pytest.mark.parametrize("line", [LONG, CASES["supersede by a new one"].line], ids=["new", "supersede"])
-def test_file_that_may_not_grow_is_refused_whole(tmp_path: Path, line: tuple[str, ...], size: int) -> None:
-    root = a_memory(tmp_path / "m")
+def test_file_that_may_not_grow_is_refused_whole(root: Path, tmp_path: Path, line: tuple[str, ...], size: int) -> None:
     before = snapshot(tmp_path / "m")
     done = run_limited(root, *line, size=size)
     assert (done.returncode, done.stdout) == (3, "")
@@ -381,8 +384,7 @@ def test_file_that_may_not_grow_is_refused_whole(tmp_path: Path, line: tuple[str
     assert run_mdmem(*line, cwd=root).returncode == 0
 
 
-def test_save_that_can_not_even_be_kept_says_so(tmp_path: Path) -> None:
-    root = a_memory(tmp_path / "m")
+def test_save_that_can_not_even_be_kept_says_so(root: Path, tmp_path: Path) -> None:
     before = snapshot(tmp_path / "m")
     done = run_limited(root, *SAVE, size=0)
     said = json.loads(done.stdout)
@@ -408,8 +410,7 @@ def run_read_only(folder: Path, *line: str, cwd: Path) -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("name", ["new", "supersede", "approve", "move a room"])
-def test_root_that_cannot_be_written_is_one_sentence(tmp_path: Path, name: str) -> None:
-    root = a_memory(tmp_path / "m")
+def test_root_that_cannot_be_written_is_one_sentence(root: Path, tmp_path: Path, name: str) -> None:
     before = snapshot(tmp_path / "m")
     done = run_read_only(root, *CASES[name].line, cwd=root)
     assert (done.returncode, done.stdout) == (3, "")
@@ -417,16 +418,14 @@ def test_root_that_cannot_be_written_is_one_sentence(tmp_path: Path, name: str) 
     assert snapshot(tmp_path / "m") == before
 
 
-def test_save_into_a_root_that_cannot_be_written_waits(tmp_path: Path) -> None:
-    root = a_memory(tmp_path / "m")
+def test_save_into_a_root_that_cannot_be_written_waits(root: Path) -> None:
     done = run_read_only(root, *SAVE, cwd=root)
     assert (done.returncode, json.loads(done.stdout)["status"]) == (3, "pending_retry")
     assert run_mdmem("save", "--retry", cwd=root).returncode == 0
     assert (root / "nav/architecture/use-zenoh.md").exists()
 
 
-def test_state_that_cannot_be_written_stops_writes_and_no_reads(tmp_path: Path) -> None:
-    root = a_memory(tmp_path / "m")
+def test_state_that_cannot_be_written_stops_writes_and_no_reads(root: Path, tmp_path: Path) -> None:
     before, state = snapshot(tmp_path / "m"), tmp_path / "m/.git/mdmem"
     state.mkdir()
     new = run_read_only(state, *CASES["new"].line, cwd=root)
@@ -440,8 +439,7 @@ def test_state_that_cannot_be_written_stops_writes_and_no_reads(tmp_path: Path) 
     assert snapshot(tmp_path / "m") == before
 
 
-def test_lock_that_a_dead_process_left_holds_nobody_up(tmp_path: Path, capsys: Capture) -> None:
-    root = a_memory(tmp_path / "m")
+def test_lock_that_a_dead_process_left_holds_nobody_up(root: Path, tmp_path: Path, capsys: Capture) -> None:
     for name in ("write.lock", "saving/write.lock", "pending/write.lock"):
         write(tmp_path, f"m/.git/mdmem/state/memory/{name}", "4194304\n")
     write(tmp_path, "m/.git/mdmem/commit.lock", "4194304\n")
@@ -450,9 +448,8 @@ def test_lock_that_a_dead_process_left_holds_nobody_up(tmp_path: Path, capsys: C
 
 
 def test_lock_of_git_that_a_dead_process_left_is_named(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = a_memory(tmp_path / "m")
     monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
     lock = write(tmp_path, "m/.git/index.lock")
     done = run_here(capsys, *CASES["deprecate and commit"].line, cwd=root)
@@ -463,9 +460,8 @@ def test_lock_of_git_that_a_dead_process_left_is_named(
 
 
 def test_save_while_gits_lock_is_left_is_saved_and_says_what_git_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = a_memory(tmp_path / "m")
     write(root, "mdmem.toml", "commit = true\n")
     commit_all(tmp_path / "m", "settings")
     monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
@@ -476,9 +472,8 @@ def test_save_while_gits_lock_is_left_is_saved_and_says_what_git_said(
 
 
 def test_temporary_folder_that_is_full_is_said_with_what_is_written(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = a_memory(tmp_path / "m")
 
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

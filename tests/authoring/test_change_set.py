@@ -26,20 +26,23 @@ def two_files(root: Path) -> ChangeSet:
     return ChangeSet((Change(A, A, b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")))
 
 
+@pytest.fixture
+def plan(tmp_path: Path) -> ChangeSet:
+    return two_files(tmp_path)
+
+
 def contents(root: Path) -> tuple[bytes, bytes]:
     return (root / A).read_bytes(), (root / B).read_bytes()
 
 
-def test_plan_writes_nothing_where_one_file_changed_meanwhile(tmp_path: Path) -> None:
-    plan = two_files(tmp_path)
+def test_plan_writes_nothing_where_one_file_changed_meanwhile(plan: ChangeSet, tmp_path: Path) -> None:
     write(tmp_path, B, "mine\n")
     with pytest.raises(LostRaceError, match=r"`app/rules/b.md` changed while it was read; nothing was written"):
         apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"old a\n", b"mine\n")
 
 
-def test_plan_writes_nothing_where_one_file_went_away(tmp_path: Path) -> None:
-    plan = two_files(tmp_path)
+def test_plan_writes_nothing_where_one_file_went_away(plan: ChangeSet, tmp_path: Path) -> None:
     (tmp_path / B).unlink()
     with pytest.raises(LostRaceError, match="cannot be read any more"):
         apply(tmp_path, plan, state=tmp_path / "state")
@@ -60,8 +63,7 @@ def test_plan_writes_nothing_through_a_symbolic_link(tmp_path: Path, linked: str
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o600, 0o664, 0o755])
-def test_plan_keeps_the_mode_of_a_file(tmp_path: Path, mode: int) -> None:
-    plan = two_files(tmp_path)
+def test_plan_keeps_the_mode_of_a_file(plan: ChangeSet, tmp_path: Path, mode: int) -> None:
     (tmp_path / A).chmod(mode)
     apply(tmp_path, plan, state=tmp_path / "state")
     assert (tmp_path / A).stat().st_mode & 0o777 == mode
@@ -112,8 +114,7 @@ def test_plan_never_creates_over_a_file(tmp_path: Path) -> None:
     assert contents(tmp_path) == (b"old a\n", b"old b\n")
 
 
-def test_plan_removes_what_a_killed_writer_left(tmp_path: Path) -> None:
-    plan = two_files(tmp_path)
+def test_plan_removes_what_a_killed_writer_left(plan: ChangeSet, tmp_path: Path) -> None:
     write(tmp_path, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
     write(tmp_path, "app/rules/.mine", "kept")
     apply(tmp_path, plan, state=tmp_path / "state")
@@ -222,9 +223,8 @@ def test_undo_leaves_what_was_saved_over_a_file_that_was_written(
 
 
 def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: ChangeSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = two_files(tmp_path)
     with (tmp_path / A).open("r+") as held:
         meanwhile(monkeypatch, swap, "exchange", 2, lambda: held.write("mine!\n") and held.flush())
         with pytest.raises(LostRaceError, match=r"`app/rules/a.md` changed while it was written"):

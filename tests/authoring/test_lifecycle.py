@@ -17,6 +17,11 @@ from mdmem.write.supersede import plan_supersession
 TODAY = date(2026, 11, 21)
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return two_entries(tmp_path)
+
+
 def verifying(root: Path, *addresses: str, at: date | None = None) -> ChangeSet:
     return plan_verification(open_root(root).whole_catalog, addresses or (OLD,), at=at, today=TODAY)
 
@@ -33,28 +38,24 @@ def lines_after(intent: ChangeSet) -> dict[str, list[str]]:
         ({"superseded_by": RULE}, f"{NEW} is superseded by {RULE}; name that instead"),
     ],
 )
-def test_one_that_does_not_hold_stops_them_all(tmp_path: Path, fields: dict[str, str], sentence: str) -> None:
-    root = two_entries(tmp_path)
+def test_one_that_does_not_hold_stops_them_all(root: Path, fields: dict[str, str], sentence: str) -> None:
     write_entry(root, NEW, **fields)
     with pytest.raises(UsageError, match=sentence):
         verifying(root, OLD, NEW)
 
 
-def test_time_of_creation_may_be_of_a_zone_ahead(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_time_of_creation_may_be_of_a_zone_ahead(root: Path) -> None:
     write_entry(root, OLD, created_at="2026-11-22T03:00:00+10:00")
     assert lines_after(verifying(root)) == {f"{OLD}.md": ["+ verified_at: 2026-11-21"]}
 
 
-def test_later_verification_is_not_taken_back(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_later_verification_is_not_taken_back(root: Path) -> None:
     write_entry(root, OLD, verified_at="2026-10-01")
     with pytest.raises(UsageError, match=f"{OLD} was verified later already, on 2026-10-01"):
         verifying(root, at=date(2026, 4, 10))
 
 
-def test_expiry_is_said_since_verifying_does_not_move_it(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_expiry_is_said_since_verifying_does_not_move_it(root: Path) -> None:
     write_entry(root, OLD, expires_at="2026-10-01")
     assert verifying(root).remarks == (f"{OLD} still counts as under review: its `expires_at` has passed",)
 
@@ -68,8 +69,7 @@ def lines(intent: ChangeSet) -> list[str]:
     return changed_lines(change.before or b"", change.after or b"")
 
 
-def test_doubt_goes_when_the_entry_ends(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_doubt_goes_when_the_entry_ends(root: Path) -> None:
     (change,) = reviewing(root).changes
     write(root, f"{OLD}.md", change.after or b"")
     catalog = open_root(root).whole_catalog
@@ -78,16 +78,14 @@ def test_doubt_goes_when_the_entry_ends(tmp_path: Path) -> None:
     assert [b"x-review-reason" in (one.after or b"") for one in (ended, replaced)] == [False, False]
 
 
-def test_another_doubt_does_not_replace_the_first(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_another_doubt_does_not_replace_the_first(root: Path) -> None:
     (change,) = reviewing(root, "first").changes
     write(root, f"{OLD}.md", change.after or b"")
     with pytest.raises(UsageError, match=f"{OLD} is under review already: first; `mdmem doubt {OLD} --done`"):
         reviewing(root, "second")
 
 
-def test_doubt_is_added_to_a_review_without_one(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_doubt_is_added_to_a_review_without_one(root: Path) -> None:
     write_entry(root, OLD, status="under_review")
     assert lines(reviewing(root, "why")) == ["+ x-review-reason: why"]
 
@@ -96,8 +94,7 @@ def deprecating(root: Path, address: str = OLD, reason: str = "the robot was sol
     return plan_deprecation(open_root(root).whole_catalog, address, reason=reason, today=TODAY)
 
 
-def test_half_superseded_entry_is_refused(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_half_superseded_entry_is_refused(root: Path) -> None:
     write_entry(root, OLD, superseded_by=NEW)
     with pytest.raises(UsageError, match=f"{OLD} is superseded by {NEW}; `mdmem check --unsafe-fixes` writes what is"):
         deprecating(root)
@@ -117,8 +114,7 @@ def drafted(folder: Path, **fields: object) -> Path:
     return root
 
 
-def test_active_entry_that_nobody_approved_gets_the_name(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_active_entry_that_nobody_approved_gets_the_name(root: Path) -> None:
     (change,) = approving(root).changes
     assert b"approved_by: " in (change.after or b"")
     write(root, change.to, change.after or b"")

@@ -29,8 +29,12 @@ def after(intent: ChangeSet) -> dict[str, list[str]]:
     return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
 
 
-def test_reason_that_the_newer_entry_gives_is_kept_and_said(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return two_entries(tmp_path)
+
+
+def test_reason_that_the_newer_entry_gives_is_kept_and_said(root: Path) -> None:
     write_entry(root, NEW, reason="it was slow")
     intent = superseding(root)
     assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
@@ -39,15 +43,13 @@ def test_reason_that_the_newer_entry_gives_is_kept_and_said(tmp_path: Path) -> N
     assert (unsaid.reason, unsaid.remarks) == ("it was slow", ())
 
 
-def test_short_links_stay_as_they_were_written(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_short_links_stay_as_they_were_written(root: Path) -> None:
     write_entry(root, "nav/architecture/one", status="deprecated", superseded_by=NEW)
     write_entry(root, NEW, supersedes="one", reason="a")
     assert after(superseding(root))[f"{NEW}.md"] == ["- supersedes: one", f"+ supersedes: [one, {OLD}]"]
 
 
-def test_superseding_again_changes_nothing(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_superseding_again_changes_nothing(root: Path) -> None:
     for change in superseding(root).changes:
         write(root, change.to, change.after or b"")
     assert [one for one in superseding(root).changes if one.before != one.after] == []
@@ -58,8 +60,7 @@ GONE = {"status": "deprecated", "deprecated_at": "2026-07-01", "deprecated_reaso
 ENDED = {"status": "deprecated", "deprecated_at": "2026-06-01"}
 
 
-def test_entry_that_ended_before_keeps_its_day(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_entry_that_ended_before_keeps_its_day(root: Path) -> None:
     write_entry(root, OLD, **GONE)
     change = after(superseding(root))[f"{OLD}.md"]
     assert (f"+ superseded_by: [{NEW}]" in change, "+ deprecated_at" in change) == (True, False)
@@ -118,9 +119,8 @@ TAKEN = {OLD: {**ENDED, "superseded_by": FIRST}}
     ],
 )
 def test_entry_that_is_not_fit_is_refused(
-    tmp_path: Path, entries: dict[str, dict[str, Any]], old: str, new: str, sentence: str
+    root: Path, entries: dict[str, dict[str, Any]], old: str, new: str, sentence: str
 ) -> None:
-    root = two_entries(tmp_path)
     for address, fields in entries.items():
         write_entry(root, address, **fields)
     with pytest.raises((UsageError, LostRaceError), match=sentence):
@@ -150,8 +150,7 @@ def test_draft_that_was_forestalled_gets_in_line(tmp_path: Path) -> None:
         ("project", "ros/rules/spin is in another wing; supersede it from within ros, or from a shared wing"),
     ],
 )
-def test_entry_of_another_wing_is_not_superseded(tmp_path: Path, kind: str, sentence: str) -> None:
-    root = two_entries(tmp_path)
+def test_entry_of_another_wing_is_not_superseded(root: Path, kind: str, sentence: str) -> None:
     write(root, "ros/README.md", f"---\nkind: {kind}\n---\n")
     write_entry(root, "ros/rules/spin")
     with pytest.raises(UsageError) as caught:
@@ -159,15 +158,13 @@ def test_entry_of_another_wing_is_not_superseded(tmp_path: Path, kind: str, sent
     assert str(caught.value).endswith(sentence)
 
 
-def test_shared_entry_takes_over_from_a_project(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_shared_entry_takes_over_from_a_project(root: Path) -> None:
     write(root, "ros/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "ros/rules/spin")
     assert list(after(superseding(root, new="ros/rules/spin"))) == ["ros/rules/spin.md", f"{OLD}.md"]
 
 
-def test_invariant_gives_way_to_less_where_somebody_says_why(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_invariant_gives_way_to_less_where_somebody_says_why(root: Path) -> None:
     write_entry(root, NEW, ignore="{supersession-across-types: the law was repealed}")
     assert superseding(root, old=RULE).supersedes == (RULE,)
 
@@ -209,8 +206,7 @@ def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
     assert "applies_to" not in composed(root, applies_to=("",))[1]
 
 
-def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
+def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
     write_entry(root, NEW, supersedes=OLD, reason="a")
     with pytest.raises(LostRaceError) as caught:
         composed(root)

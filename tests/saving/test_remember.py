@@ -31,8 +31,12 @@ def text_of(root: Path, result: RememberResult) -> str:
     return (root / f"{result.id}.md").read_bytes().decode()
 
 
-def test_answer_has_the_shape_of_the_contract(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_memory(tmp_path)
+
+
+def test_answer_has_the_shape_of_the_contract(root: Path) -> None:
     result = kept(root, title="A zebra", content="It is striped.", project="app-1")
     assert result.as_json() == {
         "success": True,
@@ -54,15 +58,13 @@ def test_answer_has_the_shape_of_the_contract(tmp_path: Path) -> None:
         ("idea", "context", "type: note\nstatus: active\n"),
     ],
 )
-def test_kind_gives_type_status_and_room(tmp_path: Path, kind: str, place: str, fields: str) -> None:
-    root = make_memory(tmp_path)
+def test_kind_gives_type_status_and_room(root: Path, kind: str, place: str, fields: str) -> None:
     result = kept(root, title="A zebra", content="It is striped.", kind=kind, project="app")
     assert result.id == f"app/{place}/a-zebra"
     assert text_of(root, result).startswith(f"---\n{fields}created_at: 2026-11-21T09:30:15+00:00\ntitle: A zebra\n")
 
 
-def test_everything_stated_is_in_the_file(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_everything_stated_is_in_the_file(root: Path) -> None:
     result = kept(
         root,
         title="A zebra",
@@ -86,8 +88,7 @@ def test_everything_stated_is_in_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["  a\n\tb\n\n\n", "# T\n\n- x\n", "a\r\nb\r\n", "no end", "---\nx\n---\n", "ü — “”"]
 )
-def test_content_is_kept_word_for_word(tmp_path: Path, content: str) -> None:
-    root = make_memory(tmp_path)
+def test_content_is_kept_word_for_word(root: Path, content: str) -> None:
     stored = text_of(root, kept(root, title="Z", content=content, project="app"))
     assert stored.replace("\r\n", "\n").split("\n---\n\n", 1)[1] == content.replace("\r\n", "\n") + (
         "" if content.endswith("\n") else "\n"
@@ -105,9 +106,8 @@ def own(root: Path, /, *, access: Access | None = None, **stated: object) -> Rem
     [("app", None, {"project": "private"}), (None, None, {}), ("lib", None, {}), ("app", {"lib"}, {})],
 )
 def test_what_no_project_takes_is_the_callers_own(
-    tmp_path: Path, default: str | None, readable: set[str] | None, stated: dict[str, str]
+    root: Path, tmp_path: Path, default: str | None, readable: set[str] | None, stated: dict[str, str]
 ) -> None:
-    root = make_memory(tmp_path)
     write(root, "mdmem.toml", f'default_wing = "{default}"\n' if default else "")
     before = snapshot(root)
     access = Access(readable=frozenset(readable)) if readable else None
@@ -127,8 +127,7 @@ def test_what_no_project_takes_is_the_callers_own(
     assert snapshot(root) == before
 
 
-def test_own_memory_is_read_by_context_alone(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_own_memory_is_read_by_context_alone(root: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     pack = context(root, "zebra")
     item = next(one for one in items_of(pack) if one["id"] == "private:context/a-zebra")
@@ -141,8 +140,7 @@ def test_own_memory_is_read_by_context_alone(tmp_path: Path) -> None:
     assert not [address for address in found.catalog.entries if "zebra" in address]
 
 
-def test_own_memory_of_a_token_is_not_anothers(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_own_memory_of_a_token_is_not_anothers(root: Path, tmp_path: Path) -> None:
     ada, bob = Access(name="ada"), Access(name="Ada")
     own(root, access=ada, title="A zebra", content="It is striped.")
     assert "private:context/a-zebra" in ids(context(root, "zebra", access=ada))
@@ -153,32 +151,28 @@ def test_own_memory_of_a_token_is_not_anothers(tmp_path: Path) -> None:
     assert "private:context/a-zebra" not in ids(context(second, "zebra", access=ada))
 
 
-def test_rule_of_ones_own_binds_nobody(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_rule_of_ones_own_binds_nobody(root: Path) -> None:
     own(root, title="Never a zebra", content="There must be no zebra.", kind="rule")
     pack = context(root, "zebra")
     assert [item["id"] for item in pack["proposed"]] == ["private:architecture/never-a-zebra"]
     assert "private:architecture/never-a-zebra" not in ids(pack)
 
 
-def test_own_memories_link_to_one_another(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_own_memories_link_to_one_another(root: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     own(root, title="Its foal", content="Small.", related_to=["private:context/a-zebra", "app/rules/pool"])
     item = next(one for one in items_of(context(root, "foal")) if one["id"] == "private:context/its-foal")
     assert [(one["id"], one["relationship"]) for one in item["related"]] == [("private:context/a-zebra", "see")]
 
 
-def test_own_memory_in_a_repository_of_the_home_is_not_committed(tmp_path: Path) -> None:
+def test_own_memory_in_a_repository_of_the_home_is_not_committed(root: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--template=")
-    root = make_memory(tmp_path)
     write(root, "mdmem.toml", "commit = true\n")
     assert own(root, title="A zebra", content="It is striped.").success
     assert git(tmp_path, "rev-list", "--all") == ""
 
 
-def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_own_memory_that_is_broken_is_a_problem_of_its_own(root: Path, tmp_path: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     write(tmp_path, f"{OWN}/context/broken.md", "---\ntype: [\n---\n")
     pack = context(root, "pool")
@@ -203,8 +197,7 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
         ),
     ],
 )
-def test_refusal_is_a_sentence_and_writes_nothing(tmp_path: Path, stated: dict[str, object], sentence: str) -> None:
-    root = make_memory(tmp_path)
+def test_refusal_is_a_sentence_and_writes_nothing(root: Path, stated: dict[str, object], sentence: str) -> None:
     before = snapshot(root)
     result = kept(root, **stated)
     assert (result.success, result.id) == (False, None)
@@ -212,8 +205,7 @@ def test_refusal_is_a_sentence_and_writes_nothing(tmp_path: Path, stated: dict[s
     assert snapshot(root) == before
 
 
-def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(root: Path) -> None:
     access = Access.to_wings(["app"], name="ci")
     for name in ("web", "zoo"):
         result = kept(root, access=access, title="x", content="y", project=name)
@@ -222,8 +214,7 @@ def test_wing_that_is_not_the_callers_is_refused_like_one_that_is_not_there(tmp_
     assert kept(root, access=reader, title="x", content="y", project="app").message == "Project access denied: app"
 
 
-def test_similar_entry_is_a_conflict_and_stops_nothing(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_similar_entry_is_a_conflict_and_stops_nothing(root: Path) -> None:
     body = "A callback must block its executor while it waits.\n"
     write_entry(root, "app/architecture/callbacks", body, title="Callbacks and executors")
     result = kept(
@@ -244,8 +235,7 @@ def test_similar_entry_is_a_conflict_and_stops_nothing(tmp_path: Path) -> None:
     assert conflict["similarity"] > 0.5
 
 
-def test_what_was_replaced_is_no_conflict(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_what_was_replaced_is_no_conflict(root: Path) -> None:
     write_entry(root, "app/a/old", "Zebras are striped.\n", title="Zebras", status="deprecated", deprecated_reason="no")
     assert kept(root, title="Zebras", content="Zebras are striped.", project="app").conflicts == ()
 
@@ -257,8 +247,7 @@ def _remember_many(writer: int, root: Path) -> list[str | None]:
     return [remember(again(found), stated | one).id for one in of_turn]
 
 
-def test_many_processes_lose_nothing(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_many_processes_lose_nothing(root: Path, tmp_path: Path) -> None:
     named = [id_ for found in run_at_once(_remember_many, root, count=3) for id_ in found]
     assert len(set(named)) == 18
     assert None not in named
@@ -313,8 +302,7 @@ def odd_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_memory(tmp_path_factory.mktemp("odd"))
 
 
-def test_secret_is_refused(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
+def test_secret_is_refused(root: Path) -> None:
     key = "The key is AKIA" + "IOSFODNN7EXAMPLA."
     result = kept(root, title="Key", content=key, project="app")
     assert not result.success

@@ -18,6 +18,11 @@ def guarded(folder: Path) -> Path:
     return guard(memory(folder))
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return guarded(tmp_path / "p")
+
+
 def stage(folder: Path, address: str = ENTRY, **fields: object) -> None:
     write_entry(folder / "memory", address, **fields)
     git(folder, "add", f"memory/{address}.md")
@@ -33,16 +38,14 @@ def replace_threads(folder: Path, successor: str) -> None:
     git(folder, "add", "-A")
 
 
-def test_good_version_that_is_staged_passes_beside_a_broken_one_on_disk(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_good_version_that_is_staged_passes_beside_a_broken_one_on_disk(folder: Path) -> None:
     stage(folder, **CITES)
     write_entry(folder / "memory", ENTRY, **DANGLES)
     done = commit(folder)
     assert (done.returncode, said(done)) == (0, "")
 
 
-def test_first_partial_and_amended_commits_are_checked_by_what_they_will_contain(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_first_partial_and_amended_commits_are_checked_by_what_they_will_contain(folder: Path) -> None:
     stage(folder, **CITES)
     stage(folder, "nav/rules/bad", **DANGLES)
     partial = commit(folder, "-o", f"memory/{ENTRY}.md")
@@ -55,8 +58,7 @@ def test_first_partial_and_amended_commits_are_checked_by_what_they_will_contain
 
 
 @pytest.mark.parametrize("intended", [False, True], ids=["untracked", "intent-to-add"])
-def test_file_that_is_not_staged_is_not_checked(intended: bool, tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_file_that_is_not_staged_is_not_checked(intended: bool, folder: Path) -> None:
     write(folder, "memory/nav/rules/broken.md", "no front matter\n")
     if intended:
         git(folder, "add", "--intent-to-add", "memory/nav/rules/broken.md")
@@ -65,8 +67,7 @@ def test_file_that_is_not_staged_is_not_checked(intended: bool, tmp_path: Path) 
     assert (done.returncode, said(done)) == (0, "")
 
 
-def test_link_to_what_is_only_intended_to_be_added_is_refused(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_link_to_what_is_only_intended_to_be_added_is_refused(folder: Path) -> None:
     write_entry(folder / "memory", "nav/rules/later", title="Later")
     git(folder, "add", "--intent-to-add", "memory/nav/rules/later.md")
     stage(folder, title="Cites", see="nav/rules/later")
@@ -75,16 +76,14 @@ def test_link_to_what_is_only_intended_to_be_added_is_refused(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("option", ["-a", "-o", "-i"])
-def test_deletion_by_every_kind_of_commit_is_refused(option: str, tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_deletion_by_every_kind_of_commit_is_refused(option: str, folder: Path) -> None:
     stage(folder, **CITES)
     assert commit(folder).returncode == 0
     (folder / CITED).unlink()
     assert refused_for(commit(folder, option, *([] if option == "-a" else [CITED])), "dangling-link")
 
 
-def test_clean_merge_of_two_branches_that_break_each_other_is_refused(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_clean_merge_of_two_branches_that_break_each_other_is_refused(folder: Path) -> None:
     git(folder, "checkout", "-q", "-b", "other")
     stage(folder, "nav/architecture/one", title="One", supersedes=THREADS, reason="it was measured", status="draft")
     stage(folder, "nav/rules/cites", **CITES)
@@ -97,8 +96,7 @@ def test_clean_merge_of_two_branches_that_break_each_other_is_refused(tmp_path: 
     assert run(folder, "git", "rev-parse", "--verify", "-q", "HEAD^2").returncode != 0
 
 
-def test_merge_that_keeps_two_successors_is_refused(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_merge_that_keeps_two_successors_is_refused(folder: Path) -> None:
     for branch in ("one", "two"):
         git(folder, "checkout", "-q", "-b", branch, "main")
         replace_threads(folder, branch)
@@ -112,8 +110,7 @@ def test_merge_that_keeps_two_successors_is_refused(tmp_path: Path) -> None:
     assert refused_for(run(folder, "git", "commit", "-q", "--no-edit"), "two-successors")
 
 
-def test_rebase_is_caught_by_the_push(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_rebase_is_caught_by_the_push(folder: Path, tmp_path: Path) -> None:
     add_remote(folder, tmp_path / "remote.git")
     git(folder, "checkout", "-q", "-b", "cites")
     stage(folder, **CITES)
@@ -130,8 +127,7 @@ def test_rebase_is_caught_by_the_push(tmp_path: Path) -> None:
     assert git(tmp_path / "remote.git", "for-each-ref") == ""
 
 
-def test_every_pushed_commit_is_checked_and_none_that_is_only_on_disk(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_every_pushed_commit_is_checked_and_none_that_is_only_on_disk(folder: Path, tmp_path: Path) -> None:
     remote = add_remote(folder, tmp_path / "remote.git")
     git(folder, "branch", "good")
     git(folder, "checkout", "-q", "-b", "bad")
@@ -145,8 +141,7 @@ def test_every_pushed_commit_is_checked_and_none_that_is_only_on_disk(tmp_path: 
     assert git(remote, "for-each-ref", "--format=%(refname)") == "refs/heads/good\nrefs/heads/main"
 
 
-def test_push_that_only_deletes_or_names_no_commit_passes(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_push_that_only_deletes_or_names_no_commit_passes(folder: Path, tmp_path: Path) -> None:
     remote = add_remote(folder, tmp_path / "remote.git")
     assert run(folder, "git", "push", "-q", "origin", "main", "main:old").returncode == 0
     git(folder, "tag", "blob", f"HEAD:{CITED}")
@@ -156,8 +151,7 @@ def test_push_that_only_deletes_or_names_no_commit_passes(tmp_path: Path) -> Non
     assert git(remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main\nrefs/tags/blob"
 
 
-def test_linked_worktree_is_checked_by_its_own_index(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_linked_worktree_is_checked_by_its_own_index(folder: Path, tmp_path: Path) -> None:
     git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
     stage(folder, **DANGLES)
     stage(tmp_path / "other", **CITES)
@@ -198,8 +192,7 @@ def test_memory_in_a_submodule_is_guarded_there_and_passed_over_above(tmp_path: 
     assert (done.returncode, said(done)) == (0, "")
 
 
-def test_git_dir_in_the_environment_names_the_same_repository(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_git_dir_in_the_environment_names_the_same_repository(folder: Path, tmp_path: Path) -> None:
     stage(folder, **DANGLES)
     named = ["--git-dir", str(folder / ".git"), "--work-tree", str(folder)]
     assert refused_for(run(tmp_path, "git", *named, "commit", "-q", "-m", "x"), "dangling-link")
@@ -209,8 +202,7 @@ def test_git_dir_in_the_environment_names_the_same_repository(tmp_path: Path) ->
     assert run(tmp_path, "git", "commit", "-q", "-m", "x", **given).returncode == 0
 
 
-def test_git_directory_elsewhere_is_found(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_git_directory_elsewhere_is_found(folder: Path, tmp_path: Path) -> None:
     git(folder, "init", "-q", f"--separate-git-dir={tmp_path / 'kept'}")
     stage(folder, **DANGLES)
     assert refused_for(commit(folder), "dangling-link")
@@ -232,8 +224,7 @@ def test_each_of_several_roots_is_guarded(wrong: str, tmp_path: Path) -> None:
     assert (refused_for(refused, "dangling-link"), f"{wrong}/{ENTRY}" in said(refused)) == (True, True)
 
 
-def test_branch_without_a_memory_commits_merges_and_pushes(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_branch_without_a_memory_commits_merges_and_pushes(folder: Path, tmp_path: Path) -> None:
     add_remote(folder, tmp_path / "remote.git")
     git(folder, "checkout", "-q", "--orphan", "pages")
     git(folder, "rm", "-rfq", ".")
@@ -243,15 +234,13 @@ def test_branch_without_a_memory_commits_merges_and_pushes(tmp_path: Path) -> No
         assert (done.returncode, said(done)) == (0, "")
 
 
-def test_removal_of_the_whole_memory_is_passed(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_removal_of_the_whole_memory_is_passed(folder: Path) -> None:
     git(folder, "rm", "-rq", "memory")
     done = commit(folder, "--allow-empty")
     assert done.returncode == 0, said(done)
 
 
-def test_commit_of_code_alone_starts_no_check(tmp_path: Path) -> None:
-    folder = guarded(tmp_path)
+def test_commit_of_code_alone_starts_no_check(folder: Path) -> None:
     write_entry(folder / "memory", "nav/rules/broken", **DANGLES)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "--no-verify", "-m", "broken before")
@@ -274,8 +263,7 @@ def test_commit_of_code_alone_imports_nothing_heavy(tmp_path: Path) -> None:
     assert (done.returncode, imported & HEAVY) == (0, set())
 
 
-def test_push_passes_beside_errors_that_the_remote_has(tmp_path: Path) -> None:
-    folder = guarded(tmp_path / "p")
+def test_push_passes_beside_errors_that_the_remote_has(folder: Path, tmp_path: Path) -> None:
     add_remote(folder, tmp_path / "remote.git")
     stage(folder, **DANGLES)
     git(folder, "commit", "-q", "--no-verify", "-m", "broken")

@@ -24,6 +24,11 @@ exec /opt/python -m mdmem check --staged
 """
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_repository(tmp_path)
+
+
 def hooks_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / ".git/hooks").iterdir()}
 
@@ -33,8 +38,7 @@ def standing(folder: Path, capsys: Capture) -> list[tuple[str, str | None]]:
     return [(hook["state"], hook["framework"]) for hook in shown["hooks"]]
 
 
-def test_install_writes_three_hooks_once_and_uninstall_leaves_nothing(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_install_writes_three_hooks_once_and_uninstall_leaves_nothing(folder: Path, capsys: Capture) -> None:
     empty = snapshot(folder)
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
@@ -48,8 +52,7 @@ def test_install_writes_three_hooks_once_and_uninstall_leaves_nothing(tmp_path: 
     assert (removed.code, removed.out.count("removed"), snapshot(folder)) == (0, 3, empty)
 
 
-def test_status_names_each_stage_and_its_file(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_status_names_each_stage_and_its_file(folder: Path, capsys: Capture) -> None:
     run_here(capsys, "hooks", "install", cwd=folder)
     for stage in ("pre-commit", "pre-merge-commit"):
         (folder / ".git/hooks" / stage).unlink()
@@ -61,8 +64,7 @@ def test_status_names_each_stage_and_its_file(tmp_path: Path, capsys: Capture) -
 
 
 @pytest.mark.parametrize("foreign", [FOREIGN, "", "#!/bin/sh\n# mdmem check --staged\n"])
-def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, folder: Path, capsys: Capture) -> None:
     write(folder, ".git/hooks/pre-merge-commit", foreign)
     before = snapshot(folder)
     ran = run_here(capsys, "hooks", "install", cwd=folder)
@@ -73,8 +75,7 @@ def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, tmp_path:
     )
 
 
-def test_foreign_hook_that_calls_mdmem_is_no_obstacle(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_foreign_hook_that_calls_mdmem_is_no_obstacle(folder: Path, capsys: Capture) -> None:
     write(folder, ".git/hooks/pre-commit", "#!/bin/sh\nmdmem check --staged || exit 1\n")
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, ran.out.splitlines()[0]) == (0, ".git/hooks/pre-commit stays as it is: calls mdmem")
@@ -97,8 +98,7 @@ def test_line_to_add_to_a_foreign_push_hook_refuses_the_push(tmp_path: Path, cap
     assert refused_for(run(folder, *push), "dangling-link")
 
 
-def test_hook_of_another_version_is_replaced(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_hook_of_another_version_is_replaced(folder: Path, capsys: Capture) -> None:
     write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone/mdmem")))
     write(folder, ".git/hooks/pre-merge-commit", FIRST)
     assert standing(folder, capsys)[:2] == [("out of date", None), ("out of date", None)]
@@ -114,8 +114,7 @@ def test_hook_of_another_version_is_replaced(tmp_path: Path, capsys: Capture) ->
 @pytest.mark.parametrize(
     "change", [lambda text: text + b"echo done\n", lambda text: text.replace(b"exit 1", b"exit 0")]
 )
-def test_hook_of_ours_that_was_changed_is_theirs(change: object, tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_hook_of_ours_that_was_changed_is_theirs(change: object, folder: Path, capsys: Capture) -> None:
     run_here(capsys, "hooks", "install", cwd=folder)
     hook = folder / ".git/hooks/pre-commit"
     hook.write_bytes(changed := change(hook.read_bytes()))  # type: ignore[operator]
@@ -124,8 +123,7 @@ def test_hook_of_ours_that_was_changed_is_theirs(change: object, tmp_path: Path,
     assert hooks_of(folder) == {"pre-commit": changed}
 
 
-def test_symbolic_link_to_our_text_is_theirs(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_symbolic_link_to_our_text_is_theirs(folder: Path, capsys: Capture) -> None:
     kept = write(folder, "kept.sh", hook_text("pre-commit", Program()))
     (folder / ".git/hooks").mkdir()
     (folder / ".git/hooks/pre-commit").symlink_to(kept)
@@ -149,9 +147,8 @@ FRAMEWORKS = [
 
 @pytest.mark.parametrize(("name", "_", "text", "config"), FRAMEWORKS, ids=lambda value: value.strip()[:12])
 def test_hook_of_a_framework_is_named_with_its_configuration(
-    name: str, _: str, text: str, config: str, tmp_path: Path, capsys: Capture
+    name: str, _: str, text: str, config: str, folder: Path, capsys: Capture
 ) -> None:
-    folder = make_repository(tmp_path)
     write(folder, ".git/hooks/pre-commit", f"#!/bin/sh\n{text}")
     write(folder, config, "repos: []\n")
     before = snapshot(folder)
@@ -164,8 +161,7 @@ def test_hook_of_a_framework_is_named_with_its_configuration(
     assert standing(folder, capsys)[0] == ("calls mdmem", name)
 
 
-def test_husky_is_known_by_its_folder(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_husky_is_known_by_its_folder(folder: Path, capsys: Capture) -> None:
     git(folder, "config", "core.hooksPath", ".husky/_")
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     advice = "husky runs the hooks of this repository: add `mdmem check --staged` to .husky/pre-commit"
@@ -173,8 +169,7 @@ def test_husky_is_known_by_its_folder(tmp_path: Path, capsys: Capture) -> None:
     assert ran.err.endswith("; nothing was written, so run this again then\n")
 
 
-def test_hooks_in_the_work_tree_name_nothing_of_this_machine(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_hooks_in_the_work_tree_name_nothing_of_this_machine(folder: Path, capsys: Capture) -> None:
     git(folder, "config", "core.hooksPath", ".githooks")
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, ran.out.splitlines()[0]) == (0, "wrote .githooks/pre-commit")
@@ -190,8 +185,7 @@ def test_hooks_outside_the_repository_are_left_alone(tmp_path: Path, capsys: Cap
     assert "pre-commit is outside this repository, set by core.hooksPath: add `mdmem check" in ran.err
 
 
-def test_hooks_that_are_switched_off_are_one_sentence(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
+def test_hooks_that_are_switched_off_are_one_sentence(folder: Path, capsys: Capture) -> None:
     git(folder, "config", "core.hooksPath", os.devnull)
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, ran.err) == (
