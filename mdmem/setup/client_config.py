@@ -56,10 +56,7 @@ def _parsed(text: str) -> tuple[Any, str]:
 
 
 def _inside(plain: str) -> dict[tuple[str, ...], int]:
-    """Return the offset just after each opening brace, by the path of keys that leads to the brace.
-
-    The text must be valid and without comments.
-    """
+    """Return the offset after each opening brace of a text without comments, by the path of keys to the brace."""
     found: dict[tuple[str, ...], int] = {}
     outer: list[tuple[str, ...]] = []
     key = ""
@@ -137,10 +134,7 @@ def grow_json(
 
 
 def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes:
-    """Return a TOML file with a new table `[holder.name]` at its end.
-
-    Raises MisfitError if the table cannot be added.
-    """
+    """Return a TOML file with a new table `[holder.name]` at its end. Raises MisfitError if there can be none."""
     bom, text = _split_bom(content)
     before = read_toml(content)
     held = _held(before, holder)
@@ -192,10 +186,7 @@ def _held(value: Mapping[str, Any], holder: str) -> dict[str, Any]:
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:
-    """Return the content of a file that may be changed, or None if there is no such file.
-
-    Raises MisfitError if the path is not a regular file of the project, or is not writable.
-    """
+    """Return the content of a regular, writable file of the project, or None without a file. Raises MisfitError."""
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
         linked = next(one for one in (path, *path.parents) if one.is_symlink())

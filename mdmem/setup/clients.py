@@ -47,10 +47,7 @@ class Client(Struct, frozen=True, kw_only=True):
         return self.path.endswith(".toml")
 
     def server(self, root: str | None, command: str) -> dict[str, Any]:
-        """Return the configuration of the server.
-
-        It has the path of the memory if the server cannot find the memory itself.
-        """
+        """Return the configuration of the server, with the path of the memory if the server cannot find it itself."""
         named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
         arguments = ["mcp"] if named is None else ["mcp", "--root", named]
         if self.is_one_list:

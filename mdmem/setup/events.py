@@ -75,10 +75,7 @@ class HookEvent(Struct, frozen=True, kw_only=True):
 
 
 def read_event(content: bytes) -> HookEvent | None:
-    """Return the event in the text that a client sent.
-
-    Return None for an event of another kind, or for invalid text.
-    """
+    """Return the event in the text that a client sent, or None for another kind of event or an invalid text."""
     try:
         sent = json.loads(content)
     except (ValueError, RecursionError):

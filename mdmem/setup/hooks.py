@@ -23,10 +23,7 @@ CONFIG = ".pre-commit-config.yaml"
 
 
 class Framework(Struct, frozen=True):
-    """A framework that runs git hooks, and advice how to add mdmem to it.
-
-    `names_mdmem` is set if the framework's configuration mentions mdmem.
-    """
+    """A framework that runs git hooks, advice how to add mdmem, and whether its configuration mentions mdmem."""
 
     name: str
     advice: str
@@ -178,10 +175,7 @@ class HookPlace(StrEnum):
 
 
 class Hook(Struct, frozen=True, kw_only=True):
-    """The hook of a stage.
-
-    `wanted` is the text of mdmem's hook. `legacy` is an mdmem hook that a framework moved aside.
-    """
+    """The hook of a stage, the text that mdmem `wanted`, and a `legacy` hook of mdmem that a framework moved aside."""
 
     stage: str
     path: Path
@@ -199,10 +193,7 @@ class Hook(Struct, frozen=True, kw_only=True):
 
     @property
     def advice(self) -> str:
-        """Return why this hook cannot be written, and the line to add by hand.
-
-        Empty if mdmem can write the hook, or need not.
-        """
+        """Return why this hook cannot be written, with the line to add by hand, or an empty text."""
         line = _PUSH_LINE if self.stage == "pre-push" else _LINE
         if self.state in (HookState.CALLING, HookState.CURRENT):
             return ""
@@ -223,10 +214,7 @@ class HookStep(Struct, frozen=True):
 
 
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
-    """Return the hooks of the given stages in the order of `STAGES`.
-
-    Raises EnvironmentFaultError if core.hooksPath is not a folder.
-    """
+    """Return the hooks of some stages, ordered as `STAGES`. Raises EnvironmentFaultError without a folder."""
     folder = hooks_folder(repository)
     if folder.exists() and not folder.is_dir():
         raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is not a folder")

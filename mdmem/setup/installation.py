@@ -23,10 +23,7 @@ from mdmem.store.git.process import resolve
 
 
 class Installation(Struct, frozen=True):
-    """The Python environment in which mdmem is installed.
-
-    `origin` is the content of its `direct_url.json` (PEP 610).
-    """
+    """The Python environment in which mdmem is installed. `origin` is its `direct_url.json` (PEP 610)."""
 
     prefix: Path
     origin: Mapping[str, Any]

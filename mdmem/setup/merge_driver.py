@@ -41,10 +41,7 @@ class Driver(Struct, frozen=True):
 
 
 def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | None:
-    """Return the merge driver of a repository, or None if there is no memory.
-
-    `roots` are memories that git may not track yet.
-    """
+    """Return the merge driver of a repository, or None without a memory. `roots` are more memories."""
     top = repository.top.resolve()
     memories = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
     for root in (one.resolve() for one in roots):

@@ -46,10 +46,7 @@ def record_folders(base: Path) -> tuple[str, ...]:
 
 
 def _called_so(base: Path) -> Iterator[str]:
-    """Yield the outermost folders whose name is typical for decision records.
-
-    Memories and nested repositories are skipped.
-    """
+    """Yield the outermost folders with a typical name, but none in memories or in nested repositories."""
     for folder, names, files in os.walk(base):
         path = Path(folder)
         if path != base and not {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files)):

@@ -37,10 +37,7 @@ TEMPORARY = ".mdmem-tmp"
 
 @contextmanager
 def writers_lock(state: Path) -> Iterator[None]:
-    """Take the lock that everybody who writes entries takes. `state` is the folder of the root's state.
-
-    Raises BusyError if other processes write for too long, and EnvironmentFaultError if the lock cannot be taken.
-    """
+    """Take the lock of all who write to a root with this `state`. Raises BusyError and EnvironmentFaultError."""
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(write_lock(state))
@@ -147,10 +144,7 @@ class FileTransaction:
         self._beside[path].chmod(S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Move the prepared bytes into place, or remove the file if `after` is None.
-
-        Raises OSError, and LostRaceError if the file does not have the content `before`.
-        """
+        """Put the prepared bytes in place, or remove the file. Raises OSError, and LostRaceError without `before`."""
         if after == before:
             return
         self._replace(path, before, after)
@@ -199,10 +193,7 @@ class FileTransaction:
         _remove_empty(self._root, old.parent)
 
     def undo(self) -> bool:
-        """Undo every change, the last one first. Return whether all changes could be undone.
-
-        A text that somebody else saved after a change is newer and stays.
-        """
+        """Undo every change, the last first, but keep newer texts. Return whether all could be undone."""
         try:
             while self._undoing:
                 with contextlib.suppress(LostRaceError):
@@ -284,10 +275,7 @@ class FolderRename(Struct, frozen=True):
 
 
 def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRename]:
-    """Yield renames in order. If all files of a folder move together, rename the folder itself.
-
-    A process that is killed then never leaves a folder in two places.
-    """
+    """Yield renames in order. A folder whose files all move is renamed itself, so that a kill never splits it."""
 
     @cache
     def whole(old: str, new: str) -> FolderRename | None:

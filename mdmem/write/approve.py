@@ -76,10 +76,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
 
 
 def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
-    """Return whether an entry is not approved.
-
-    An approval by somebody who does not own the wing does not count if this person is an owner.
-    """
+    """Return whether an entry lacks an approval by an owner of the wing, or by anybody if this person is no owner."""
     if entry.approved_by is None:
         return "approved_by" not in entry.unread
     return is_owner(wing, person) and not is_owner(wing, entry.approved_by)
@@ -167,10 +164,7 @@ def approve(
 
 
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:
-    """Return the address for a name, or the drafts in a folder.
-
-    Raises UsageError for a folder without drafts, and NotFoundError if a file in it cannot be read.
-    """
+    """Return the address for a name, or the drafts in a folder. Raises UsageError without drafts, and NotFoundError."""
     found = resolve_names(workspace, [name])
     if not name.endswith("/"):
         return found
@@ -182,10 +176,7 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
 
 
 def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
-    """Return the decisions that were merged without an approval. Superseded decisions come first.
-
-    Raises UsageError if there are none.
-    """
+    """Return the decisions that were merged without approval, superseded ones first. Raises UsageError without any."""
     found = merged_decisions(workspace)
     if names:
         meant = set(resolve_names(workspace, names))

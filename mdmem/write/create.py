@@ -197,10 +197,7 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
 
 
 def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
-    """Raise UsageError if a folder at the top of the repository has no manifest.
-
-    Such a folder is not read as a wing.
-    """
+    """Raise UsageError if a folder at the top of the repository has no manifest, so that it is not read as a wing."""
     if not _is_at_top(workspace) or wing in workspace.catalog.wings:
         return
     if wing not in workspace.reread().catalog.wings:

@@ -197,11 +197,7 @@ _WHOLE = 3
 
 
 def _level(path: str, content: bytes) -> int:
-    """Return how completely a file can be parsed.
-
-    The result is _WHOLE for a complete file, 2 with some unreadable keys, 1 if only the keys are readable, and 0 if
-    nothing is.
-    """
+    """Return how completely a file can be parsed: _WHOLE, 2 without some keys, 1 for keys alone, 0 if not at all."""
     document = parse_document(path, content)
     if document.fields is None or not is_entry_place(path):
         return 0 if document.fields is None else _WHOLE
@@ -210,10 +206,7 @@ def _level(path: str, content: bytes) -> int:
 
 
 class _State(Struct, frozen=True):
-    """The tree after some fixes, the report on it, and everything that was fixed so far.
-
-    `known` are all its findings.
-    """
+    """The tree after some fixes, the report on it, all its findings (`known`), and everything that was fixed so far."""
 
     tree: TreeView
     report: CheckReport
@@ -242,10 +235,7 @@ class _Fixing:
             self._make(chosen)
 
     def _make(self, chosen: FixChoice) -> None:
-        """Apply some fixes, except those that cause a new finding.
-
-        If a set of fixes fails, try each half separately.
-        """
+        """Apply some fixes, except those that cause a new finding. If a set of fixes fails, try each half of it."""
         names = list(dict.fromkeys(map(_name, chosen.findings)))
         after, brings = self._try(chosen)
         if after is not None:

@@ -105,10 +105,7 @@ def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
 
 
 def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
-    """Return the change that deprecates an entry.
-
-    Raises UsageError if it is deprecated already, or without a reason.
-    """
+    """Return the change that deprecates an entry. Raises UsageError if it is deprecated, or without a reason."""
     entry, lineage = catalog.entries[address], catalog.lineage
     if not reason.strip():
         raise UsageError("say why it is deprecated: --reason TEXT")

@@ -38,10 +38,7 @@ def move(
 
 
 def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
-    """Return the changes that move entries, rooms or wings. If a wing is missing, create one of the kind `wing`.
-
-    Raises UsageError, and the errors of `plan_moves`.
-    """
+    """Return the changes that move entries, rooms or wings, to a new wing of the kind `wing`. Raises UsageError."""
     places: dict[str, str] = {}
     made: dict[str, Change] = {}
     for name, to in names.items():

@@ -45,10 +45,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Saving(Struct, frozen=True, kw_only=True):
-    """One attempt to save a record, with the entries as they are now.
-
-    `manifests` are those of new wings. `needs_token` says whether the write needs one.
-    """
+    """One attempt to save a record, with the entries as they are now, and with the manifests of new wings."""
 
     workspace: Workspace
     request: SaveRequest
@@ -74,10 +71,7 @@ class Saving(Struct, frozen=True, kw_only=True):
 
 
 def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Saving | SaveResult:
-    """Find the wing for a record. Return the attempt, or the reason why the record may not be written.
-
-    Raises UsageError if no wing can be created.
-    """
+    """Return the attempt with the wing for a record, or why the record may not be written. Raises UsageError."""
     catalog, record = workspace.catalog, request.record
     project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)
@@ -143,10 +137,7 @@ class PlannedSave(Struct, frozen=True):
 
 
 def plan_save(saving: Saving) -> PlannedSave:
-    """Return the changes that save a record. If nothing has to be written, return only the answer.
-
-    Raises UsageError, NotFoundError or UnpatchableError if the request is not possible.
-    """
+    """Return the answer to a save, with the changes to write. Raises UsageError, NotFoundError or UnpatchableError."""
     match saving.request.record:
         case Decision() as decision:
             return _plan_decision(saving, decision)
@@ -159,10 +150,7 @@ def plan_save(saving: Saving) -> PlannedSave:
 
 
 def _composed(saving: Saving, **given: object) -> ComposedEntry:
-    """Return the new entry with an unused address.
-
-    `given` are more fields, which the fields of the request override.
-    """
+    """Return the new entry with an unused address. The fields of the request override the `given` fields."""
     request, record = saving.request, saving.request.record
     address = free_address(saving.workspace, saving.wing, saving.room, kind=record.kind, title=record.heading)
     fields = {
@@ -316,10 +304,7 @@ def _plan_pattern(saving: Saving) -> PlannedSave:
 
 
 def _plan_entity(saving: Saving) -> PlannedSave:
-    """Plan a new entity, or an update of the entity with the same name in the scope.
-
-    Raises NotFoundError, which suggests the nearest name, for a relation to an unknown entity.
-    """
+    """Plan a new entity, or an update of the entity of that name. Raises NotFoundError for an unknown relation."""
     catalog, request, record = saving.catalog, saving.request, saving.request.record
     scope = (saving.wing, request.text("focus") if record.reach != "global" else None)
     named = [

@@ -1,7 +1,4 @@
-"""Parse the records of the MCP contracts from JSON values, and compose an entry for each record.
-
-The ledger is the list of saves that did not complete. They are tried again later.
-"""
+"""Parse the records of the MCP contracts from JSON values, and compose an entry for each record."""
 
 from __future__ import annotations
 
@@ -80,10 +77,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def body(self) -> str:
-        """Return the body for the entry.
-
-        A rationale gets the line `Rationale:`, unless a heading inside would end it.
-        """
+        """Return the body for the entry. A rationale gets the line `Rationale:`, unless a heading would end it."""
         text: str = getattr(self, self.bodied, "")
         marked = with_rationale("", text)
         return marked if self.kind == "decision" and rationale_of(marked) == text else text
@@ -301,10 +295,7 @@ class ComposedEntry(Struct, frozen=True):
 
 
 def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
-    """Return the new entry for a record. `given` are more fields that are not part of the record.
-
-    Raises UsageError if the text cannot be parsed as an entry.
-    """
+    """Return the new entry for a record, with more fields. Raises UsageError if the text cannot be parsed."""
     # Only a decision needs a title field. Other records also have their title in another field or in the body.
     title, stated = record.heading, record.fields
     if record.kind != "decision":

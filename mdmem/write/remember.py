@@ -1,7 +1,4 @@
-"""Save an agent's memory word for word, in a project's wing or in the caller's private memory.
-
-`remember` never raises an error. Its answer says what went wrong.
-"""
+"""Save an agent's memory word for word, for a project or in the caller's private memory. No error is raised."""
 
 from __future__ import annotations
 
@@ -154,10 +151,7 @@ def _write(home: Workspace, memo: Memo, now: datetime) -> RememberResult:
 
 
 def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> ComposedEntry:
-    """Return the entry for a memory, with its content word for word. `given` are more fields.
-
-    Raises UsageError if the text cannot be parsed as an entry.
-    """
+    """Return the entry for a memory, with more fields. Raises UsageError if the text cannot be parsed as an entry."""
     metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
     fields: dict[str, Any] = {
         "type": memo.type.value,

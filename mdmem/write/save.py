@@ -134,10 +134,7 @@ class Saver:
         return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
     def retry(self, prefix: str | None = None) -> list[tuple[PendingWrite, SaveResult]]:
-        """Try every waiting write again, or only the one whose id begins with `prefix`. Return each with its result.
-
-        Raises NotFoundError and UsageError.
-        """
+        """Try every waiting write again, or the one that `prefix` means. Raises NotFoundError and UsageError."""
         found = self.ledger.pending()
         if prefix is not None:
             one = self.get(prefix)
@@ -149,10 +146,7 @@ class Saver:
         return [(record, result) for record, result in tried if result is not None]
 
     def get(self, prefix: str) -> PendingWrite | Blocked:
-        """Return the waiting write whose id begins with `prefix`.
-
-        Raises NotFoundError for none and UsageError for several.
-        """
+        """Return the waiting write whose id begins with `prefix`. Raises NotFoundError, or UsageError for several."""
         known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
         found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
@@ -276,10 +270,7 @@ class Saver:
         return result if remark is None else replace(result, message=f"{result.message}; {remark}")
 
     def _find_session(self, request: SaveRequest) -> None:
-        """Replace the session's id in a request by its address.
-
-        Raises EnvironmentFaultError if the session is not saved yet.
-        """
+        """Replace the session's id in a request by its address. Raises EnvironmentFaultError if it is not saved yet."""
         session = request.text(PRODUCED_BY)
         if session is None or "/" in session:
             return
@@ -320,10 +311,7 @@ def _sessions_first(records: Iterable[PendingWrite]) -> list[PendingWrite]:
 
 
 def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *, wing: str) -> str:
-    """Return the hash of a request by this caller.
-
-    `arguments` do not include the project, because `wing` replaces it.
-    """
+    """Return the hash of a request by this caller. `wing` replaces the project, which is not in `arguments`."""
     access = workspace.access
     wings = [None if some is None else sorted(some) for some in (access.readable, access.writable)]
     return id_of(verb, {"asked": dict(arguments), "wing": wing, "by": [access.name, *wings]})
@@ -335,10 +323,7 @@ def repeated_message(address: str) -> str:
 
 
 def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:
-    """Return the address of the entry that an earlier, identical request wrote.
-
-    Return None if there is no such entry, or if the request came before `since`.
-    """
+    """Return the address of the entry that an identical request wrote, not before `since`, or None."""
     receipt = PendingWrites(workspace.state_folder).receipt(key)
     if receipt is None or (since is not None and receipt.at < since):
         return None

@@ -1,7 +1,4 @@
-"""Find entries that say nearly the same as a new text, or that have the same subject.
-
-The results are hints for people.
-"""
+"""Find entries that say nearly the same as a new text, or that have the same subject, as hints for people."""
 
 from __future__ import annotations
 
@@ -57,10 +54,7 @@ class Subject(Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """Return the SHA-256 hash of title and rationale.
-
-        Differences in case, in white space, or in punctuation around words do not count.
-        """
+        """Return the SHA-256 hash of title and rationale without case, white space, and punctuation around words."""
         return hashlib.sha256(_plain(self.text).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
@@ -208,11 +202,7 @@ def _shares(asked: frozenset[str], texts: Mapping[str, frozenset[str]]) -> dict[
 
 
 def _candidates(workspace: Workspace, text: str) -> dict[str, Entry]:
-    """Return the entries to compare with a text.
-
-    In a small memory, these are all entries that are not deprecated. In a large memory, they are the best search
-    results.
-    """
+    """Return the entries to compare with a text: those not deprecated, or in a large memory the best search results."""
     entries = workspace.catalog.entries
     if len(entries) <= _FEW:
         return {address: one for address, one in entries.items() if one.status is not Status.DEPRECATED}

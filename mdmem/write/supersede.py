@@ -262,10 +262,7 @@ def supersede_with(
     options: WriteOptions,
     wing: WingKind | None = None,
 ) -> WriteResult:
-    """Write a new entry that supersedes another.
-
-    If the wing is missing and `wing` is given, create a wing of that kind.
-    """
+    """Write a new entry that supersedes another, and a missing wing of the kind `wing`."""
 
     def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)

@@ -175,10 +175,7 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
-    """Return the repository for the commit, or None if nothing is committed.
-
-    If `commit` is None, the settings decide.
-    """
+    """Return the repository for the commit, or None without a commit. If `commit` is None, the settings decide."""
     if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location
