@@ -103,7 +103,12 @@ def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator
     for client in clients:
         files, called = _OWN_FILES.get(client, ((), ""))
         for name in files:
-            if not _hides_agents(base / name, base / NAME):
+            # Without such a file, the client reads AGENTS.md.
+            try:
+                is_enough = (base / name).samefile(base / NAME) or _LEADS_ON.search(read_regular(base / name))
+            except OSError:
+                is_enough = True
+            if is_enough:
                 continue
             if name.startswith(".github/"):
                 line = f"Read {NAME} at the top of this repository before anything else."
@@ -111,11 +116,3 @@ def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator
             else:
                 line = "@../AGENTS.md" if "/" in name else "@AGENTS.md"
                 yield f"{called} reads {name} in place of {NAME}; add this line to it:\n{line}"
-
-
-def _hides_agents(path: Path, agents: Path) -> bool:
-    """Return whether a client reads this file instead of AGENTS.md and finds no mention of AGENTS.md or mdmem in it."""
-    try:
-        return not path.samefile(agents) and not _LEADS_ON.search(read_regular(path))
-    except OSError:
-        return False

@@ -52,7 +52,17 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
     patterns = tuple(pattern for under in sorted(memories) for pattern in patterns_for(under))
     path = repository.common_dir / "info" / "attributes"
     shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
-    return Driver(_state(repository, path, patterns), patterns, path, shown)
+    printed = run(repository.top, "config", "--local", "--get", _COMMAND, ok=(0, 1))
+    command = printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
+    content = _content(path)
+    if command is not None and not re.search(r"\bmdmem merge-driver\b", command):
+        state = HookState.FOREIGN
+    elif command is None and _BLOCK.search(content) is None:
+        state = HookState.ABSENT
+    else:
+        is_current = command in (_command(Program()), _command(this_program())) and _block(patterns) in content
+        state = HookState.CURRENT if is_current else HookState.FORMER
+    return Driver(state, patterns, path, shown)
 
 
 def patterns_for(under: str) -> tuple[str, ...]:
@@ -66,18 +76,6 @@ def patterns_for(under: str) -> tuple[str, ...]:
         return (pattern,)
     escaped = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return (f'"{escaped}"',)
-
-
-def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> HookState:
-    printed = run(repository.top, "config", "--local", "--get", _COMMAND, ok=(0, 1))
-    command = printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
-    content = _content(path)
-    if command is not None and not re.search(r"\bmdmem merge-driver\b", command):
-        return HookState.FOREIGN
-    if command is None and _BLOCK.search(content) is None:
-        return HookState.ABSENT
-    is_current = command in (_command(Program()), _command(this_program())) and _block(patterns) in content
-    return HookState.CURRENT if is_current else HookState.FORMER
 
 
 def _command(program: Program) -> str:

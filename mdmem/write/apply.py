@@ -291,19 +291,14 @@ def group_renames(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRena
     done: set[str] = set()
     for path, to in renames.items():
         if path not in done:
-            found = next(filter(None, (whole(*folders) for folders in _folders(path, to))), None)
-            one = found or FolderRename(path, to, ((path, to),))
+            # The folders that may move with all their files, the outermost first.
+            parts, new = path.split("/"), to.split("/")
+            below = [(depth, parts[depth:]) for depth in range(1, len(parts))]
+            folders = [(at, rest) for at, rest in below if len(rest) < len(new) and new[-len(rest) :] == rest]
+            moved = (whole("/".join(parts[:at]), "/".join(new[: -len(rest)])) for at, rest in folders)
+            one = next(filter(None, moved), None) or FolderRename(path, to, ((path, to),))
             done.update(old for old, _ in one.files)
             yield one
-
-
-def _folders(path: str, to: str) -> Iterator[tuple[str, str]]:
-    """Yield each folder that may move with all its files, with its new path, the outermost folder first."""
-    old, new = path.split("/"), to.split("/")
-    for depth in range(1, len(old)):
-        below = old[depth:]
-        if len(below) < len(new) and new[-len(below) :] == below:
-            yield "/".join(old[:depth]), "/".join(new[: -len(below)])
 
 
 def _rename(writing: FileTransaction, one: FolderRename, contents: Mapping[str, bytes]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
 
@@ -118,19 +118,15 @@ def commit_message(
     trailers = [
         f"{name}: {value}" for name, values in stated for value in sorted({_one_line(one) for one in values}) if value
     ]
-    parts = (_cut(_one_line(subject)), "\n".join(_wrapped(reason or "")).rstrip("\n"), "\n".join(trailers))
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _wrapped(reason: str) -> Iterator[str]:
-    """Yield the lines of a reason. Wrap long lines, and join several blank lines."""
-    was_blank = True
-    for line in reason.splitlines():
+    lines = [""]
+    for line in (reason or "").splitlines():
         # Leave two columns to indent a line that git would misread.
-        parts = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
-        if parts or not was_blank:
-            yield from (f"  {part}" if _SPECIAL_LINE.match(part) else part for part in parts or [""])
-        was_blank = not parts
+        some = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+        if some or lines[-1]:
+            # Several blank lines become one.
+            lines += [f"  {one}" if _SPECIAL_LINE.match(one) else one for one in some or [""]]
+    parts = (_cut(_one_line(subject)), "\n".join(lines).strip("\n"), "\n".join(trailers))
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _one_line(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 
 from mdmem.errors import shown_message
@@ -85,12 +85,8 @@ class BatchSaveResult(Struct, frozen=True, kw_only=True):
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as JSON values."""
-        return {
-            "session": self.session.as_json(),
-            "decisions": [one.as_json() for one in self.decisions],
-            "patterns": [one.as_json() for one in self.patterns],
-            "overall": self.overall,
-        }
+        parts: dict[str, Any] = to_builtins(self)
+        return parts | {"overall": self.overall.value}
 
 
 def blocked_fields(blocked: Blocked) -> dict[str, Any]:

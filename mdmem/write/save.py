@@ -106,7 +106,14 @@ class Saver:
         # Save the record even if the ledger cannot be read.
         with contextlib.suppress(EnvironmentFaultError):
             waiting = self.ledger.pending()
-            self._try_some(one for one in waiting if one.id != request.ledger_id)
+            others = [one for one in waiting if one.id != request.ledger_id and not one.refused]
+            others = [one for one in others if may_retry(self.workspace, one)]
+            # Try the writes with the fewest attempts first, so that one that always fails does not delay the others.
+            for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
+                result = self._try_again(record)
+                if result is not None and result.waits:
+                    # The other writes would fail for the same reason, and each attempt takes time.
+                    break
             for record in waiting:
                 if record.id == request.ledger_id:
                     message = "the same write is waiting already, and another process is trying it now"
@@ -166,15 +173,6 @@ class Saver:
                 raise UsageError(f"{record.id[:12]} is being tried again now")
             self.ledger.done(record.id)
         return record
-
-    def _try_some(self, waiting: Iterable[PendingWrite]) -> None:
-        others = [one for one in waiting if not one.refused and may_retry(self.workspace, one)]
-        # Try the writes with the fewest attempts first, so that a write that always fails does not delay the others.
-        for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
-            result = self._try_again(record)
-            if result is not None and result.waits:
-                # The other writes would fail for the same reason, and each attempt takes time.
-                break
 
     def _try_again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
         """Try a waiting write again. Return None if another process is trying the same write."""
