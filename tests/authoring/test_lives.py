@@ -1,0 +1,267 @@
+"""Superseding, approving, verifying, doubting, deprecating: what changes, what is refused, what people are told."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import entry_text, make_root, open_root, run_here, snapshot, write, write_entry
+from lives import NEW, OLD, RULE, changed_lines, two_entries
+
+from mdmem.errors import LostRaceError, UsageError
+from mdmem.model.entry import EntryType, Status
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft
+from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
+
+Capture = pytest.CaptureFixture[str]
+TODAY = date(2026, 11, 21)
+WHY = "one executor schedules all"
+FIRST, SPIN = "nav/architecture/first", "ros/rules/spin"
+GONE = {"status": "deprecated", "deprecated_at": "2026-07-01", "deprecated_reason": "gone"}
+ENDED = {"status": "deprecated", "deprecated_at": "2026-06-01"}
+TAKEN = {OLD: {**ENDED, "superseded_by": FIRST}}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return two_entries(tmp_path)
+
+
+def superseding(root: Path, old: str = OLD, new: str = NEW) -> ChangeSet:
+    return plan_supersession(open_root(root).whole_catalog, old, by=new, reason=WHY, today=TODAY)
+
+
+def after(intent: ChangeSet) -> dict[str, list[str]]:
+    """Return the lines that an intent changes, by path, in the order of writing."""
+    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
+
+
+def supersede(old: str = OLD, new: str = NEW) -> tuple[str, ...]:
+    return ("supersede", old, "--by", new, "--reason", WHY)
+
+
+VERIFY, APPROVE = ("verify", OLD, NEW), ("approve", NEW)
+DRAFT = {"status": "draft", "supersedes": OLD, "reason": "it was slow"}
+LOWER = f"a decision would take the place of the invariant {RULE}; make it one, or"
+BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
+
+
+@pytest.mark.parametrize(
+    ("entries", "line", "sentence"),
+    [
+        ({OLD: {"status": "draft"}, NEW: {"status": "draft"}}, supersede(), "a draft supersedes only current entries"),
+        ({FIRST: {"supersedes": OLD, "reason": "a"}}, supersede(), f"{FIRST} already lists {OLD} in its `supersedes`"),
+        (
+            {**TAKEN, FIRST: {"supersedes": OLD, "reason": "a", **GONE}},
+            supersede(),
+            f"was superseded by {FIRST}, now deprecated; supersede that",
+        ),
+        (
+            {
+                **TAKEN,
+                FIRST: {"supersedes": OLD, "reason": "a", **ENDED, "superseded_by": NEW},
+                NEW: {"supersedes": FIRST, "reason": "b"},
+            },
+            supersede(),
+            f"{NEW} supersedes {OLD} already, by way of {FIRST}",
+        ),
+        (
+            {OLD: {**ENDED, "superseded_by": NEW}, NEW: {"supersedes": OLD, "reason": "a"}},
+            supersede(NEW, OLD),
+            BACK,
+        ),
+        ({NEW: {"status": "draft", "supersedes": OLD}}, supersede(NEW, OLD), BACK),
+        ({NEW: GONE}, supersede(), f"{NEW} is deprecated, so it cannot supersede anything"),
+        (
+            {NEW: {"superseded_by": FIRST}, FIRST: {"supersedes": NEW}},
+            supersede(),
+            f"{NEW} is itself superseded; use {FIRST}",
+        ),
+        ({}, supersede(RULE), LOWER),
+        ({NEW: {"status": "draft"}}, supersede(RULE), LOWER),
+        ({SPIN: {}}, supersede(SPIN), f"so nav overrides it; write `overrides: {SPIN}` with a `reason` in {NEW}"),
+        ({"web/a/b": {}}, supersede("web/a/b"), "web/a/b is in another wing; supersede it from within web, or from"),
+        ({SPIN: {}, "lib/a/b": {}}, supersede(SPIN, "lib/a/b"), f"{SPIN} is in another wing; supersede it from within"),
+        ({NEW: {"status": "draft"}}, VERIFY, f"{NEW} is a draft"),
+        ({NEW: GONE}, VERIFY, f"{NEW} is deprecated"),
+        ({NEW: {"superseded_by": RULE}}, VERIFY, f"{NEW} is superseded by {RULE}; name that instead"),
+        (
+            {OLD: {"verified_at": "2026-10-01"}},
+            ("verify", OLD, "--at", "2026-04-10"),
+            f"{OLD} was verified later already, on 2026-10-01",
+        ),
+        (
+            {OLD: {"status": "under_review", "x-review-reason": "first"}},
+            ("doubt", OLD, "--reason", "second"),
+            f"{OLD} is under review already: first; `mdmem doubt {OLD} --done`",
+        ),
+        (
+            {OLD: {"superseded_by": NEW}},
+            ("deprecate", OLD, "--reason", "sold"),
+            f"{OLD} is superseded by {NEW}; `mdmem check --unsafe-fixes` writes what is",
+        ),
+        ({NEW: {"status": "under_review"}}, APPROVE, f"{NEW} was approved and is under review; `mdmem verify {NEW}`"),
+        ({NEW: GONE}, APPROVE, f"{NEW} is deprecated; `mdmem why {NEW}`"),
+        ({NEW: DRAFT | {"supersedes": "nav/rules/none"}}, APPROVE, "which does not exist; fix that first"),
+        ({NEW: DRAFT | {"supersedes": RULE}}, APPROVE, "a decision would take the place of the invariant"),
+        (
+            {NEW: DRAFT | {"agent": "claude", "supersedes": "nav/rules/broken"}},
+            APPROVE,
+            "which cannot be read; fix that first",
+        ),
+        *(
+            ({NEW: DRAFT}, (*APPROVE, "--by", person), 'does not name a person; write --by "Name <email>"')
+            for person in ("Ada", "<ada@example.org>", "ada@example.org", "Ada <>", "Ada <a> b")
+        ),
+    ],
+)
+def test_entry_or_person_that_is_not_fit_is_refused(
+    root: Path, capsys: Capture, entries: dict[str, dict[str, Any]], line: tuple[str, ...], sentence: str
+) -> None:
+    for name, kind in (("ros", "shared"), ("lib", "shared"), ("web", "project")):
+        write(root, f"{name}/README.md", f"---\nkind: {kind}\n---\n")
+    write(root, "nav/rules/broken.md", "---\ntype: [\n---\n")
+    for address, fields in entries.items():
+        write_entry(root, address, **fields)
+    before = snapshot(root)
+    ran = run_here(capsys, *line, cwd=root)
+    assert (ran.code in (2, 4), ran.out, sentence in ran.err, snapshot(root)) == (True, "", True, before), ran.err
+
+
+def test_reason_that_the_newer_entry_gives_is_kept_and_said(root: Path) -> None:
+    write_entry(root, NEW, reason="it was slow")
+    intent = superseding(root)
+    assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
+    assert intent.remarks == (f"{NEW} keeps its own reason: it was slow",)
+    unsaid = plan_supersession(open_root(root).whole_catalog, OLD, by=NEW, reason="", today=TODAY)
+    assert (unsaid.reason, unsaid.remarks) == ("it was slow", ())
+
+
+def test_short_links_stay_as_they_were_written(root: Path) -> None:
+    write_entry(root, "nav/architecture/one", status="deprecated", superseded_by=NEW)
+    write_entry(root, NEW, supersedes="one", reason="a")
+    assert after(superseding(root))[f"{NEW}.md"] == ["- supersedes: one", f"+ supersedes: [one, {OLD}]"]
+
+
+def test_superseding_again_changes_nothing(root: Path, capsys: Capture) -> None:
+    assert [run_here(capsys, *supersede(), cwd=root).code for _ in range(2)] == [0, 0]
+    assert run_here(capsys, *supersede(), cwd=root).err == "nothing to change: the files say so already\n"
+
+
+def test_entry_that_ended_before_keeps_its_day(root: Path) -> None:
+    write_entry(root, OLD, **GONE)
+    change = after(superseding(root))[f"{OLD}.md"]
+    assert (f"+ superseded_by: [{NEW}]" in change, "+ deprecated_at" in change) == (True, False)
+
+
+def test_draft_that_was_forestalled_gets_in_line(root: Path) -> None:
+    write_entry(root, FIRST, supersedes=OLD, reason="a", created_at="2026-06-01")
+    write_entry(root, OLD, **TAKEN[OLD])
+    write_entry(root, NEW, status="draft", supersedes=OLD, reason="mine")
+    intent = superseding(root, old=FIRST)
+    assert after(intent) == {f"{NEW}.md": [f"- supersedes: {OLD}", f"+ supersedes: {FIRST}"]}
+    assert f"{NEW} no longer lists {OLD}, which {FIRST} replaced" in intent.remarks
+
+
+def test_shared_entry_takes_over_from_a_project(root: Path) -> None:
+    write(root, "ros/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, SPIN)
+    assert list(after(superseding(root, new=SPIN))) == [f"{SPIN}.md", f"{OLD}.md"]
+
+
+def test_invariant_gives_way_to_less_where_somebody_says_why(root: Path) -> None:
+    write_entry(root, NEW, ignore="{supersession-across-types: the law was repealed}")
+    assert superseding(root, old=RULE).supersedes == (RULE,)
+
+
+THREE = "nav/architecture/use-three-threads"
+TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
+
+
+def composed(root: Path, /, **stated: object) -> str:
+    catalog = open_root(root).whole_catalog
+    usual: dict[str, Any] = {"title": "Use three threads", "body": TEXT, "place": "nav/architecture"}
+    usual["type"] = catalog.entries[OLD].type
+    return successor_text(catalog, OLD, Draft(**usual | stated), reason="two are too few", today=TODAY)[1]
+
+
+def with_text(root: Path, text: str) -> ChangeSet:
+    catalog = open_root(root).whole_catalog
+    return plan_succession(catalog, OLD, new=THREE, text=text, reason="two are too few", today=TODAY)
+
+
+GLOBS = 'applies_to: ["src/nav/**"]\n'
+
+
+def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    scope = {"label": "contract", "owner": "nav-team", "topic": "threads", "focus": "docking", "tags": ["executor"]}
+    write_entry(root, OLD, applies_to=["src/nav/**"], confidence=0.5, see=[NEW], **scope)
+    held = "label: contract\nowner: nav-team\ntopic: threads\nfocus: docking\ntags: [executor]\n"
+    assert f"{held}{GLOBS}supersedes: " in composed(root)
+    stated = composed(root, applies_to=("src/dock/**",), type=EntryType.INVARIANT)
+    assert (GLOBS in stated, 'applies_to: ["src/dock/**"]\n' in stated, "label:" in stated) == (False, True, False)
+    # What binds at once is nobody's who has not seen it.
+    assert "owner" not in composed(root, status=Status.ACTIVE)
+    # An empty glob says that it is about no files in particular.
+    assert "applies_to" not in composed(root, applies_to=("",))
+
+
+def test_nobody_types_in_vain_where_another_was_first(root: Path) -> None:
+    write_entry(root, NEW, supersedes=OLD, reason="a")
+    with pytest.raises(LostRaceError) as caught:
+        composed(root)
+    assert str(caught.value) == (
+        f"{NEW} already lists {OLD} in its `supersedes`; nothing was written: replace that one with "
+        f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
+    )
+
+
+def test_links_that_the_editor_took_away_are_written_all_the_same(root: Path) -> None:
+    (change,) = with_text(root, entry_text(TEXT, status="draft")).changes
+    assert f"supersedes: [{OLD}]\nreason: two are too few\n".encode() in (change.after or b"")
+
+
+def test_everything_that_the_text_supersedes_ends(root: Path) -> None:
+    intent = with_text(root, entry_text(TEXT, supersedes=[NEW], reason="both"))
+    assert [one.path for one in intent.changes] == [f"{THREE}.md", f"{NEW}.md", f"{OLD}.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (entry_text(TEXT, status="under_review"), "a new entry starts as `draft` or `active`, not as `under_review`"),
+        (entry_text(TEXT, status="deprecated"), "a new entry starts as `draft` or `active`, not as `deprecated`"),
+        ("only words\n", "the entry cannot be read: line 1"),
+    ],
+)
+def test_text_that_is_no_new_entry_is_refused(root: Path, text: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        with_text(root, text)
+
+
+def test_time_of_creation_may_be_of_a_zone_ahead(root: Path, capsys: Capture) -> None:
+    write_entry(root, OLD, created_at="2026-11-22T03:00:00+10:00")
+    assert run_here(capsys, "verify", OLD, cwd=root).out == f"changed {OLD}.md\n  verified_at: 2026-11-21\n"
+
+
+def test_expiry_is_said_since_verifying_does_not_move_it(root: Path, capsys: Capture) -> None:
+    write_entry(root, OLD, expires_at="2026-10-01")
+    said = run_here(capsys, "verify", OLD, cwd=root).err
+    assert f"{OLD} still counts as under review: its `expires_at` has passed" in said
+
+
+@pytest.mark.parametrize("line", [("deprecate", OLD, "-m", "sold"), supersede()], ids=["deprecate", "supersede"])
+def test_doubt_goes_when_the_entry_ends(root: Path, capsys: Capture, line: tuple[str, ...]) -> None:
+    write_entry(root, OLD, status="under_review")
+    assert run_here(capsys, "doubt", OLD, "-m", "why", cwd=root).out == f"changed {OLD}.md\n  x-review-reason: why\n"
+    assert run_here(capsys, *line, cwd=root).code == 0
+    assert "x-review-reason" not in (root / f"{OLD}.md").read_text()
+
+
+def test_active_entry_that_nobody_approved_gets_the_name(root: Path, capsys: Capture) -> None:
+    assert "approved_by: " in run_here(capsys, *APPROVE, cwd=root).out
+    assert run_here(capsys, *APPROVE, cwd=root).out == ""
