@@ -1,20 +1,25 @@
-"""Mending: which fixes are chosen together, when one is dropped, and what the plan holds at the end."""
+"""Mending: which fixes are chosen together, which are left out since they bring a finding, and what the plan holds."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pytest
 from builders import TODAY, make_root, write, write_entry
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, run_checks
+from mdmem.model.entry import Status
 from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
-from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
+from mdmem.store.tree import MemoryTree, Tree, TreeView, Unreadable, WorkingTree, read_one
 from mdmem.write.apply import apply
 from mdmem.write.fix import FixResult, fix_all
 
@@ -24,9 +29,21 @@ TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\
 
 def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], CheckReport]:
     """Return what asks some checks about a tree."""
-    chosen = tuple(codes)
-    today = date.fromisoformat(TODAY)
+    today, chosen = date.fromisoformat(TODAY), tuple(codes)
     return lambda tree: CheckReport(tree.name, 0, tuple(run_checks(Case(load(tree), Settings(), today), chosen)))
+
+
+def planned(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
+    """Return what comes of mending what some checks find, or all of them."""
+    check = checker()
+    return fix_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, prove=check)
+
+
+def mended(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
+    """Do the same, and write it."""
+    result = planned(root, *codes, with_unsafe=with_unsafe)
+    apply(root, result.plan, state=root / ".state")
+    return result
 
 
 def finding(fix: Fix, *, line: int = 1) -> Finding:
@@ -42,20 +59,16 @@ def edit(old: bytes, new: bytes) -> Edit:
 def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> None:
     write(tmp_path, PATH, TEXT)
     found = (finding(Fix("break", (edit(b"title", b"titel"),))), finding(Fix("mend", (edit(b"Text", b"Words"),))))
-    mended = fix_all(
+    result = fix_all(
         WorkingTree(tmp_path),
         lambda tree: CheckReport(tree.name, 0, found if b"Words" not in read_one(tree, PATH) else found[:1]),
         prove=checker(),
     )
-    assert [one.message for one in mended.fixed] == ["mend"]
+    assert [one.message for one in result.fixed] == ["mend"]
     said = (
         f"{PATH}: left out «break», which would bring `unclear-title` to {PATH}: no `title`, and no heading in the body"
     )
-    assert [one.sentence for one in mended.refused] == [said]
-
-
-def mend(root: Path, *, with_unsafe: bool = False) -> FixResult:
-    return fix_all(WorkingTree(root), checker(), with_unsafe=with_unsafe)
+    assert [one.sentence for one in result.refused] == [said]
 
 
 def both_ends_missing(root: Path) -> None:
@@ -68,8 +81,8 @@ def both_ends_missing(root: Path) -> None:
 
 def test_mending_again_changes_nothing(tmp_path: Path) -> None:
     both_ends_missing(tmp_path)
-    apply(tmp_path, mend(tmp_path).plan, state=tmp_path / ".state")
-    again = mend(tmp_path)
+    mended(tmp_path, with_unsafe=False)
+    again = planned(tmp_path, with_unsafe=False)
     assert (again.plan.changes, again.fixed) == ((), ())
 
 
@@ -91,12 +104,12 @@ def test_interrupted_supersession_is_named_and_completed(tmp_path: Path) -> None
     make_root(tmp_path)
     write_entry(tmp_path, "app/rules/new", reason="it is faster", title="New")
     write_entry(tmp_path, "app/rules/old", title="Old", superseded_by=["app/rules/new"])
-    plan = mend(tmp_path, with_unsafe=True).plan
+    plan = planned(tmp_path).plan
     assert [change.path for change in plan.changes] == ["app/rules/new.md", "app/rules/old.md"]
     (tmp_path / "app/rules/new.md").write_bytes(plan.changes[0].after)
-    assert mend(tmp_path).fixed == ()
-    assert [one.code for one in mend(tmp_path, with_unsafe=True).fixed] == ["superseded-but-active"]
-    assert mend(tmp_path, with_unsafe=True).plan.changes == plan.changes[1:]
+    assert planned(tmp_path, with_unsafe=False).fixed == ()
+    assert [one.code for one in planned(tmp_path).fixed] == ["superseded-but-active"]
+    assert planned(tmp_path).plan.changes == plan.changes[1:]
 
 
 def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:
@@ -108,29 +121,8 @@ def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:
         fix = Fix("grow", (Edit(PATH, len(content), len(content), b"more\n"),))
         return CheckReport(tree.name, 1, (finding(fix),))
 
-    mended = fix_all(WorkingTree(tmp_path), check)
-    assert (mended.fixed, mended.plan.changes[0].after.count(b"more")) == ((), 20)
-
-
-class InMemory(Tree):
-    """One file of an entry, without a disk."""
-
-    name = "in memory"
-
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-
-    def files(self) -> tuple[TreeFile, ...]:
-        return (TreeFile(PATH),)
-
-    def read(self, paths: Iterable[str]) -> Iterable[tuple[str, bytes]]:
-        return ((path, self.content) for path in paths)
-
-    def digests(self, files: Iterable[TreeFile]) -> dict[str, str]:
-        return {file.path: digest_of(self.content) for file in files}
-
-    def identity(self, path: str, content: bytes) -> str:
-        return digest_of(content)
+    result = fix_all(WorkingTree(tmp_path), check)
+    assert (result.fixed, result.plan.changes[0].after.count(b"more")) == ((), 20)
 
 
 LINES = st.lists(
@@ -150,12 +142,138 @@ def test_whole_file_fixes_change_marks_and_line_ends_only(
     text = front + "".join(line + end for line, end in lines) + ("" if has_end else "end")
     before = (b"\xef\xbb\xbf" if has_mark else b"") + text.encode()
     codes = ("utf8-bom", "mixed-line-endings", "no-final-newline")
-    mended = fix_all(InMemory(before), checker(codes))  # type: ignore[arg-type]  # the port wants an iterator
-    after = mended.plan.changes[0].after if mended.plan.changes else before
+    result = fix_all(TreeView(MemoryTree("in memory"), changed={PATH: before}), checker(codes))
+    after = result.plan.changes[0].after if result.plan.changes else before
 
     def bare(content: bytes) -> bytes:
         plain = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return plain if plain.endswith(b"\n") else plain + b"\n"
 
     assert bare(after) == bare(before)
-    assert mended.report.findings == ()
+    assert result.report.findings == ()
+
+
+def founded(root: Path) -> Path:
+    """Return a root with the manifest of its one wing."""
+    write(make_root(root), "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# app\n")
+    return root
+
+
+def codes_of(root: Path) -> set[str]:
+    return {finding.code for finding in checker()(WorkingTree(root)).findings}
+
+
+def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path) -> None:
+    founded(tmp_path)
+    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    write_entry(tmp_path, "app/rules/a", title="A", superseded_by=["app/rules/b"], **ended)
+    write_entry(tmp_path, "app/rules/b", title="B", reason="r", supersedes=["app/rules/a", "app/rules/draft"])
+    write_entry(tmp_path, "app/rules/draft", title="D", reason="r", status="draft", supersedes=["app/rules/a"])
+    mended(tmp_path, "supersedes-superseded")
+    assert "supersedes: [app/rules/a]" in (tmp_path / "app/rules/draft.md").read_text()
+
+
+def misspelt(root: Path) -> None:
+    """Write an entry whose link, once spelled right, leads to what was superseded."""
+    founded(root)
+    write_entry(root, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
+    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    write_entry(root, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
+    write_entry(root, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+
+
+def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> None:
+    misspelt(tmp_path)
+    write(
+        tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
+    )
+    result = mended(tmp_path, with_unsafe=False)
+    assert [finding.code for finding in result.fixed] == ["file-form"]
+    assert [(one.finding.code, one.brings.code) for one in result.refused] == [
+        ("body-link-broken", "link-to-superseded")
+    ]
+    assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would bring")
+
+
+def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/new", title="New", reason="r")
+    write_entry(tmp_path, "app/rules/old", title="Old", superseded_by=["app/rules/new"])
+    assert {one.code for one in mended(tmp_path).fixed} == {"supersession-one-sided", "superseded-but-active"}
+
+
+def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
+    assert [one.code for one in mended(tmp_path).fixed] == ["invalid-value"]
+    assert codes_of(tmp_path) == {"dangling-link"}
+
+
+def test_selection_narrows_what_is_mended_and_not_what_is_proved(tmp_path: Path) -> None:
+    misspelt(tmp_path)
+    result = mended(tmp_path, "body-link-broken", with_unsafe=False)
+    assert (result.fixed, len(result.refused)) == ((), 1)
+
+
+_NAMES = ("a", "b", "c", "Bad_Name", "d")
+_ADDRESSES = st.sampled_from([f"app/rules/{name}" for name in _NAMES] + ["c", "app/rules/d.md", "app/rules/gone"])
+_LINKS = st.lists(_ADDRESSES, max_size=2)
+_ENTRIES = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["invariant", "decision", "pattern", "note"]),
+        "status": st.sampled_from(["draft", "active", "active", "deprecated"]),
+        "created_at": st.sampled_from(["2026-01-01", "2026-02-01", "2026-03-01"]),
+    },
+    optional={
+        "supersedes": _LINKS,
+        "superseded_by": _LINKS,
+        "see": _LINKS,
+        "reason": st.just("it must"),
+        "deprecated_at": st.just("2026-04-01"),
+        "tags": st.just(["x", "x"]),
+    },
+)
+_BODIES = st.sampled_from(["We must.\n", "It must be so, because [it is](Bad_Name.md).\n", "[see: c, a]\n", "We do."])
+
+
+def written(folder: Path, entries: dict[str, tuple[dict[str, object], str]]) -> Path:
+    root = founded(folder)
+    for name, (fields, body) in entries.items():
+        stated = {key: value for key, value in fields.items() if value != []}
+        write_entry(root, f"app/rules/{name}", body, title=name, **stated)
+    return root
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2),
+    with_unsafe=st.booleans(),
+)
+def test_mending_brings_no_finding(entries: dict[str, tuple[dict[str, object], str]], *, with_unsafe: bool) -> None:
+    with TemporaryDirectory() as folder:
+        root, check = written(Path(folder), entries), checker()
+        before = check(WorkingTree(root)).findings
+        result = mended(root, with_unsafe=with_unsafe)
+        names = {change.path: change.to for change in result.plan.changes}
+        assert_none_is_new(before, check(WorkingTree(root)).findings, names)
+
+
+def assert_none_is_new(before: Iterable[Finding], after: Iterable[Finding], names: dict[str, str]) -> None:
+    """Compare by code and file."""
+    stood = {(one.code, names.get(one.place.path, one.place.path)) for one in before}
+    assert [one for one in after if (one.code, one.place.path) not in stood] == []
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2))
+def test_safe_fixes_end_no_entry_in_force(entries: dict[str, tuple[dict[str, object], str]]) -> None:
+    with TemporaryDirectory() as folder:
+        root = written(Path(folder), entries)
+        before = load(WorkingTree(root))
+        mended(root, with_unsafe=False)
+        after = load(WorkingTree(root))
+        binding = [one for one in before.entries if before.lineage.is_current(one)]
+        assert [one for one in binding if not after.lineage.is_current(one)] == []
+        assert {after.entries[one].status for one in binding} <= {Status.ACTIVE, Status.UNDER_REVIEW}
