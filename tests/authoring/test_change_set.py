@@ -1,151 +1,136 @@
-"""Writing a plan: all files compared first, then written in order, never through a link."""
+"""Writing a plan: all files compared first, written in order, never through a link, never over what others save."""
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_root, snapshot, write
+from builders import snapshot, write
 
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.store.state import files as swap
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.write import apply as writing
-from mdmem.write.apply import FileTransaction, apply
+from mdmem.write.apply import FileTransaction, apply, group_renames
 from mdmem.write.change_set import Change, ChangeSet
 
-A, B = "app/rules/a.md", "app/rules/b.md"
-
-
-def two_files(root: Path) -> ChangeSet:
-    """Return a plan that changes both files of a root."""
-    make_root(root)
-    write(root, A, "old a\n")
-    write(root, B, "old b\n")
-    return ChangeSet((Change(A, A, b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")))
+Patch = pytest.MonkeyPatch
+A, B, NEW, MOVED = "app/rules/a.md", "app/rules/b.md", "app/new/c.md", "app/other/c.md"
+CHANGES_A, CHANGES_B = Change(A, A, b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")
+CREATES, MOVES = Change(NEW, NEW, None, b"new c\n"), Change(A, MOVED, b"old a\n", b"new a\n")
+BOTH = (CHANGES_A, CHANGES_B)
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> ChangeSet:
-    return two_files(tmp_path)
+def root(tmp_path: Path) -> Path:
+    """Return a root with two files."""
+    write(tmp_path, f"root/{A}", "old a\n")
+    write(tmp_path, f"root/{B}", "old b\n")
+    return tmp_path / "root"
+
+
+def applied(root: Path, *changes: Change) -> None:
+    apply(root, ChangeSet(changes), state=root.parent / "state")
+
+
+def refused(root: Path, *changes: Change, says: str, kind: type[Exception] = LostRaceError) -> str:
+    """Hold that a plan is refused, and return what is said."""
+    with pytest.raises(kind, match=says) as told:
+        applied(root, *changes)
+    return str(told.value)
 
 
 def contents(root: Path) -> tuple[bytes, bytes]:
     return (root / A).read_bytes(), (root / B).read_bytes()
 
 
-def test_plan_writes_nothing_where_one_file_changed_meanwhile(plan: ChangeSet, tmp_path: Path) -> None:
-    write(tmp_path, B, "mine\n")
-    with pytest.raises(LostRaceError, match=r"`app/rules/b.md` changed while it was read; nothing was written"):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert contents(tmp_path) == (b"old a\n", b"mine\n")
-
-
-def test_plan_writes_nothing_where_one_file_went_away(plan: ChangeSet, tmp_path: Path) -> None:
-    (tmp_path / B).unlink()
-    with pytest.raises(LostRaceError, match="cannot be read any more"):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert (tmp_path / A).read_bytes() == b"old a\n"
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (Change(B, B, b"mine\n", b"new b\n"), r"`app/rules/b.md` changed while it was read; nothing was written"),
+        (Change(NEW, NEW, b"", b"c\n"), "cannot be read any more"),
+        (Change(B, B, None, b"text\n"), "app/rules/b exists already"),
+        (Change(B, A, b"old b\n", b"new b\n"), r"`app/rules/a.md` exists by now; nothing was written"),
+    ],
+    ids=["changed", "gone", "created", "renamed"],
+)
+def test_plan_writes_nothing_where_one_file_is_not_as_it_was_read(root: Path, change: Change, says: str) -> None:
+    before = snapshot(root)
+    refused(root, CHANGES_A, change, says=says)
+    assert snapshot(root) == before
 
 
 @pytest.mark.parametrize("linked", [A, "app/rules", "app"])
-def test_plan_writes_nothing_through_a_symbolic_link(tmp_path: Path, linked: str) -> None:
-    root = tmp_path / "root"
-    plan = two_files(root)
+def test_plan_writes_nothing_through_a_symbolic_link(root: Path, tmp_path: Path, linked: str) -> None:
     (root / linked).rename(tmp_path / "elsewhere")
     (root / linked).symlink_to(tmp_path / "elsewhere")
     before = snapshot(tmp_path)
-    with pytest.raises(LostRaceError, match="goes through a symbolic link; nothing was written"):
-        apply(root, plan, state=tmp_path / "state")
+    refused(root, *BOTH, says="goes through a symbolic link; nothing was written")
     (tmp_path / "state/write.lock").unlink()
     assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o600, 0o664, 0o755])
-def test_plan_keeps_the_mode_of_a_file(plan: ChangeSet, tmp_path: Path, mode: int) -> None:
-    (tmp_path / A).chmod(mode)
-    apply(tmp_path, plan, state=tmp_path / "state")
-    assert (tmp_path / A).stat().st_mode & 0o777 == mode
+def test_plan_keeps_the_mode_of_a_file(root: Path, mode: int) -> None:
+    (root / A).chmod(mode)
+    applied(root, *BOTH)
+    assert (root / A).stat().st_mode & 0o777 == mode
 
 
-def full_disk(monkeypatch: pytest.MonkeyPatch, name: str, *, at: str) -> None:
-    """Let one step of `FileTransaction` fail at a file."""
+def full_disk(patch: Patch, name: str) -> None:
+    """Let one step of `FileTransaction` fail at the second file."""
     whole = getattr(FileTransaction, name)
 
     def failing(self: FileTransaction, path: str, *arguments: object) -> None:
-        if path == at:
-            raise OSError(28, "No space left on device")
+        if path == B:
+            raise OSError(errno.ENOSPC, "No space left on device")
         whole(self, path, *arguments)
 
-    monkeypatch.setattr(FileTransaction, name, failing)
+    patch.setattr(FileTransaction, name, failing)
 
 
 @pytest.mark.parametrize("step", ["prepare", "put", "rename"])
-def test_plan_that_fails_half_way_leaves_everything_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    root, new = tmp_path / "root", "app/new/c.md"
-    changes = (
-        *two_files(root).changes[:1],
-        Change(new, new, None, b"new c\n"),
-        Change(B, "z/b.md", b"old b\n", b"b\n"),
-    )
+def test_plan_that_fails_half_way_leaves_everything_as_it_was(root: Path, monkeypatch: Patch, step: str) -> None:
     before = snapshot(root)
-    full_disk(monkeypatch, step, at=B)
-    with pytest.raises(EnvironmentFaultError, match=r"cannot write .*: No space left on device; nothing was changed"):
-        apply(root, ChangeSet(changes), state=tmp_path / "state")
+    full_disk(monkeypatch, step)
+    changes = (CHANGES_A, CREATES, Change(B, "z/b.md", b"old b\n", b"b\n"))
+    says = r"cannot write .*: No space left on device; nothing was changed"
+    refused(root, *changes, says=says, kind=EnvironmentFaultError)
     assert snapshot(root) == before
 
 
-def test_plan_that_cannot_be_taken_back_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = two_files(tmp_path)
-    full_disk(monkeypatch, "put", at=B)
+def test_plan_that_cannot_be_taken_back_says_so(root: Path, monkeypatch: Patch) -> None:
+    full_disk(monkeypatch, "put")
     monkeypatch.setattr(FileTransaction, "undo", lambda self: False)
-    with pytest.raises(EnvironmentFaultError, match=r"could not be taken back; `mdmem check` says what is left to do"):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert contents(tmp_path) == (b"new a\n", b"old b\n")
+    says = r"could not be taken back; `mdmem check` says what is left to do"
+    refused(root, *BOTH, says=says, kind=EnvironmentFaultError)
+    assert contents(root) == (b"new a\n", b"old b\n")
 
 
-def test_plan_never_creates_over_a_file(tmp_path: Path) -> None:
-    two_files(tmp_path)
-    with pytest.raises(LostRaceError, match=r"app/rules/a exists already"):
-        apply(tmp_path, ChangeSet((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
-    assert contents(tmp_path) == (b"old a\n", b"old b\n")
+def test_plan_removes_what_a_killed_writer_left(root: Path) -> None:
+    write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
+    write(root, "app/rules/.mine", "kept")
+    applied(root, *BOTH)
+    assert names(root / "app/rules") == [".mine", "a.md", "b.md"]
 
 
-def test_plan_removes_what_a_killed_writer_left(plan: ChangeSet, tmp_path: Path) -> None:
-    write(tmp_path, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
-    write(tmp_path, "app/rules/.mine", "kept")
-    apply(tmp_path, plan, state=tmp_path / "state")
-    assert sorted(path.name for path in (tmp_path / "app/rules").iterdir()) == [".mine", "a.md", "b.md"]
+def test_rename_removes_the_folders_it_leaves_empty(root: Path) -> None:
+    applied(root, *(Change(path, f"web/{path}", f"old {path[-4]}\n".encode(), b"\n") for path in (A, B)))
+    assert names(root) == ["web"]
 
 
-def test_rename_removes_the_folders_it_leaves_empty(tmp_path: Path) -> None:
-    write(tmp_path, A, "text\n")
-    plan = ChangeSet((Change(A, "web/rules/a.md", b"text\n", b"text\n"),))
-    apply(tmp_path, plan, state=tmp_path / "state")
-    assert not (tmp_path / "app").exists()
-
-
-def test_rename_never_replaces_a_file(tmp_path: Path) -> None:
-    two_files(tmp_path)
-    with pytest.raises(LostRaceError, match=r"`app/rules/b.md` exists by now; nothing was written"):
-        apply(tmp_path, ChangeSet((Change(A, B, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
-    assert contents(tmp_path) == (b"old a\n", b"old b\n")
-
-
-def test_busy_lock_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, state = two_files(tmp_path), tmp_path / "state"
+def test_busy_lock_is_said_and_nothing_is_written(root: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(writing, "write_lock", lambda folder: write_lock(folder, wait=0.05))
-    with write_lock(state), pytest.raises(BusyError):
-        apply(tmp_path, plan, state=state)
-    assert contents(tmp_path) == (b"old a\n", b"old b\n")
+    with write_lock(root.parent / "state"):
+        refused(root, *BOTH, says="another process has been writing", kind=BusyError)
+    assert contents(root) == (b"old a\n", b"old b\n")
 
 
-def test_lock_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_lock_that_cannot_be_made_is_said(root: Path) -> None:
     with pytest.raises(EnvironmentFaultError, match="cannot lock the memory for writing"):
-        apply(tmp_path, two_files(tmp_path), state=Path(os.devnull) / "state")
+        apply(root, ChangeSet(BOTH), state=Path(os.devnull) / "state")
 
 
 def names(folder: Path) -> list[str]:
@@ -159,11 +144,9 @@ def save(path: Path, text: str) -> None:
     beside.replace(path)
 
 
-def meanwhile(
-    patch: pytest.MonkeyPatch, where: Any, name: str, at: int, do: Callable[[], object], *more: Callable[[], object]
-) -> None:
+def meanwhile(patch: Patch, where: Any, name: str, at: int, *do: Callable[[], object]) -> None:
     """Do something right before one call of a function, counted from 1, and more before each of those after it."""
-    whole, calls = getattr(where, name), iter([*[None] * (at - 1), do, *more])
+    whole, calls = getattr(where, name), iter([*[None] * (at - 1), *do])
 
     def called(*given: Any, **named: Any) -> Any:
         (next(calls, None) or (lambda: None))()
@@ -178,113 +161,115 @@ SEAMS = {"disk": (os, "fsync", 2), "look": (writing, "swap", 2), "swap": (swap, 
 
 
 @pytest.mark.parametrize("seam", SEAMS)
-def test_plan_never_replaces_what_is_saved_while_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seam: str
-) -> None:
-    root = tmp_path / "root"
-    plan = two_files(root)
+def test_plan_never_replaces_what_is_saved_while_it_is_written(root: Path, monkeypatch: Patch, seam: str) -> None:
     meanwhile(monkeypatch, *SEAMS[seam], lambda: save(root / B, "mine\n"))
-    with pytest.raises(LostRaceError, match=SAVED):
-        apply(root, plan, state=tmp_path / "state")
+    refused(root, *BOTH, says=SAVED)
     assert contents(root) == (b"old a\n", b"mine\n")
     assert names(root / "app/rules") == ["a.md", "b.md"]
 
 
-def test_plan_keeps_both_of_two_saves_that_come_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = tmp_path / "root"
-    plan = two_files(root)
+def test_plan_keeps_both_of_two_saves_that_come_in_between(root: Path, monkeypatch: Patch) -> None:
     saves = [lambda text=text: save(root / B, text) for text in ("first\n", "second\n")]
     meanwhile(monkeypatch, swap, "exchange", 2, *saves)
-    with pytest.raises(
-        KeptAsideError, match=r"changed while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
-    ) as told:
-        apply(root, plan, state=tmp_path / "state")
-    assert contents(root) == (b"old a\n", b"second\n")
-    kept = str(told.value).split("`")[-2]
-    assert (root / kept).read_text() == "first\n"
-    apply(root, ChangeSet((Change(A, A, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
+    says = r"changed while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
+    kept = refused(root, *BOTH, says=says, kind=KeptAsideError).split("`")[-2]
+    assert (contents(root), (root / kept).read_text()) == ((b"old a\n", b"second\n"), "first\n")
+    applied(root, CHANGES_A)
     assert (root / kept).exists()
 
 
-def test_undo_leaves_what_was_saved_over_a_file_that_was_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan, new = two_files(tmp_path), "app/new/c.md"
-    plan = ChangeSet((Change(new, new, None, b"new c\n"), *plan.changes))
-
-    def saved() -> None:
-        for path in (new, A, B):
-            save(tmp_path / path, "newer\n")
-
-    meanwhile(monkeypatch, swap, "exchange", 2, saved)
-    with pytest.raises(LostRaceError, match=SAVED):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert {(tmp_path / path).read_text() for path in (new, A, B)} == {"newer\n"}
+def test_undo_leaves_what_was_saved_over_a_file_that_was_written(root: Path, monkeypatch: Patch) -> None:
+    meanwhile(monkeypatch, swap, "exchange", 2, lambda: [save(root / path, "newer\n") for path in (NEW, A, B)])
+    refused(root, CREATES, *BOTH, says=SAVED)
+    assert {(root / path).read_text() for path in (NEW, A, B)} == {"newer\n"}
 
 
-def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(
-    plan: ChangeSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (tmp_path / A).open("r+") as held:
+def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(root: Path, monkeypatch: Patch) -> None:
+    with (root / A).open("r+") as held:
         meanwhile(monkeypatch, swap, "exchange", 2, lambda: held.write("mine!\n") and held.flush())
-        with pytest.raises(LostRaceError, match=r"`app/rules/a.md` changed while it was written"):
-            apply(tmp_path, plan, state=tmp_path / "state")
-    assert contents(tmp_path) == (b"mine!\n", b"old b\n")
+        refused(root, *BOTH, says=r"`app/rules/a.md` changed while it was written")
+    assert contents(root) == (b"mine!\n", b"old b\n")
 
 
-def test_new_file_never_replaces_one_that_appears_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_root(tmp_path)
-    meanwhile(monkeypatch, os, "fsync", 1, lambda: write(tmp_path, A, "mine\n"))
-    with pytest.raises(LostRaceError, match=r"app/rules/a exists already"):
-        apply(tmp_path, ChangeSet((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
-    assert (tmp_path / A).read_text() == "mine\n"
-
-
-MOVED = "app/other/c.md"
+def test_new_file_never_replaces_one_that_appears_meanwhile(root: Path, monkeypatch: Patch) -> None:
+    meanwhile(monkeypatch, os, "fsync", 1, lambda: write(root, NEW, "mine\n"))
+    refused(root, CREATES, says=r"app/new/c exists already")
+    assert (root / NEW).read_text() == "mine\n"
 
 
 @pytest.mark.parametrize("after", [b"old a\n", b"new a\n"])
-def test_rename_gives_back_what_was_saved_before_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bytes
-) -> None:
-    two_files(tmp_path)
-    plan = ChangeSet((Change(B, B, b"old b\n", b"new b\n"), Change(A, MOVED, b"old a\n", after)))
-    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(tmp_path / A, "mine\n"))
-    with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert contents(tmp_path) == (b"mine\n", b"old b\n")
-    assert not (tmp_path / "app/other").exists()
+def test_rename_gives_back_what_was_saved_before_it(root: Path, monkeypatch: Patch, after: bytes) -> None:
+    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(root / A, "mine\n"))
+    refused(root, CHANGES_B, Change(A, MOVED, b"old a\n", after), says="changed while it was written; nothing was")
+    assert (contents(root), (root / "app/other").exists()) == ((b"mine\n", b"old b\n"), False)
 
 
-def test_rename_never_replaces_what_appears_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    two_files(tmp_path)
-    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: write(tmp_path, MOVED, "mine\n"))
-    with pytest.raises(LostRaceError, match=r"`app/other/c.md` exists by now; nothing was written"):
-        apply(tmp_path, ChangeSet((Change(A, MOVED, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
-    assert (contents(tmp_path), (tmp_path / MOVED).read_text()) == ((b"old a\n", b"old b\n"), "mine\n")
+def test_rename_never_replaces_what_appears_meanwhile(root: Path, monkeypatch: Patch) -> None:
+    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: write(root, MOVED, "mine\n"))
+    refused(root, MOVES, says=r"`app/other/c.md` exists by now; nothing was written")
+    assert (contents(root), (root / MOVED).read_text()) == ((b"old a\n", b"old b\n"), "mine\n")
 
 
-def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    two_files(tmp_path)
-    plan = ChangeSet((Change(A, MOVED, b"old a\n", b"old a\n"), Change(B, "app/other/d.md", b"old b\n", b"old b\n")))
-
-    def saved() -> None:
-        save(tmp_path / A, "mine a\n")
-        save(tmp_path / B, "mine b\n")
-
-    meanwhile(monkeypatch, writing, "rename_new", 2, saved)
-    with pytest.raises(KeptAsideError, match=r"`app/other/c.md` keeps a text that was saved meanwhile"):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert contents(tmp_path) == (b"mine a\n", b"mine b\n")
+def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(root: Path, monkeypatch: Patch) -> None:
+    saved = [(root / A, "mine a\n"), (root / B, "mine b\n")]
+    meanwhile(monkeypatch, writing, "rename_new", 2, lambda: [save(*one) for one in saved])
+    plan = [Change(A, MOVED, b"old a\n", b"old a\n"), Change(B, "app/other/d.md", b"old b\n", b"old b\n")]
+    refused(root, *plan, says=r"`app/other/c.md` keeps a text that was saved meanwhile", kind=KeptAsideError)
+    assert contents(root) == (b"mine a\n", b"mine b\n")
 
 
 @pytest.mark.parametrize("is_saved", [True, False])
-def test_file_is_removed_only_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_saved: bool) -> None:
-    two_files(tmp_path)
-    plan = ChangeSet((Change(A, A, b"old a\n", None), Change(B, B, b"old b\n", b"new b\n")))
-    meanwhile(monkeypatch, os, "fsync", 1, lambda: save(tmp_path / (A if is_saved else B), "mine\n"))
-    with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
-        apply(tmp_path, plan, state=tmp_path / "state")
-    assert contents(tmp_path) == ((b"mine\n", b"old b\n") if is_saved else (b"old a\n", b"mine\n"))
+def test_file_is_removed_only_as_it_was_read(root: Path, monkeypatch: Patch, is_saved: bool) -> None:
+    meanwhile(monkeypatch, os, "fsync", 1, lambda: save(root / (A if is_saved else B), "mine\n"))
+    says = r"changed while it was written; nothing was written"
+    refused(root, Change(A, A, b"old a\n", None), CHANGES_B, says=says)
+    assert contents(root) == ((b"mine\n", b"old b\n") if is_saved else (b"old a\n", b"mine\n"))
+
+
+ROOM = {A: "app/laws/a.md", B: "app/laws/b.md"}
+WING = {A: "web/rules/a.md", B: "web/rules/b.md", MOVED: "web/other/c.md"}
+
+
+def moving(root: Path, renames: dict[str, str]) -> tuple[Change, ...]:
+    return tuple(Change(old, new, (root / old).read_bytes(), old.encode()) for old, new in renames.items())
+
+
+@pytest.mark.parametrize("hidden", ["", "app/rules/.gitkeep", "app/rules/more/.mine"])
+def test_room_moves_as_one_unless_a_file_stays(root: Path, hidden: str) -> None:
+    if hidden:
+        write(root, hidden, "mine")
+    found = [(one.old, one.new) for one in group_renames(root, ROOM)]
+    assert found == (list(ROOM.items()) if hidden else [("app/rules", "app/laws")])
+
+
+def test_left_over_of_a_killed_writer_does_not_hold_a_folder_back(root: Path) -> None:
+    write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
+    applied(root, *moving(root, ROOM))
+    assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md"]
+
+
+def failing_rename(patch: Patch, fails: Callable[[Path], bool], number: int) -> None:
+    whole = writing.rename_new
+
+    def rename(old: Path, new: Path) -> None:
+        if fails(old):
+            raise OSError(number, os.strerror(number))
+        whole(old, new)
+
+    patch.setattr(writing, "rename_new", rename)
+
+
+def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, monkeypatch: Patch) -> None:
+    write(root, MOVED, "c\n")
+    failing_rename(monkeypatch, Path.is_dir, errno.EXDEV)
+    applied(root, *moving(root, WING))
+    assert sorted(snapshot(root)) == ["web/other/c.md", "web/rules/a.md", "web/rules/b.md"]
+
+
+def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(root: Path, monkeypatch: Patch) -> None:
+    write(root, MOVED, "c\n")
+    before = snapshot(root)
+    failing_rename(monkeypatch, lambda old: old.name == "c.md", errno.EIO)
+    says = r"cannot write `app/d.md`: Input/output error; nothing was changed"
+    refused(root, *moving(root, {**ROOM, MOVED: "app/d.md"}), says=says, kind=EnvironmentFaultError)
+    assert snapshot(root) == before
