@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -218,21 +219,14 @@ def write_baseline(
             (write_whole if one.exists() else write_new)(one, content)
         except OSError as error:
             raise EnvironmentFaultError(f"cannot write {one}: {error.strerror or error}") from error
+    repository, is_staged, paths = workspace.location.repository, False, [one.resolve() for one in written]
+    if repository is not None and all(one.is_relative_to(repository.top) for one in paths):
+        # Stage the baseline for the next commit, which also has the recorded problems.
+        with suppress(GitError):
+            stage_paths(repository, [one.relative_to(repository.top).as_posix() for one in paths])
+            is_staged = True
     number = sum(read_baseline(written[path]).values())
-    named = settings if settings in written else None
-    return BaselineResult(path, named, number, _stage(workspace, list(written)))
-
-
-def _stage(workspace: Workspace, paths: Sequence[Path]) -> bool:
-    """Stage the baseline for the next commit, which also has the recorded problems; return whether that worked."""
-    repository = workspace.location.repository
-    if repository is None or not all(path.resolve().is_relative_to(repository.top) for path in paths):
-        return False
-    try:
-        stage_paths(repository, [path.resolve().relative_to(repository.top).as_posix() for path in paths])
-    except GitError:
-        return False
-    return True
+    return BaselineResult(path, settings if settings in written else None, number, is_staged)
 
 
 def _refuse_link(root: Path, stated: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,29 +48,23 @@ class FileCache(Struct):
     def with_facts(self, case: Case) -> Case:
         """Return a case with the facts of its files; facts that are not cached are computed and added to the cache.
 
-        If a check crashes, the facts of these files are left out. For a caller who sees only some wings the cache is
-        not used, because it has facts about all wings.
+        For a caller who sees only some wings the cache is not used, because it has facts about all wings.
         """
         if case.catalog.access.is_narrow:
             return case
         if self._known is None:
             self._known = read_packed(self.folder / _NAME, _version(), _Known) or {}
-        digests = case.catalog.file_digests
-        known = {path: facts for path, digest in digests.items() if (facts := self._known.get(f"{digest} {path}"))}
-        fresh = {path: digest for path, digest in digests.items() if path not in known}
-        made = _facts_of_all(case, fresh) if fresh else {}
+        keys = {path: f"{digest} {path}" for path, digest in case.catalog.file_digests.items()}
+        found = {path: self._known[key] for path, key in keys.items() if key in self._known}
+        made = _make_facts(case, [path for path in keys if path not in found])
+        found |= made
         if made:
-            self._add({f"{digests[path]} {path}": facts for path, facts in made.items()}, digests)
-        return replace(case, cached={**known, **made})
-
-    def _add(self, made: _Known, digests: Mapping[str, str]) -> None:
-        known = {**(self._known or {}), **made}
-        if len(known) > 4 * len(digests) + 4000:
-            used = {f"{digest} {path}" for path, digest in digests.items()}
-            known = {key: facts for key, facts in known.items() if key in used}
-        self._known = known
-        if self.is_written:
-            write_packed(self.folder / _NAME, _version(), known)
+            self._known |= {keys[path]: facts for path, facts in made.items()}
+            if len(self._known) > 4 * len(keys) + 4000:
+                self._known = {keys[path]: facts for path, facts in found.items()}
+            if self.is_written:
+                write_packed(self.folder / _NAME, _version(), self._known)
+        return replace(case, cached=found)
 
 
 @cache
@@ -83,29 +77,24 @@ def _version() -> str:
     return f"checks {_VERSION} {hashlib.sha256(repr(read).encode()).hexdigest()}"
 
 
-def _facts_of_all(case: Case, fresh: Mapping[str, str]) -> _Known:
+def _make_facts(whole: Case, paths: Sequence[str]) -> _Known:
+    """Return the facts of the files that did not change since the listing. If a check crashes, leave some files out."""
     made: _Known = {}
-    paths = list(fresh)
     for start in range(0, len(paths), _CHUNK):
-        part = {path: fresh[path] for path in paths[start : start + _CHUNK]}
-        catalog = case.catalog.with_own_documents()
-        made |= _facts_of(replace(case, catalog=catalog, cached={}, focus=frozenset(part)), part)
-    return made
-
-
-def _facts_of(case: Case, fresh: Mapping[str, str]) -> _Known:
-    """Return the facts of the files that did not change since the listing; none if a check crashes."""
-    findings: dict[str, list[Finding]] = {}
-    for check in get_checks().values():
-        found = try_check(check, case) if check.per_file else []
-        if isinstance(found, Exception):
-            return {}
-        for one in found:
-            findings.setdefault(one.place.path, []).append(one)
-    made = {}
-    for path, digest in fresh.items():
-        own = findings[path] if path in findings and is_entry_place(path) else []
-        is_same = case.catalog.digest_of(path, case.catalog.document(path).data) == digest
-        if is_same and all(one.fix is None or one.fix.paths == (path,) for one in own):
-            made[path] = replace(case.file_facts(path), findings=tuple(own))
+        part = paths[start : start + _CHUNK]
+        case = replace(whole, catalog=whole.catalog.with_own_documents(), cached={}, focus=frozenset(part))
+        findings: dict[str, list[Finding]] = {}
+        for check in get_checks().values():
+            found = try_check(check, case) if check.per_file else []
+            if isinstance(found, Exception):
+                break
+            for one in found:
+                findings.setdefault(one.place.path, []).append(one)
+        else:
+            for path in part:
+                own = findings.get(path, []) if is_entry_place(path) else []
+                digest = case.catalog.digest_of(path, case.catalog.document(path).data)
+                is_own = all(one.fix is None or one.fix.paths == (path,) for one in own)
+                if is_own and digest == whole.catalog.file_digests[path]:
+                    made[path] = replace(case.file_facts(path), findings=tuple(own))
     return made

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypedDict, Unpack
 from msgspec import Struct, field
 
 from mdmem.checks.facts import GitFacts
-from mdmem.checks.prose import FileFacts, Suppression, read_facts
+from mdmem.checks.prose import FileFacts, Suppression, read_facts, written_items
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
@@ -323,8 +323,7 @@ def written_in(catalog: Catalog, entry: Entry, name: str) -> str:
 
 def written_links(document: Document, name: str) -> list[str]:
     """Return the items of a link field as they are written in the file."""
-    value = document.fields.get(name) if document.fields is not None else None
-    return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
+    return [text for _, text in written_items(document, name)]
 
 
 def at_path(path: str, message: str, help_: str, **details: Unpack[Details]) -> Finding:

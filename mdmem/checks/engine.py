@@ -151,9 +151,14 @@ class _Run:
         self._ran.add(check.code)
         per_path = Counter[str]()
         for finding in (*self._cached.get(check.code, ()), *found) if check.per_file else found:
-            if finding.former not in self._without and not self._excuses(finding) and self._runs(finding):
-                per_path[finding.place.path] += 1
-                if per_path[finding.place.path] <= _MOST_ALIKE:
+            path = finding.place.path
+            if finding.former in self._without:
+                continue
+            excuses = {(path, code) for code in (finding.code, finding.former)} & self._excused
+            self._used |= excuses
+            if not excuses and self._runs(finding):
+                per_path[path] += 1
+                if per_path[path] <= _MOST_ALIKE:
                     self._add(finding, check)
         for path, number in per_path.items():
             if number > _MOST_ALIKE:
@@ -173,15 +178,6 @@ class _Run:
                 if self._runs(finding):
                     self._add(finding, get_check(_UNUSED))
 
-    def _excuses(self, finding: Finding) -> bool:
-        """Return whether a suppression in the file excuses a finding, by its current or former code.
-
-        If so, the suppression counts as used.
-        """
-        keys = {(finding.place.path, code) for code in (finding.code, finding.former)} & self._excused
-        self._used |= keys
-        return bool(keys)
-
     def _runs(self, finding: Finding) -> bool:
         """Return whether the settings enable the check for the file of a finding, and do not ignore its former code."""
         if not self._by_wing:
@@ -196,30 +192,24 @@ class _Run:
         return not finding.former or finding.former in codes
 
     def _add(self, finding: Finding, check: Check) -> None:
-        if finding.fix is not None and any(map(self._is_elsewhere, (edit.path for edit in finding.fix.edits))):
-            finding = replace(finding, fix=None)
-        severity = self._severity(finding, check)
-        finding = finding.in_one_line()
-        self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
-
-    def _severity(self, finding: Finding, check: Check) -> Severity:
-        """Return the severity of a finding: the wing's setting, else the root's, else the check's own.
+        """Add a finding with its severity: the wing's setting, else the root's, else the check's own.
 
         It is one level lower on deprecated and superseded entries, unless the rule itself set the severity. For a wing
         of another repository it is info, unless the wing's table in the settings says otherwise.
         """
-        settings, wing = self._case.settings, finding.place.path.partition("/")[0]
-        named = settings.wings.get(wing, NO_WING).severity.keys() & {finding.code, finding.former}
-        if wing in self._case.fetched_wings and not named:
-            return Severity.INFO
+        settings, elsewhere = self._case.settings, self._case.fetched_wings
+        if finding.fix is not None and any(edit.path.partition("/")[0] in elsewhere for edit in finding.fix.edits):
+            finding = replace(finding, fix=None)
+        wing = finding.place.path.partition("/")[0]
         severity = stated_severity(settings, wing, finding.code, finding.former) or finding.severity or check.severity
-        may_lower = check.weighs_less_when_ended and finding.severity is None and settings.ended is Ended.LOWER
-        is_lower = may_lower and finding.address is not None and has_ended(self._case.catalog, finding.address)
-        return _LESS[severity] if is_lower else severity
-
-    def _is_elsewhere(self, path: str) -> bool:
-        """Return whether a file is in a wing of another repository."""
-        return path.partition("/")[0] in self._case.fetched_wings
+        named = settings.wings.get(wing, NO_WING).severity.keys() & {finding.code, finding.former}
+        if wing in elsewhere and not named:
+            severity = Severity.INFO
+        elif check.weighs_less_when_ended and finding.severity is None and settings.ended is Ended.LOWER:
+            is_lower = finding.address is not None and has_ended(self._case.catalog, finding.address)
+            severity = _LESS[severity] if is_lower else severity
+        finding = finding.in_one_line()
+        self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
 
 
 def has_ended(catalog: Catalog, address: str) -> bool:
@@ -238,19 +228,14 @@ def crash_of(code: str, error: Exception, case: Case) -> Finding:
     paths = {file.path for file in case.all_files}
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     # Search the variables of the functions in the traceback for a path, beginning with the innermost function.
-    named = (_path_of(value) for frame in reversed(frames) for value in frame.f_locals.values())
-    path = next((one for name in named for one in (name, f"{name}.md") if one in paths), SETTINGS_NAME)
+    values = (value for frame in reversed(frames) for value in frame.f_locals.values())
+    files = (value.entry if isinstance(value, Link) else value for value in values)
+    names = (value.path if isinstance(value, Entry | Document | TreeFile) else value for value in files)
+    tried = (one for name in names if isinstance(name, str) for one in (name, f"{name}.md"))
+    path = next((one for one in tried if one in paths), SETTINGS_NAME)
     address = path.removesuffix(".md")
     known = address if address in case.catalog.addresses else None
     return Finding(_CRASHED, message, Place(path), help_, known, quotable=False)
-
-
-def _path_of(value: object) -> str:
-    if isinstance(value, Link):
-        return value.entry.path
-    if isinstance(value, Entry | Document | TreeFile):
-        return value.path
-    return value if isinstance(value, str) else ""
 
 
 _NUMBER = re.compile(r"`[^`]*`|\d+")

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case, Link, written_links
+from mdmem.checks.prose import written_items
 from mdmem.markdown.layout import UnpatchableError, replace_in_body
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import Document, parse_document, without_code
@@ -104,12 +105,10 @@ def is_slip(written: str, meant: str) -> bool:
 def is_only_cause(document: Document, name: str, item: int) -> bool:
     """Return whether an item of `superseded_by` is the only explanation why an entry is deprecated."""
     fields = fields_of(document)
-    if name != "superseded_by" or fields.get("status") != Status.DEPRECATED.value:
+    if name != "superseded_by" or fields.get("deprecated_reason") or fields.get("reason"):
         return False
-    if fields.get("deprecated_reason") or fields.get("reason"):
-        return False
-    value = fields.get(name)
-    return not isinstance(value, list) or len(value) <= 1 or item >= len(value)
+    value, is_deprecated = fields.get(name), fields.get("status") == Status.DEPRECATED.value
+    return is_deprecated and (not isinstance(value, list) or len(value) <= 1 or item >= len(value))
 
 
 Values = dict[str, "str | list[str] | None"]
@@ -134,8 +133,8 @@ def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
     """Return the edits that make an entry active again and remove its link to a successor."""
     entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
     item = _item_of(case, old, "superseded_by", new)
-    written = written_links(document, "superseded_by")
-    values: Values = {"superseded_by": [link for place, link in enumerate(written) if place != item]}
+    left = [link for place, link in written_items(document, "superseded_by") if place != item]
+    values: Values = {"superseded_by": left}
     if entry.status is Status.DEPRECATED:
         values |= {"status": Status.ACTIVE.value, "deprecated_at": None}
     return set_fields(document, values)
@@ -148,7 +147,7 @@ def unlinking(case: Case, address: str, field: str, target: str) -> tuple[Edit, 
 
 
 def _item_of(case: Case, address: str, field: str, target: str) -> int | None:
-    written = enumerate(written_links(case.catalog.document(f"{address}.md"), field))
+    written = written_items(case.catalog.document(f"{address}.md"), field)
     return next((item for item, link in written if full_address(link, address, case.catalog.addresses) == target), None)
 
 
@@ -163,7 +162,16 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     if (case.base is None and case.facts is None) or is_imported(case, old) or _before(case, old) is None:
         return False
     was = _before(case, named_by)
-    return was is None or not _may_name(was, field, target)
+    if was is None:
+        return True
+    if was.fields is None:
+        return False
+    # A draft supersedes nothing yet.
+    if field == "supersedes" and was.fields.get("status") == Status.DRAFT.value:
+        return True
+    # A mention of the entry in whatever spelling, also in an unknown field, may have become a link by another fix.
+    stated = (str(value) for key, value in was.fields.items() if key == field or key not in KNOWN_FIELDS)
+    return not any(target.rpartition("/")[2] in value for value in stated)
 
 
 def is_imported(case: Case, address: str) -> bool:
@@ -188,21 +196,6 @@ def _before(case: Case, address: str) -> Document | None:
         return None if is_new else case.base.catalog.document(moved.get(address, path))
     content = case.facts.committed(path) if case.facts is not None else None
     return parse_document(path, content) if content is not None else None
-
-
-def _may_name(document: Document, field: str, target: str) -> bool:
-    """Return whether a document mentions an entry in a field or in an unknown field, in whatever spelling.
-
-    Such a mention may have become a link by another fix, so the change did not add the link. A draft does not count,
-    since it supersedes nothing yet.
-    """
-    fields = document.fields
-    if fields is None:
-        return True
-    if field == "supersedes" and fields.get("status") == Status.DRAFT.value:
-        return False
-    stated = (str(value) for key, value in fields.items() if key == field or key not in KNOWN_FIELDS)
-    return any(target.rpartition("/")[2] in value for value in stated)
 
 
 # Characters that must be escaped in the path of a Markdown link.
@@ -302,8 +295,8 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @cached_property
     def _addresses_after(self) -> frozenset[str]:
-        stay = frozenset(self.case.catalog.addresses) - self.addresses.keys()
-        return stay.union(new.removesuffix(".md") for new in self.moves.values() if is_entry_place(new))
+        new = frozenset(path.removesuffix(".md") for path in self.moves.values() if is_entry_place(path))
+        return new.union(self.case.catalog.addresses - self.addresses.keys())
 
     @property
     def wings(self) -> dict[str, str]:
@@ -315,48 +308,41 @@ class MoveFix(Struct, frozen=True, dict=True):
 
         Raises UnpatchableError.
         """
-        yield from self._edits_of_manifests()
-        yield from self._edits_of_links()
-        yield from self._edits_of_relations()
+        yield from self._edits_of_fields()
         for reference in self.case.references:
-            document = self.case.catalog.document(f"{reference.address}.md")
-            text = self._new_path(document, reference.link) if reference.path else self._new_reference(reference)
+            document, written = self.case.catalog.document(f"{reference.address}.md"), reference.link.target
+            text = self._new_path(document, reference.link) if reference.path else None
+            if not reference.path:
+                new = self._new_address(written, reference.target, document.path)
+                text = new if new != written else None
             yield from _replaced(document, reference.link, text)
         for address, document in self.case.documents:
             for image in image_links(self.case.prose_of(address)) if document.fields is not None else ():
                 yield from _replaced(document, image, self._new_path(document, image))
         yield from self._edits_of_prose()
 
-    def _edits_of_manifests(self) -> Iterator[Edit]:
-        for wing in self.case.catalog.wings.values() if self.wings else ():
-            if not wing.shared_wings:
-                continue
-            document = self.case.catalog.document(f"{wing.name}/README.md")
-            value = document.fields["shared_wings"] if document.fields else None
-            listed = enumerate(value if isinstance(value, list) else [value])
-            new = {item: self.wings[shared] for item, shared in listed if shared in self.wings}
-            yield from replace_items(document, "shared_wings", new) if new else ()
-
-    def _edits_of_links(self) -> Iterator[Edit]:
-        """Yield the edits of link fields; all changed links of a field are in one edit."""
-        changed: dict[tuple[str, str], dict[int, str]] = {}
+    def _edits_of_fields(self) -> Iterator[Edit]:
+        """Yield the edits of manifests, of links and of relations; all changed links of a field are in one edit."""
+        catalog, changed = self.case.catalog, dict[tuple[str, str], dict[int, str]]()
+        for wing in catalog.wings.values() if self.wings else ():
+            path = f"{wing.name}/README.md"
+            for item, shared in written_items(catalog.document(path), "shared_wings"):
+                if shared in self.wings:
+                    changed.setdefault((path, "shared_wings"), {})[item] = self.wings[shared]
         for link in self.case.links:
             new = self._new_address(link.written, link.target, link.entry.path)
             if new != link.written:
                 changed.setdefault((link.entry.path, link.field), {})[link.item] = new
-        for (path, name), texts in changed.items():
-            yield from replace_items(self.case.catalog.document(path), name, texts)
-
-    def _edits_of_relations(self) -> Iterator[Edit]:
-        for entry in self.case.catalog.entries.values():
-            changed: dict[int, str] = {}
+        for entry in catalog.entries.values():
             for item, relation in enumerate(entry.relations):
-                target = full_address(relation.to, entry.address, self.case.catalog.addresses)
+                target = full_address(relation.to, entry.address, catalog.addresses)
                 new = self._new_address(relation.to, target, entry.path)
                 if new != relation.to:
-                    changed[item] = new
-            if changed:
-                yield from replace_relations(self.case.catalog.document(entry.path), changed)
+                    changed.setdefault((entry.path, "relations"), {})[item] = new
+        for (path, name), texts in changed.items():
+            document = catalog.document(path)
+            is_relation = name == "relations"
+            yield from replace_relations(document, texts) if is_relation else replace_items(document, name, texts)
 
     def _edits_of_prose(self) -> Iterator[Edit]:
         """Yield the edits of files that are not entries: READMEs, and files that only become entries by the move."""
@@ -377,11 +363,6 @@ class MoveFix(Struct, frozen=True, dict=True):
         # A short address is relative to its entry. If both entries move to the same folder, the link need not change.
         return written if full_address(written, near, self._addresses_after) == meant else meant
 
-    def _new_reference(self, reference: Reference) -> str | None:
-        written = reference.link.target
-        new = self._new_address(written, reference.target, f"{reference.address}.md")
-        return new if new != written else None
-
     def _new_path(self, document: Document, link: BodyLink) -> str | None:
         """Return the new text of a link to a file if the file with the link, or the linked file, moves; else None."""
         written = document.body[link.offset : link.offset + link.width]
@@ -389,7 +370,8 @@ class MoveFix(Struct, frozen=True, dict=True):
         if link.target.startswith("/"):
             path = link.target.removeprefix(top)
             is_ours = self.under is not None and link.target.startswith(top)
-            return top + self._moved(path) + _anchor(written) if is_ours and self._moved(path) != path else None
+            anchor = "".join(written.partition("#")[1:])
+            return top + self._moved(path) + anchor if is_ours and self._moved(path) != path else None
         path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), link.target))
         source, target = self.moves.get(document.path, document.path), self._moved(path)
         if posixpath.normpath(posixpath.join(posixpath.dirname(source), link.target)) == target:
@@ -403,21 +385,18 @@ class MoveFix(Struct, frozen=True, dict=True):
         return next((new + path.removeprefix(old) for old, new in around), path)
 
 
-def _anchor(written: str) -> str:
-    _, mark, anchor = written.partition("#")
-    return mark + anchor
-
-
 def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edit, ...]:
     return () if text is None else replace_in_body(document, link.offset, link.width, text)
 
 
-def with_move(finding: Finding, case: Case, moves: Mapping[str, str], title: str) -> Finding:
-    """Return a finding with the fix that moves files to new paths, or without a fix if a new path exists already."""
-    return _with(finding, MoveFix(case, moves), title)
+def with_move(
+    finding: Finding, case: Case, moves: Mapping[str, str], title: str, *, folder: tuple[str, str] | None = None
+) -> Finding:
+    """Return a finding with the fix that moves files to new paths, or without a fix if a new path exists already.
 
-
-def _with(finding: Finding, move: MoveFix, title: str) -> Finding:
+    `folder` is the old and the new path of a wing or room that moves as a whole.
+    """
+    move = MoveFix(case, moves, dict([folder]) if folder else {})
     if not move.moves or move.unmovable or move.taken or move.unreadable:
         return finding
     try:
@@ -438,8 +417,8 @@ def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
     moves = {place: new} if is_entry else below(case, place, new)
     # Offer no fix if the new folder has files already, since that would merge two folders.
     is_free = is_entry or not below(case, new, place)
-    move = MoveFix(case, moves, folders={} if is_entry else {place: new})
-    return _with(finding, move, f"Rename it to `{name}`") if is_free else finding
+    folder_moves = None if is_entry else (place, new)
+    return with_move(finding, case, moves, f"Rename it to `{name}`", folder=folder_moves) if is_free else finding
 
 
 def with_number(finding: Finding, case: Case, place: str) -> Finding:

@@ -78,12 +78,9 @@ def statement(prose: str) -> str:
 
     If nothing is before the reasons, return the whole text.
     """
-    before = _without_headings(prose[: reasons_begin(prose)])
-    return before if before.strip() else _without_headings(prose)
-
-
-def _without_headings(prose: str) -> str:
-    return _HEADING.sub(lambda found: "\n" + " " * (len(found.group()) - 1), f"\n{prose}")[1:]
+    plain = _HEADING.sub(lambda found: "\n" + " " * (len(found.group()) - 1), f"\n{prose}")[1:]
+    before = plain[: reasons_begin(prose)]
+    return before if before.strip() else plain
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -135,18 +132,14 @@ def amendment_sentences(body: str, prose: Callable[[], str]) -> Iterator[Amendme
         if not before[-1:].isalnum() and (begins or _SUBJECT.search(before)):
             part = _OBJECT.match(prose(), verb.end())
             start, end = part.span() if part else (verb.end(), verb.end())
-            yield AmendmentSentence(verb.start(), start, end, tuple(_names_in(body, prose(), start, end)))
-
-
-def _names_in(body: str, prose: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    # Read beyond `end`, so that a number at the end is not cut off.
-    for found in _NAME.finditer(body, start, end + _LONGEST_NAME):
-        if found.start() >= end:
-            return
-        kind, number, address = found.group("kind", "number", "address")
-        # Search the body, since the number in :pep:`376` looks like code, but the kind must be outside code.
-        if prose.startswith(kind or address, found.start()):
-            yield found.start(), address or f"{kind.casefold()} {int(number)}"
+            names = []
+            # Read beyond `end`, so that a number at the end is not cut off.
+            for found in _NAME.finditer(body, start, end + _LONGEST_NAME):
+                kind, number, address = found.group("kind", "number", "address")
+                # Search the body, since the number in :pep:`376` looks like code, but the kind must be outside code.
+                if found.start() < end and prose().startswith(kind or address, found.start()):
+                    names.append((found.start(), address or f"{kind.casefold()} {int(number)}"))
+            yield AmendmentSentence(verb.start(), start, end, tuple(names))
 
 
 # A comment that is not closed reaches to the end of the file, as in a browser.
@@ -184,20 +177,16 @@ def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Su
         fault = _suppression_fault(code, reason, f"write `ignore: {{{code}: REASON}}`")
         yield Suppression(code, reason, document.place("ignore"), address, fault)
     for comment in _SUPPRESSION.finditer(prose()) if "mdmem:" in document.body else ():
-        yield _in_comment(document, comment, address)
-
-
-def _in_comment(document: Document, comment: re.Match[str], address: str | None) -> Suppression:
-    # Take the words from the body, since a reason may contain code, which is removed from the prose.
-    words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)
-    verb, code, reason = (*words, "", "", "")[:3]
-    code, reason = code.rstrip(":"), " ".join(reason.split())
-    fault = _suppression_fault(code, reason, f"write `<!-- mdmem: ignore {code} REASON -->`")
-    if verb != "ignore":
-        fault = (f"`mdmem: {verb}` is not an instruction; the only one is `mdmem: ignore`", _FORM)
-    elif not comment[2]:
-        fault = ("the comment is never closed", "write `-->` behind the reason")
-    return Suppression(code, reason, document.body_place(comment.start(), 4), address, fault)
+        # Take the words from the body, since a reason may contain code, which is removed from the prose.
+        words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)
+        verb, code, reason = (*words, "", "", "")[:3]
+        code, reason = code.rstrip(":"), " ".join(reason.split())
+        fault = _suppression_fault(code, reason, f"write `<!-- mdmem: ignore {code} REASON -->`")
+        if verb != "ignore":
+            fault = (f"`mdmem: {verb}` is not an instruction; the only one is `mdmem: ignore`", _FORM)
+        elif not comment[2]:
+            fault = ("the comment is never closed", "write `-->` behind the reason")
+        yield Suppression(code, reason, document.body_place(comment.start(), 4), address, fault)
 
 
 def _suppression_fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
@@ -226,6 +215,14 @@ class WrittenLink(StoredRecord, frozen=True, array_like=True):
     written: str
 
 
+def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
+    """Yield the items of a list field, or its only value, as they are written in the file, with their indexes."""
+    value = document.fields.get(name) if document.fields is not None else None
+    for item, written in enumerate(value if isinstance(value, list) else [value]):
+        if written is not None:
+            yield item, str(written)
+
+
 class FileFacts(StoredRecord, frozen=True):
     """The facts of one file, and the findings of the checks that depend only on this file.
 
@@ -248,12 +245,13 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
 
     `prose` returns the body with code replaced by spaces, which is slow, so it is only called if needed.
     """
-    links, fields, body = tuple(_written_links(document)), document.fields, document.body
+    fields, body = document.fields, document.body
+    links = [WrittenLink(name, item, text) for name in LINK_FIELDS for item, text in written_items(document, name)]
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()
     is_in_force = fields is not None and fields.get("status") in _IN_FORCE
     replaces = any(one.field in ("supersedes", "overrides") for one in links)
     return FileFacts(
-        links=links,
+        links=tuple(links),
         references=references,
         suppressions=tuple(suppressions_in(document, prose)),
         amendments=tuple(amendment_sentences(body, prose)) if is_in_force else (),
@@ -261,12 +259,3 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
         body_size=len(body.encode("utf-8")),
         size=len(document.data),
     )
-
-
-def _written_links(document: Document) -> Iterator[WrittenLink]:
-    fields = document.fields if document.fields is not None else {}
-    for name in filter(fields.__contains__, LINK_FIELDS):
-        value = fields[name]
-        for item, written in enumerate(value if isinstance(value, list) else [value]):
-            if written is not None:
-                yield WrittenLink(name, item, str(written))

@@ -110,7 +110,11 @@ def _staged(workspace: Workspace) -> ComparedTrees:
         return ComparedTrees()
     base = _at(workspace, head, f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
-    agreed = _on_default_branch(repository, head, parents)
+    # The approved commits besides HEAD: parents that are on the default branch, and the tips of that branch.
+    branch = find_default_branch(repository)
+    tips = [] if branch is None else [one for one in (branch.commit, branch.at_remote) if one is not None]
+    agreed = [one for one in parents if any(is_ancestor(repository, one, tip) for tip in dict.fromkeys(tips))]
+    agreed = list(dict.fromkeys([*agreed, *(tip for tip in tips if tip != head)]))
     elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in agreed]
     return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=tuple(elsewhere))
 
@@ -131,16 +135,6 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
     others = tuple(_at(workspace, one) for one in pending_merge_parents(repository))
     base = _at(workspace, head, f"HEAD ({head[:10]})")
     return ComparedTrees(other_parents=others, last_commit=base, uncommitted=frozenset(paths))
-
-
-def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
-    """Return the approved commits besides HEAD: parents that are on the default branch, and the tips of that branch."""
-    branch = find_default_branch(repository)
-    if branch is None:
-        return []
-    tips = [one for one in dict.fromkeys((branch.commit, branch.at_remote)) if one is not None]
-    known = [one for one in parents if any(is_ancestor(repository, one, tip) for tip in tips)]
-    return [*known, *(tip for tip in tips if tip not in (head, *known))]
 
 
 def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...]:
@@ -237,7 +231,13 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be computed, so check the branch that would be merged.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
-    codes = _codes(workspace, compared, request)
+    codes, base = (
+        chosen_codes(workspace.settings, request.select, request.ignore),
+        compared.base or compared.last_commit,
+    )
+    if base is not None and not request.select and _LOOSENED not in (*request.ignore, *base.settings.ignore):
+        # Run this check even if the change itself switches the check off.
+        codes = tuple(code for code in get_checks() if code == _LOOSENED or code in codes)
     if request.progress is not None:
         # Show the progress before reading the files, which is a quarter of the work.
         request.progress(0, len(workspace.tree.files()))
@@ -265,15 +265,6 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         old_fails=workspace.settings.old is Old.FAIL,
         remarks=tuple(renamed_codes(workspace.settings, (*request.select, *request.ignore))),
     )
-
-
-def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:
-    codes = chosen_codes(workspace.settings, request.select, request.ignore)
-    base = compared.base or compared.last_commit
-    if base is None or request.select or _LOOSENED in (*request.ignore, *base.settings.ignore):
-        return codes
-    # Run this check even if the change itself switches the check off.
-    return tuple(code for code in get_checks() if code == _LOOSENED or code in codes)
 
 
 def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
@@ -350,8 +341,8 @@ def _moves(case: Case) -> dict[str, str]:
     if not gone:
         return {}
     fresh = {digest: path for path, digest in after.file_digests.items() if path not in had}
-    same = ((path, fresh.get(before.file_digests.get(path, ""))) for path in gone)
-    files = {old.removesuffix(".md"): new.removesuffix(".md") for old, new in same if new is not None}
+    same = {path: fresh.get(before.file_digests.get(path, ""), "") for path in gone}
+    files = {old.removesuffix(".md"): new.removesuffix(".md") for old, new in same.items() if new}
     return files | {one.before.address: one.after.address for one in case.changes.changed}
 
 
@@ -381,8 +372,8 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
     # Files in git's index are never ignored, so git need not be asked about them.
     listed = () if workspace.snapshot.staged else tree.files()
     on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
-    git, under = location.repository, location.under
-    return GitFacts(git, under, on_disk, index, workspace.commits, workspace.access, tree.hidden())
+    seen = workspace.access, tree.hidden()
+    return GitFacts(location.repository, location.under, on_disk, index, workspace.commits, *seen)
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
