@@ -69,9 +69,9 @@ def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> lis
 
 @dataclass
 class HeldTree(Tree):
-    """A tree of files held in memory, each known by its content."""
+    """A tree of files held in memory, each known by its content, if it can be read."""
 
-    content: Mapping[str, bytes]
+    content: Mapping[str, bytes | Unreadable]
     name: str = "held"
 
     def files(self) -> tuple[TreeFile, ...]:
@@ -82,7 +82,8 @@ class HeldTree(Tree):
             yield path, self.content.get(path, Unreadable("No such file or directory"))
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        return {file.path: digest_of(self.content[file.path]) for file in files}
+        known = ((file.path, self.content[file.path]) for file in files)
+        return {path: digest_of(content) for path, content in known if isinstance(content, bytes)}
 
     def identity(self, path: str, content: bytes) -> str:
         return digest_of(content)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
-from mdmem.markdown.parse import parse_document
+from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.catalog.model import Catalog
@@ -45,7 +45,7 @@ class FieldSides(Struct, frozen=True):
     theirs: Any
 
 
-class SuccessorSide(Struct, frozen=True, kw_only=True):
+class SuccessorSide(Struct, frozen=True):
     """An entry that supersedes the entry in conflict. `side` is set if only one side of the merge has the link."""
 
     address: str
@@ -87,19 +87,22 @@ class MergeConflicts(Struct, frozen=True):
 
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
     """Return the conflicts in the files on disk."""
-    unmerged = _list_unmerged(workspace)
+    location, repository = workspace.location, workspace.location.repository
+    # The unmerged files in git's index, each with its stages.
+    unmerged: dict[str, set[int]] = {}
+    for blob in list_staged(repository, location.under) if repository is not None else ():
+        path = blob.path.removeprefix(location.prefix)
+        if blob.stage and path.endswith(".md") and workspace.access.sees(path):
+            unmerged.setdefault(path, set()).add(blob.stage)
     marked = {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
     paths = sorted(unmerged.keys() | marked)
-    found = [_conflict_of_file(workspace, path, unmerged.get(path, frozenset())) for path in paths]
+    found = [_conflict_of_file(workspace, path, frozenset(unmerged.get(path, ()))) for path in paths]
     split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
     for old in sorted(split):
-        if f"{old}.md" not in paths:
-            successors = _successors(workspace.catalog, old)
+        if (path := f"{old}.md") not in paths:
+            successors, kind = _successors(workspace.catalog, old), ConflictKind.SUCCESSORS
             choices = tuple(_choices_of_successors(old, successors))
-            found.append(
-                MergeConflict(path=f"{old}.md", kind=ConflictKind.SUCCESSORS, successors=successors, choices=choices)
-            )
-    repository = workspace.location.repository
+            found.append(MergeConflict(path=path, kind=kind, successors=successors, choices=choices))
     operation = state_of(repository) if repository is not None else None
     unstaged = _list_unstaged(workspace) if operation is not None else ()
     # Resolving also writes the successors. Staging an unchanged successor has no effect.
@@ -144,19 +147,6 @@ def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
     return tuple(sorted(one for one in found if counts(catalog.entries[one])))
 
 
-def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
-    """Return the unmerged files in git's index, each with its stages. The keys are paths from the root."""
-    repository, location = workspace.location.repository, workspace.location
-    if repository is None:
-        return {}
-    found: dict[str, set[int]] = {}
-    for blob in list_staged(repository, location.under):
-        path = blob.path.removeprefix(location.prefix)
-        if blob.stage and path.endswith(".md") and workspace.access.sees(path):
-            found.setdefault(path, set()).add(blob.stage)
-    return {path: frozenset(stages) for path, stages in found.items()}
-
-
 def _list_unstaged(workspace: Workspace) -> Iterator[str]:
     """Yield the unstaged files of entries that supersede another or are superseded.
 
@@ -172,37 +162,33 @@ def _list_unstaged(workspace: Workspace) -> Iterator[str]:
 
 
 def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
-    kind = _KINDS.get(stages, ConflictKind.CONTENT)
-    whole = tuple(_choices_of_whole_file(workspace, path))
+    kind, location = _KINDS.get(stages, ConflictKind.CONTENT), workspace.location
+    top = location.repository.top if location.repository is not None else location.root
+    file = shlex.quote(str((location.root / path).relative_to(top)))
+    whole = (
+        Resolution("keep the file as it is on disk", f"git add {file}"),
+        Resolution("delete the entry", f"git rm {file}"),
+    )
     if kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
         return MergeConflict(path=path, kind=kind, choices=whole)
     content = workspace.bytes_of(path) or b""
     address = path.removesuffix(".md")
-    fields = tuple(_differing_fields(path, content))
+    sides = [parse_document(path, take_side(content, side)) for side in ConflictSide]
+    fields = tuple(_differing_fields(*sides))
     successors = _successors(workspace.catalog, address, fields)
-    if len(successors) > 1 and not _is_declared_split(path, content, successors):
+    addresses = {one.address for one in successors}
+    # If both sides list all successors, the entry is split on purpose.
+    stated = (interpret(side).entry for side in sides)
+    if len(successors) > 1 and not all(one is not None and one.declares_split(addresses) for one in stated):
         kind, choices = ConflictKind.SUCCESSORS, tuple(_choices_of_successors(address, successors))
     else:
         successors = ()
         choices = tuple(Resolution(f"keep {side}", f"mdmem resolve {address} --take {side}") for side in ConflictSide)
-    return MergeConflict(
-        path=path,
-        kind=kind,
-        fields=fields,
-        successors=successors,
-        choices=choices if has_hunks(content) else whole,
-    )
+    choices = choices if has_hunks(content) else whole
+    return MergeConflict(path=path, kind=kind, fields=fields, successors=successors, choices=choices)
 
 
-def _is_declared_split(path: str, content: bytes, successors: Sequence[SuccessorSide]) -> bool:
-    """Return whether both sides list all successors, so that the entry is split on purpose."""
-    addresses = {one.address for one in successors}
-    stated = [interpret(parse_document(path, take_side(content, side))).entry for side in ConflictSide]
-    return all(entry is not None and entry.declares_split(addresses) for entry in stated)
-
-
-def _differing_fields(path: str, content: bytes) -> Iterator[FieldSides]:
-    ours, theirs = (parse_document(path, take_side(content, side)) for side in ConflictSide)
+def _differing_fields(ours: Document, theirs: Document) -> Iterator[FieldSides]:
     mine: Mapping[str, Any] = ours.fields or {}
     other: Mapping[str, Any] = theirs.fields or {}
     for name in dict.fromkeys((*mine, *other)):
@@ -220,15 +206,9 @@ def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -
             side_of |= dict.fromkeys(_links(one.theirs), ConflictSide.THEIRS)
             side_of |= dict.fromkeys(_links(one.ours), ConflictSide.OURS)
     addresses = {*successors_of(catalog, old), *(one for one in side_of if one in catalog.entries)}
+    entries = (catalog.entries[address] for address in sorted(addresses))
     return tuple(
-        SuccessorSide(
-            address=address,
-            title=catalog.entries[address].title,
-            status=catalog.entries[address].status,
-            reason=catalog.entries[address].reason,
-            side=side_of.get(address),
-        )
-        for address in sorted(addresses)
+        SuccessorSide(one.address, one.title, one.status, one.reason, side_of.get(one.address)) for one in entries
     )
 
 
@@ -236,23 +216,13 @@ def _links(value: Any) -> list[str]:
     return [str(link) for link in value] if isinstance(value, list) else [str(value)] if value else []
 
 
-def _choices_of_whole_file(workspace: Workspace, path: str) -> Iterator[Resolution]:
-    repository = workspace.location.repository
-    top = repository.top if repository is not None else workspace.location.root
-    file = shlex.quote(str((workspace.location.root / path).relative_to(top)))
-    yield Resolution("keep the file as it is on disk", f"git add {file}")
-    yield Resolution("delete the entry", f"git rm {file}")
-
-
 def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> Iterator[Resolution]:
     command = f"mdmem resolve {old}"
     names = [one.address for one in successors]
     for one in names:
         others = [other for other in names if other != one]
-        verb = "is" if len(others) == 1 else "are"
-        yield Resolution(
-            f"{one} supersedes it; {' and '.join(others)} {verb} deprecated", f"{command} --take {one} --reason TEXT"
-        )
+        does = f"{one} supersedes it; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} deprecated"
+        yield Resolution(does, f"{command} --take {one} --reason TEXT")
     for one, other in (names, names[::-1]) if len(names) == 2 else ():
         yield Resolution(f"{one} supersedes it, then {other} supersedes {one}", f"{command} --behind {one}")
     yield Resolution("all of them supersede it, each for a part", f"{command} --split --reason TEXT")

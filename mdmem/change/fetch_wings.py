@@ -26,6 +26,8 @@ from mdmem.write.apply import apply
 from mdmem.write.change_set import Change, ChangeSet, commit_message
 from mdmem.write.write import repository_to_commit_to
 
+_HOW_TO_ADD = "`[wings.NAME] git = ...` in mdmem.toml adds one"
+
 
 class FetchedWing(Struct, frozen=True, kw_only=True):
     """The result for one fetched wing: its old and new commit, or the fault that prevented the update.
@@ -68,10 +70,15 @@ def fetch_wings(
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
-    chosen = _chosen(workspace, names)
+    remote = workspace.settings.remote_wings
+    if unknown := next((name for name in names if name not in remote), None):
+        listed = ", ".join(f"`{one}`" for one in remote)
+        hint = f"the wings of other repositories are {listed}" if remote else _HOW_TO_ADD
+        raise UsageError(f"no wing `{unknown}` is in another repository; {hint}")
     repository = repository_to_commit_to(workspace, commit=commit) if not pinned else None
     before = settings_bytes(workspace.tree)
-    found = tuple(_fetch(workspace, name, one, pinned=pinned) for name, one in chosen.items())
+    chosen = (name for name in remote if not names or name in names)
+    found = tuple(_fetch(workspace, name, remote[name], pinned=pinned) for name in chosen)
     if isinstance(before, Unreadable):
         return FetchWingsResult(wings=found)
     after = before
@@ -89,23 +96,9 @@ def fetch_wings(
     return FetchWingsResult(
         wings=tuple(_counted(one, old.catalog, now.catalog) for one in found),
         faults=tuple(one for one in mark_new(_failing(now), known) if one.new),
-        commit=_commit(workspace, repository, found, before) if repository is not None else None,
+        commit=_commit(workspace, repository, found, before),
         is_written=True,
     )
-
-
-def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSettings]:
-    remote = workspace.settings.remote_wings
-    for name in names:
-        if name not in remote:
-            listed = ", ".join(f"`{one}`" for one in remote)
-            hint = (
-                f"the wings of other repositories are {listed}"
-                if remote
-                else "`[wings.NAME] git = ...` in mdmem.toml adds one"
-            )
-            raise UsageError(f"no wing `{name}` is in another repository; {hint}")
-    return {name: one for name, one in remote.items() if not names or name in names}
 
 
 def _fetch(workspace: Workspace, name: str, stated: WingSettings, *, pinned: bool) -> FetchedWing:
@@ -154,28 +147,30 @@ def _failing(workspace: Workspace) -> list[Finding]:
     return [one for one in report.findings if report.fails(one)]
 
 
-def _counted(wing: FetchedWing, before: Catalog, after: Catalog) -> FetchedWing:
-    """Return the result for a wing, with the counts of changed entries filled in."""
-    (old, in_force_before), (new, in_force) = (_entries(one, wing.name) for one in (before, after))
+def _counted(wing: FetchedWing, *catalogs: Catalog) -> FetchedWing:
+    """Return the result for a wing, with the counts of changed entries filled in from before and after the fetch."""
+    digests, current, start = [], [], f"{wing.name}/"
+    for catalog in catalogs:
+        is_fetched = wing.name in catalog.fetched_wings
+        files = (one for one in catalog.files if is_fetched and one.path.startswith(start))
+        digests.append({one.path: one.digest for one in files})
+        current.append(sum(is_fetched and address.startswith(start) for address in catalog.lineage.current))
+    old, new = digests
     return replace(
         wing,
         new=len(new.keys() - old.keys()),
         changed=sum(old[path] != digest for path, digest in new.items() if path in old),
         gone=len(old.keys() - new.keys()),
-        in_force_before=in_force_before,
-        in_force=in_force,
+        in_force_before=current[0],
+        in_force=current[1],
     )
 
 
-def _entries(catalog: Catalog, wing: str) -> tuple[dict[str, str | None], int]:
-    """Return the digests of a fetched wing's files by path, and the number of current entries in the wing."""
-    if wing not in catalog.fetched_wings:
-        return {}, 0
-    files = {one.path: one.digest for one in catalog.files if one.path.startswith(f"{wing}/")}
-    return files, sum(address.startswith(f"{wing}/") for address in catalog.lineage.current)
-
-
-def _commit(workspace: Workspace, repository: Repository, found: Sequence[FetchedWing], before: bytes) -> str | None:
+def _commit(
+    workspace: Workspace, repository: Repository | None, found: Sequence[FetchedWing], before: bytes
+) -> str | None:
+    if repository is None:
+        return None
     moved = [one for one in found if one.commit != one.before]
     subject = f"Update the wing {moved[0].name}" if len(moved) == 1 else f"Update {len(moved)} wings"
     steps = ((one, f"from {one.before[:10]} " if one.before else "") for one in moved)

@@ -13,6 +13,7 @@ from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.lineage import Stance
 from mdmem.model.origin import KEY, origin_in, read_origin
+from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.history import Commit, FileRevision, file_changes, history
 from mdmem.store.git.merge import is_shallow
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
@@ -97,18 +98,13 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
     prefix = workspace.location.prefix
     for commit in history(repository, [under], until=workspace.snapshot.revision):
-        paths = (path.removeprefix(prefix) for path in commit.paths)
-        entries = sorted(path.removesuffix(".md") for path in paths if _is_entry(path) and workspace.access.sees(path))
+        paths = [path.removeprefix(prefix) for path in commit.paths]
+        entries = [path for path in paths if is_entry_place(path) and path[0] != "." and workspace.access.sees(path)]
         if entries:
-            found.append(replace(commit, paths=tuple(entries)))
+            found.append(replace(commit, paths=tuple(sorted(path.removesuffix(".md") for path in entries))))
         if len(found) == limit:
             break
     return visible_commits(workspace, found)
-
-
-def _is_entry(path: str) -> bool:
-    is_page = path.endswith(".md") and not path.endswith("/README.md")
-    return is_page and path.count("/") == 2 and not path.startswith(".")
 
 
 def blame(workspace: Workspace, name: str) -> BlameReport:
@@ -216,7 +212,11 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
         to = (change.moved_to or "").removeprefix(prefix)
         yield f"moved to {to.removesuffix('.md')}" if to and workspace.access.sees(to) else "deleted"
     elif before is not None:
-        yield from _changed(workspace.catalog.shown_fields(before), workspace.catalog.shown_fields(after))
+        old, new = workspace.catalog.shown_fields(before), workspace.catalog.shown_fields(after)
+        for name in dict.fromkeys((*old, *new)):
+            # A new status implies `deprecated_at`, so that field has no line.
+            if old.get(name) != new.get(name) and name != "deprecated_at":
+                yield f"{name}: {_text(old.get(name)) or 'none'} → {_text(new.get(name)) or 'none'}"
         if before.body.strip() != after.body.strip():
             yield "new line breaks in the text" if before.body.split() == after.body.split() else "text changed"
     elif change.before is not None:
@@ -228,13 +228,6 @@ def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
         yield from (f"{name}: {_text(fields[name])}" for name in _RELATIONS if fields.get(name))
         if (origin := read_origin(fields.get(KEY))) is not None:
             yield f"imported from {origin.path}"
-
-
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each field with a new value. A new status implies `deprecated_at`, so that field has no line."""
-    for name in dict.fromkeys((*before, *after)):
-        if before.get(name) != after.get(name) and name != "deprecated_at":
-            yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}"
 
 
 def _text(value: Any) -> str:

@@ -1,32 +1,40 @@
-"""Run hygiene, the search for entries that need maintenance: choose wings, examine their entries, record the run."""
+"""Hygiene: find the entries of some wings that need maintenance, and record the run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from math import ceil
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
-from mdmem.change.examine import Groups, HygieneReport, examine
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.markdown.layout import UnpatchableError
+from mdmem.markdown.similarity import NearPair, jaccard, near_groups, near_pairs, words_of
 from mdmem.markdown.text import content_of
-from mdmem.model.entry import NodeLabel
+from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, label_of
+from mdmem.model.fields import LINK_FIELDS
+from mdmem.model.finding import Finding
+from mdmem.model.globs import all_matches, fixed_part
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites
+from mdmem.store.workspace.remarks import Freshness, age_of, freshness_on, last_review
 from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import is_visible, visible_findings
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
 from mdmem.write.results import blocked_fields
 from mdmem.write.save import blocked_saves, concerns
+from mdmem.write.similar import REVIEW_FROM, subject_of
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Only findings of these checks go into the report.
@@ -35,6 +43,199 @@ _NOT_KNOWN = "it is unknown whether the code changed since an entry was verified
 SCOPES = ("global", "project", "focus")
 # The report lists only the most similar pairs.
 _PAIRS = 20
+# The MCP contract fixes these numbers. A decision is stale only after 180 full days.
+DUPLICATE_ABOVE = 0.9
+_STALE_FROM = {EntryType.DECISION: 181, EntryType.PATTERN: 90}
+# A line that is in at least ten texts, and in 5 % of all texts, comes from a template.
+_TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
+
+Groups = tuple[tuple[str, ...], ...]
+Changes = Callable[[Sequence[str], date], Mapping[str, date]]
+"""A function that returns the files below some paths that changed since a day, with the day of the last change.
+
+Paths are relative to the top of the repository.
+"""
+
+
+class StaleItem(Struct, frozen=True):
+    """An entry that nobody verified for longer than its type allows. `label` is the contract's name for its kind."""
+
+    id: str
+    label: NodeLabel
+    title: str
+    age_days: int
+    freshness: Freshness
+
+
+class HygieneReport(Struct, frozen=True, kw_only=True):
+    """The entries that need maintenance, the writes that did not complete, and what the run recorded.
+
+    `near` are pairs of similar rules. `drifted` are groups of notes about entities with the same name. `blocked` are
+    the writes that mdmem stopped because of a similar entry. `titles` has the titles of all examined entries.
+    `recorded` are the manifests that the run wrote. `findings` is not part of the MCP contract.
+    """
+
+    checked_at: date
+    project_id: str | None = None
+    scope: str | None = None
+    duplicates: Groups = ()
+    near: tuple[NearPair, ...] = ()
+    drifted: Groups = ()
+    unresolved: tuple[PendingWrite, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    stale_items: tuple[StaleItem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    titles: dict[str, str] = field(default_factory=dict)
+    recorded: tuple[str, ...] = ()
+    commit: str | None = None
+    remarks: tuple[str, ...] = ()
+    pending_only: bool = False
+
+    @property
+    def duplicates_found(self) -> int:
+        """Return the number of redundant entries: one less than the size of each group, summed up."""
+        return sum(len(group) - 1 for group in self.duplicates)
+
+    def stale(self, label: NodeLabel) -> list[str]:
+        """Return the sorted addresses of the stale entries with a label."""
+        return sorted(one.id for one in self.stale_items if one.label is label)
+
+    @property
+    def is_clean(self) -> bool:
+        """Return whether nothing needs maintenance."""
+        kinds = (self.duplicates, self.near, self.stale_items, self.drifted, self.findings)
+        return not any((*kinds, self.unresolved, self.blocked))
+
+
+def examine(
+    catalog: Catalog,
+    today: date,
+    *,
+    wings: Collection[str],
+    text: Mapping[str, str],
+    changes: Changes,
+    found: Sequence[Finding] = (),
+    is_focused: bool = False,
+) -> HygieneReport:
+    """Return a report of the entries in some wings that need maintenance. Nothing is changed.
+
+    Drafts are compared too, because two agents may write the same rule. `text` is the text of each entry by address,
+    and `found` are the findings of checks. With `is_focused`, entries without a `focus` field are left out.
+    """
+
+    def is_meant(entry: Entry) -> bool:
+        return entry.wing in wings and (not is_focused or entry.focus is not None)
+
+    lineage = catalog.lineage
+    current = [entry for entry in catalog.entries.values() if is_meant(entry) and lineage.is_current(entry.address)]
+    # A draft that supersedes an entry may be similar to that entry.
+    drafts = [
+        entry
+        for entry in catalog.entries.values()
+        if is_meant(entry) and entry.status is Status.DRAFT and not _supersedes(catalog, entry)
+    ]
+    # Entities in one wing and focus that have the same name, ignoring case.
+    named = (entry for entry in (*current, *drafts) if entry.entity)
+    entities = _grouped(named, lambda one: (one.wing, one.focus, _folded(one.entity or "")))
+    drifted = (tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1)
+    addresses = frozenset(entry.address for entry in current)
+    # Entries of the same type and wing whose titles and texts are nearly the same.
+    duplicates: list[tuple[str, ...]] = []
+    for alike in _grouped([*current, *drafts], lambda one: (one.wing, one.type)):
+        texts = ((one.address, words_of(f"{one.title}\n{text.get(one.address, '')}")) for one in alike)
+        duplicates += near_groups(texts, above=DUPLICATE_ABOVE)
+    stale_items = sorted(_find_stale(catalog, current, today), key=lambda item: (-item.age_days, item.id))
+    stale = {one.id for one in stale_items}
+    checked = (one for one in found if one.address in addresses)
+    findings = (
+        *(one for one in checked if one.code != "review-overdue" or one.address not in stale),
+        *_find_changed_code(catalog, current, changes),
+    )
+    return HygieneReport(
+        checked_at=today,
+        duplicates=tuple(sorted(duplicates)),
+        near=_find_near([*current, *drafts], text, duplicates),
+        drifted=tuple(sorted(drifted)),
+        stale_items=tuple(stale_items),
+        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
+        titles={one.address: one.title for one in current} | {one.address: f"{one.title} (draft)" for one in drafts},
+    )
+
+
+def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Collection[list[Entry]]:
+    found: dict[Hashable, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(key(entry), []).append(entry)
+    return found.values()
+
+
+def _find_near(
+    entries: Iterable[Entry], text: Mapping[str, str], duplicates: Iterable[tuple[str, ...]]
+) -> tuple[NearPair, ...]:
+    """Return pairs of similar, unlinked rules of the same wing and type. The threshold is the one that a save uses.
+
+    Words from a common template do not count. Two rules that contradict each other are usually similar.
+    """
+    group_of = {address: group for group in duplicates for address in group}
+    found = []
+    rules_only = (entry for entry in entries if entry.type.is_rule)
+    for rules in _grouped(rules_only, lambda one: (one.wing, one.type)):
+        by_address = {one.address: one for one in rules}
+        subjects = {address: subject_of(one, text.get(address, "")) for address, one in by_address.items()}
+        lines = {address: one.text.splitlines() for address, one in subjects.items()}
+        # Leave out the headings and prompts that come from a common template.
+        times = Counter(line for listed in lines.values() for line in {line.strip() for line in listed})
+        least = max(_TEMPLATE_LEAST, ceil(_TEMPLATE_SHARE * len(lines)))
+        own = ((one, [line for line in listed if times[line.strip()] < least]) for one, listed in lines.items())
+        for pair in near_pairs(((one, words_of("\n".join(listed))) for one, listed in own), share=REVIEW_FROM):
+            share = jaccard(subjects[pair.a].words, subjects[pair.b].words)
+            is_duplicate = pair.a in group_of and group_of[pair.a] is group_of.get(pair.b)
+            one, other = by_address[pair.a], by_address[pair.b]
+            linked = {link for name in LINK_FIELDS for link in (*one.links(name), *other.links(name))}
+            if share >= REVIEW_FROM and not is_duplicate and linked.isdisjoint((pair.a, pair.b)):
+                found.append(NearPair(pair.a, pair.b, share))
+    return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
+
+
+def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:
+    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified."""
+    asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
+    globs = {glob for entry, _ in asked for glob in entry.applies_to}
+    places = {part for glob in globs if (part := fixed_part(glob)) is not None}
+    if not places:
+        return
+    # Git accepts a folder together with a folder inside it. The empty path means the top of the repository.
+    days = changes([""] if "" in places else sorted(places), min(day for _, day in asked))
+    covered = {glob: list(all_matches([glob], days)) for glob in globs}
+    for entry, day in asked:
+        newer = {path for glob in entry.applies_to for path in covered[glob] if days[path] > day}
+        if newer:
+            last = max(days[path] for path in newer)
+            path = min(path for path in newer if days[path] == last)
+            more = f", with {len(newer) - 1} more" if len(newer) > 1 else ""
+            verb = "verified" if entry.verified_at is not None else "written"
+            message = f"`{path}` changed on {last}{more}, after it was {verb} on {day}"
+            help_ = f"read it against the code, then type `mdmem verify {entry.address}`, or supersede it"
+            place = catalog.place(entry.address, "applies_to")
+            yield Finding("unverified-since-change", message, place, help_, entry.address)
+
+
+def _supersedes(catalog: Catalog, entry: Entry) -> bool:
+    return bool(entry.supersedes) or entry.address in catalog.lineage.predecessors
+
+
+def _find_stale(catalog: Catalog, current: Iterable[Entry], today: date) -> Iterator[StaleItem]:
+    """Yield the decisions and patterns that were verified too long ago, except decisions that supersede another."""
+    for entry in current:
+        age, limit = age_of(entry, today), _STALE_FROM.get(entry.type)
+        if age is None or limit is None or age < limit:
+            continue
+        if entry.type is EntryType.PATTERN or not _supersedes(catalog, entry):
+            yield StaleItem(entry.address, label_of(entry), entry.title, age, freshness_on(entry, today))
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def run_hygiene(
@@ -88,7 +289,11 @@ def run(
     report = _examine(workspace, wings, remarks, wing=wing, scope=scope)
     if is_full:
         is_everything = wing is None and scope is None and not workspace.access.is_narrow
-        _record_in_state(workspace, None if is_everything else wings, remarks)
+        try:
+            record_hygiene(workspace.state_folder, None if is_everything else wings, workspace.today)
+        except (EnvironmentFaultError, OSError) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason}")
     if record:
         written = _record_in_manifests(workspace, wings, remarks, commit=commit)
         report = replace(report, recorded=tuple(one.path for one in written.changes), commit=written.commit)
@@ -157,8 +362,7 @@ def _with_pending(
     report: HygieneReport, workspace: Workspace, wing: str | None, scope: str | None, remarks: list[str]
 ) -> HygieneReport:
     """Return the report with the request, the writes that failed or that a similar entry stopped, and all remarks."""
-    unresolved: tuple[PendingWrite, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
+    unresolved, blocked = tuple[PendingWrite, ...](), tuple[Blocked, ...]()
     try:
         ledger = PendingWrites(workspace.state_folder)
         pending, torn = [one for one in ledger.pending() if is_visible(workspace, one)], ledger.unreadable()
@@ -170,15 +374,6 @@ def _with_pending(
     except EnvironmentFaultError as error:
         remarks.append(f"pending writes cannot be read: {error}")
     return replace(report, project_id=wing, scope=scope, unresolved=unresolved, blocked=blocked, remarks=tuple(remarks))
-
-
-def _record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
-    """Record that hygiene ran today over the given wings. None means over everything."""
-    try:
-        record_hygiene(workspace.state_folder, wings, workspace.today)
-    except (EnvironmentFaultError, OSError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason}")
 
 
 def _record_in_manifests(

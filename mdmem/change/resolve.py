@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from msgspec import Struct
@@ -75,23 +75,16 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
         # `git merge --continue` creates the commit, so mdmem does not.
         options = replace(options, commit=False)
     written = write(workspace, lambda _: change_set, options)
-    remarks = (*written.remarks, *_next_steps(workspace, written, conflict))
-    if written.is_dry:
-        return replace(written, remarks=remarks)
-    # A file with conflict markers cannot be parsed, so the changes are shown relative to our side.
-    changes = (
-        replace(one, before=take_side(one.before, ConflictSide.OURS)) if one.before is not None else one
-        for one in written.changes
-    )
-    return replace(written, remarks=remarks, changes=tuple(changes))
-
-
-def _next_steps(workspace: Workspace, written: WriteResult, resolved: MergeConflict) -> Iterator[str]:
-    left = [one for one in find_conflicts(workspace).found if one.path != resolved.path]
+    left = [one for one in find_conflicts(workspace).found if one.path != conflict.path]
     steps = completing_commands(workspace, sorted({change.to for change in written.changes}))
-    yield from (f"then: {one}" for one in (steps[:-1] if left else steps))
-    if left:
-        yield f"{len(left)} more to resolve: `mdmem resolve`"
+    remarks = [*written.remarks, *(f"then: {one}" for one in (steps[:-1] if left else steps))]
+    remarks += [f"{len(left)} more to resolve: `mdmem resolve`"] if left else []
+    changes = written.changes
+    if not written.is_dry:
+        # A file with conflict markers cannot be parsed, so the changes are shown relative to our side.
+        ours = (one.before and take_side(one.before, ConflictSide.OURS) for one in changes)
+        changes = tuple(replace(one, before=before) for one, before in zip(changes, ours, strict=True))
+    return replace(written, remarks=tuple(remarks), changes=changes)
 
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
@@ -118,14 +111,9 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
     overlaid = TreeView(workspace.tree, changed={path: after})
     change_set = _choose_successor(workspace.over(overlaid).catalog, conflict, request, workspace.today)
     # The changes apply to the file as it is on disk, with its conflict markers.
-    changes = [
-        replace(one, before=before) if one.path == path else one
-        for one in change_set.changes
-        if one.before != one.after or one.path == path
-    ]
-    if all(one.path != path for one in changes):
-        changes.append(Change(path, path, before, after))
-    return replace(change_set, changes=tuple(changes))
+    own = next((one for one in change_set.changes if one.path == path), Change(path, path, before, after))
+    others = (one for one in change_set.changes if one.path != path and one.before != one.after)
+    return replace(change_set, changes=(*others, replace(own, before=before)))
 
 
 def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: ResolveRequest, today: date) -> ChangeSet:

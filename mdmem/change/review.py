@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,9 +13,11 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import forgiving_settings, retrieve_in
-from mdmem.change.compare import Comparison, TreeSide, faults_of_change
 from mdmem.change.review_model import Answered, AnswerPair, Counts, Merging, Move, ReviewReport, Unread
 from mdmem.change.review_parts import (
+    Comparison,
+    TreeSide,
+    faults_of_change,
     find_beliefs,
     find_contradictions,
     find_covered,
@@ -92,8 +95,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     """
     span = _parse_span(workspace, request)
     before, after = _load_side(workspace, span.before, span.before_name), _load_side(workspace, span.after, "")
-    files = lambda: _tracked(after.workspace)  # noqa: E731
-    report = compare_trees(before.tree, after.tree, today=workspace.today, files=files)
+    report = compare_trees(before.tree, after.tree, today=workspace.today, files=partial(_tracked, after.workspace))
     unread = [Unread("before", one.place.path, one.code, one.message) for one in before.faults]
     unread += [Unread("after", one.place.path, one.code, one.message) for one in after.faults]
     return replace(
@@ -155,7 +157,14 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
     first, found, second = span.partition(dots)
     first = first or "HEAD"
     if not found:
-        return _against_files(workspace, first, request)
+        after, behind = Snapshot(staged=request.staged), f"--base {first} compares from where HEAD left"
+        try:
+            resolve(workspace.location.get_repository(), first)
+        except UnknownRevisionError:
+            if request.span is not None:
+                raise
+            return _Span(None, after, "nothing: there is no commit yet")
+        return _Span(Snapshot(first), after, "", remarks=_remark_if_behind(workspace, first, "HEAD", behind))
     if request.staged:
         raise UsageError(f"--staged reads git's index, but `{span}` names two commits; use one")
     second = second or "HEAD"
@@ -181,18 +190,6 @@ def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
     is_commit = not after.is_working_tree and not after.staged
     name = f"{base} at the merge base ({commit[:10]})"
     return _Span(Snapshot(commit), after, name, into=base if is_commit else None)
-
-
-def _against_files(workspace: Workspace, revision: str, request: ReviewRequest) -> _Span:
-    after = Snapshot(staged=request.staged)
-    try:
-        resolve(workspace.location.get_repository(), revision)
-    except UnknownRevisionError:
-        if request.span is not None:
-            raise
-        return _Span(None, after, "nothing: there is no commit yet")
-    instead = f"--base {revision} compares from where HEAD left"
-    return _Span(Snapshot(revision), after, "", remarks=_remark_if_behind(workspace, revision, "HEAD", instead))
 
 
 def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _Side:

@@ -1,4 +1,4 @@
-"""Find the parts of a review: each kind of change in meaning between two trees."""
+"""Compare two trees of a memory, and find the parts of a review: each kind of change in meaning between them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
+
 from mdmem.ask.contradictions import contradictions_among
-from mdmem.change.compare import Comparison, TreeSide
 from mdmem.change.review_model import (
     AMENDS,
     CLAIMS,
@@ -27,16 +29,19 @@ from mdmem.change.review_model import (
     Transition,
     Unread,
 )
+from mdmem.checks.case import Base, Case
+from mdmem.checks.check import get_checks
 from mdmem.markdown.headings import sections_of
-from mdmem.markdown.parse import rationale_span, without_code
+from mdmem.markdown.parse import Document, rationale_span, without_code
 from mdmem.markdown.sentences import sentences_in
 from mdmem.model.entry import Entry, EntryType, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
-from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
+from mdmem.store.catalog.changes import BINDING_FIELDS, Changed, Changes, changes_between
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
+from mdmem.store.tree import FileKind
 
 # A rationale may be a page long, so only its beginning is shown.
 _LONGEST_REASON = 300
@@ -59,6 +64,123 @@ _OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "a
 _OF_A_TEXT = frozenset({"version", "editorial_at"})
 _FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "fixed-field-changed")
 _FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
+
+
+class TreeSide(Base, frozen=True):
+    """One of the two compared trees."""
+
+    @property
+    def current(self) -> frozenset[str]:
+        """Return the addresses of the current entries."""
+        return self.catalog.lineage.current
+
+    def ref(self, address: str) -> Ref:
+        """Return a reference to the entry at an address in this tree."""
+        return self.ref_of(self.catalog.entries[address])
+
+    def ref_of(self, entry: Entry) -> Ref:
+        """Return a reference to an entry, with the owners from this tree."""
+        wing = self.catalog.wings.get(entry.wing)
+        owners = (entry.owner,) if entry.owner else wing.owners if wing is not None else ()
+        return Ref(entry.address, entry.type, entry.status, entry.title, owners)
+
+    def may_have(self, address: str) -> bool:
+        """Return whether an unreadable file or folder may contain the entry at an address."""
+        if f"{address}.md" in self.catalog.broken:
+            return True
+        return address not in self.catalog.entries and any(
+            address.startswith(f"{finding.place.path}/") or finding.place.path == "." for finding in self.catalog.closed
+        )
+
+
+class Comparison(Struct, frozen=True, dict=True):
+    """Two trees of a memory. Only the files that differ are read."""
+
+    before: TreeSide
+    after: TreeSide
+
+    @cached_property
+    def documents(self) -> Mapping[str, Document]:
+        """Return the files of the second tree that differ from the first tree, by address."""
+        before, after = self.before.catalog, self.after.catalog
+        old, new = before.digests, after.digests
+        common = after.entries.keys() & before.entries.keys()
+        # A file has no digest if it could not be read when the files were listed.
+        differ = [address for address in common if address not in old or old[address] != new.get(address)]
+        readable = (file.path.removesuffix(".md") for file in after.files if file.kind is FileKind.FILE)
+        fresh = [address for address in readable if address not in before.addresses]
+        return dict(after.documents(sorted({*differ, *fresh})))
+
+    @cached_property
+    def changes(self) -> Changes:
+        """Return the entries that were added, changed or removed."""
+        return changes_between(self.before.catalog, self.after.catalog, self.documents)
+
+    @cached_property
+    def moves(self) -> Mapping[str, str]:
+        """Return the moved entries as a mapping from old to new address."""
+        pairs = ((one.before.address, one.after.address) for one in self.changes.changed)
+        return {old: new for old, new in pairs if old != new}
+
+    @cached_property
+    def no_ops(self) -> tuple[str, ...]:
+        """Return the addresses whose files differ although the meaning of the entry is the same."""
+        changed = {one.after.address for one in self.changes.changed}
+        before, digests = self.before.catalog.entries, self.before.catalog.digests
+        same = (address for address in self.documents if address in before and address in digests)
+        return tuple(sorted(address for address in same if address not in changed))
+
+    def moved(self, address: str) -> str:
+        """Return the address in the second tree of an entry of the first tree.
+
+        The address differs if the entry moved.
+        """
+        return self.moves.get(address, address)
+
+    @cached_property
+    def ended(self) -> tuple[str, ...]:
+        """Return the entries that are current only in the first tree, by their address there."""
+        lost = (old for old in self.before.current if self.moved(old) not in self.after.current)
+        return tuple(sorted(old for old in lost if not self.after.may_have(self.moved(old))))
+
+    @cached_property
+    def begun(self) -> tuple[str, ...]:
+        """Return the entries that are current only in the second tree, by their address there."""
+        moved_from = {new: old for old, new in self.moves.items()}
+        pairs = ((new, moved_from.get(new, new)) for new in self.after.current)
+        return tuple(sorted(n for n, old in pairs if old not in self.before.current and not self.before.may_have(old)))
+
+    @cached_property
+    def live(self) -> Mapping[str, Entry]:
+        """Return the current entries and the drafts of the second tree, by address."""
+        entries, current = self.after.catalog.entries, self.after.current
+        return {
+            address: entry for address, entry in entries.items() if address in current or entry.status is Status.DRAFT
+        }
+
+    @cached_property
+    def live_bodies(self) -> Mapping[str, str]:
+        """Return the bodies of the entries in `live`, by address."""
+        return dict(self.after.catalog.plain_bodies(list(self.live)))
+
+    def successors(self, old: str) -> tuple[str, ...]:
+        """Return the current entries that replace an entry of the first tree, even if its file was deleted."""
+        catalog = self.after.catalog
+        if self.moved(old) in catalog.entries:
+            return catalog.lineage.heads(self.moved(old))
+        naming = (one for one in catalog.entries.values() if old in one.supersedes and one.status is not Status.DRAFT)
+        return tuple(sorted({head for entry in naming for head in catalog.lineage.heads(entry.address)}))
+
+
+def faults_of_change(comparison: Comparison, today: date) -> dict[str, list[Finding]]:
+    """Return the findings of all checks that compare two trees, by address, whatever checks the settings disable."""
+    before, after = comparison.before, comparison.after
+    case = Case(after.catalog, after.settings, today, base=before, known_changes=comparison.changes)
+    found: dict[str, list[Finding]] = {}
+    for check in get_checks().values():
+        for finding in check.find(case) if check.needs_base else ():
+            found.setdefault(finding.address or "", []).append(finding)
+    return found
 
 
 def find_unread(comparison: Comparison) -> Iterator[Unread]:
@@ -242,36 +364,28 @@ def find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
     lost = {comparison.moved(old): comparison.successors(old) for old in comparison.ended}
     if not lost:
         return ()
-    ways: dict[tuple[str, str], list[str]] = {}
-    for source, target, how in (*_links_in_fields(comparison), *_links_in_text(comparison, lost)):
-        if target in lost and source not in lost:
-            is_successor = target in comparison.live[source].supersedes and source in lost[target]
-            if not is_successor:
-                ways.setdefault((target, source), []).append(how)
-    found = [
-        Dependent(comparison.after.ref(source), target, lost[target], tuple(dict.fromkeys(how)))
-        for (target, source), how in ways.items()
-    ]
-    return tuple(sorted(found, key=lambda one: (one.on, one.entry.rank)))
-
-
-def _links_in_fields(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
+    links: list[tuple[str, str, str]] = []
     for address, entry in comparison.live.items():
-        yield from ((address, target, name) for name in _REFERRING_FIELDS for target in entry.links(name))
-        yield from ((address, relation.to, relation.type) for relation in entry.relations)
-        if entry.status is Status.DRAFT:
-            yield from ((address, target, "supersedes") for target in entry.supersedes)
-
-
-def _links_in_text(comparison: Comparison, lost: Collection[str]) -> Iterator[tuple[str, str, str]]:
+        links += [(address, target, name) for name in _REFERRING_FIELDS for target in entry.links(name)]
+        links += [(address, relation.to, relation.type) for relation in entry.relations]
+        links += [(address, target, "supersedes") for target in entry.supersedes if entry.status is Status.DRAFT]
     # Each way to write a link contains the entry-id, so a text without any entry-id has no such link.
     entry_id = re.compile("|".join(sorted(re.escape(address.rsplit("/", 1)[-1]) for address in lost)))
     known = {*comparison.after.catalog.addresses, *lost}
     for address, body in comparison.live_bodies.items():
-        if entry_id.search(body):
-            for reference in references_in({address: without_code(body)}, known):
-                if reference.target is not None:
-                    yield address, reference.target, "text"
+        found = references_in({address: without_code(body)}, known) if entry_id.search(body) else ()
+        links += [(address, one.target, "text") for one in found if one.target is not None]
+    ways: dict[tuple[str, str], list[str]] = {}
+    for source, target, how in links:
+        if target in lost and source not in lost:
+            is_successor = target in comparison.live[source].supersedes and source in lost[target]
+            if not is_successor:
+                ways.setdefault((target, source), []).append(how)
+    dependents = (
+        Dependent(comparison.after.ref(source), target, lost[target], tuple(dict.fromkeys(how)))
+        for (target, source), how in ways.items()
+    )
+    return tuple(sorted(dependents, key=lambda one: (one.on, one.entry.rank)))
 
 
 def word_changes(before: str, after: str) -> tuple[Span, ...]:
@@ -279,21 +393,14 @@ def word_changes(before: str, after: str) -> tuple[Span, ...]:
 
     A blank line separates paragraphs and counts as a word. Other line breaks do not count.
     """
-    old, new = _words(before), _words(after)
-    return tuple(_spans(old, new)) if old != new else ()
-
-
-def _words(text: str) -> list[str]:
-    return [_PARAGRAPH if token.isspace() else token for token in _TOKEN.findall(text.strip())]
-
-
-def _spans(old: list[str], new: list[str]) -> Iterator[Span]:
+    tokens = (_TOKEN.findall(text.strip()) for text in (before, after))
+    old, new = ([_PARAGRAPH if token.isspace() else token for token in listed] for listed in tokens)
+    runs: list[tuple[str, list[str]]] = []
     matcher = SequenceMatcher(None, old, new, autojunk=len(old) > _LONG)
-    for tag, first, last, begin, stop in matcher.get_opcodes():
-        runs = ((" ", old[first:last]),) if tag == "equal" else (("-", old[first:last]), ("+", new[begin:stop]))
-        for mark, words in runs:
-            if words:
-                yield Span(mark, " ".join(words).replace(f" {_PARAGRAPH} ", _PARAGRAPH))
+    for tag, first, last, begin, stop in matcher.get_opcodes() if old != new else ():
+        is_same = tag == "equal"
+        runs += [(" ", old[first:last])] if is_same else [("-", old[first:last]), ("+", new[begin:stop])]
+    return tuple(Span(mark, " ".join(words).replace(f" {_PARAGRAPH} ", _PARAGRAPH)) for mark, words in runs if words)
 
 
 def find_edits(
@@ -327,24 +434,20 @@ def _rewording(
     title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
     body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
     stays_current = one.before.address in comparison.before.current and ref.address in comparison.after.current
+    notices = [] if title or body or binding else ["only line breaks changed"]
+    if one.before.version != one.after.version:
+        notices.append(f"version {one.before.version or 1} → {one.after.version or 1}")
+    if one.is_corrected and one.after.editorial_at is not None:
+        notices.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
     return Rewording(
         entry=ref,
         is_frozen=stays_current and one.before.type in _FROZEN,
         title=title,
         body=body,
         fields=binding,
-        notice=_notice(one, is_layout=not (title or body or binding)),
+        notice="; ".join(notices),
         faults=tuple(finding.message for finding in faults if finding.code in _FROZEN_CODES),
     )
-
-
-def _notice(one: Changed, *, is_layout: bool) -> str:
-    parts = ["only line breaks changed"] if is_layout else []
-    if one.before.version != one.after.version:
-        parts.append(f"version {one.before.version or 1} → {one.after.version or 1}")
-    if one.is_corrected and one.after.editorial_at is not None:
-        parts.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
-    return "; ".join(parts)
 
 
 def _field_changes(comparison: Comparison, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_hooks, missing_install
 from mdmem.setup.merge_driver import find_driver
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
@@ -89,7 +91,7 @@ def report_status(workspace: Workspace) -> StatusReport:
         why=workspace.location.why,
         tree=catalog.tree.name,
         active_wing=active,
-        wings=tuple(_count(workspace, name) for name in catalog.wings),
+        wings=tuple(_count_wings(catalog)),
         index=index,
         findings=totals(report.findings),
         known=sum(totals(report.known).values()),
@@ -100,16 +102,12 @@ def report_status(workspace: Workspace) -> StatusReport:
     )
 
 
-def _count(workspace: Workspace, name: str) -> WingCount:
-    catalog = workspace.catalog
-    entries = [entry for entry in catalog.entries.values() if entry.wing == name]
-    return WingCount(
-        name=name,
-        kind=catalog.wings[name].kind.value,
-        types=dict(Counter(entry.type.value for entry in entries)),
-        statuses=dict(Counter(entry.status.value for entry in entries)),
-        broken=sum(path.startswith(f"{name}/") for path in catalog.broken),
-    )
+def _count_wings(catalog: Catalog) -> Iterator[WingCount]:
+    for name, wing in catalog.wings.items():
+        entries = [entry for entry in catalog.entries.values() if entry.wing == name]
+        types, statuses = Counter(one.type.value for one in entries), Counter(one.status.value for one in entries)
+        broken = sum(path.startswith(f"{name}/") for path in catalog.broken)
+        yield WingCount(name=name, kind=wing.kind.value, types=dict(types), statuses=dict(statuses), broken=broken)
 
 
 def _remarks(workspace: Workspace) -> Iterator[str]:
@@ -131,7 +129,11 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
     if waiting or blocked:
         counts = f"{waiting} pending, {blocked} stopped by a similar entry"
         yield f"writes that did not complete: {counts}; `mdmem save --waiting` lists them"
-    owners = [name for name in _WHOOSHES if _is_installed(name)]
+    owners = []
+    for name in _WHOOSHES:
+        with suppress(PackageNotFoundError):
+            distribution(name)
+            owners.append(name)
     if len(owners) > 1:
         yield f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one"
 
@@ -151,14 +153,6 @@ def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
 
 # These distributions all install a package `whoosh`. Searching the file lists of all distributions would be slow.
 _WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True
 
 
 def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:

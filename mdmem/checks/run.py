@@ -231,10 +231,8 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be computed, so check the branch that would be merged.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
-    codes, base = (
-        chosen_codes(workspace.settings, request.select, request.ignore),
-        compared.base or compared.last_commit,
-    )
+    codes = chosen_codes(workspace.settings, request.select, request.ignore)
+    base = compared.base or compared.last_commit
     if base is not None and not request.select and _LOOSENED not in (*request.ignore, *base.settings.ignore):
         # Run this check even if the change itself switches the check off.
         codes = tuple(code for code in get_checks() if code == _LOOSENED or code in codes)
@@ -372,8 +370,8 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
     # Files in git's index are never ignored, so git need not be asked about them.
     listed = () if workspace.snapshot.staged else tree.files()
     on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
-    seen = workspace.access, tree.hidden()
-    return GitFacts(location.repository, location.under, on_disk, index, workspace.commits, *seen)
+    git, under = location.repository, location.under
+    return GitFacts(git, under, on_disk, index, workspace.commits, workspace.access, tree.hidden())
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:

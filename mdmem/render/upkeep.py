@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.change.examine import Groups, HygieneReport
 from mdmem.change.fetch_wings import FetchWingsResult
+from mdmem.change.hygiene import Groups, HygieneReport
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import SyncResult
 from mdmem.model.entry import NodeLabel

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write_entry
 
-from mdmem.change.examine import HygieneReport, StaleItem, examine
-from mdmem.change.hygiene import hygiene_fields
+from mdmem.change.hygiene import HygieneReport, StaleItem, examine, hygiene_fields
 from mdmem.markdown.similarity import NearPair
 from mdmem.markdown.text import content_of
 from mdmem.model.entry import NodeLabel
