@@ -13,6 +13,7 @@ from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS, PROGRAMS
 from mdmem.mcp.tools.sessions import SAVING
 from mdmem.mcp.tools.table import PROFILES, TOOLS
+from mdmem.model.finding import Severity
 from mdmem.render.fields import guide_table
 
 _FOLDER = Path(mdmem.guide.__file__).parent
@@ -31,17 +32,21 @@ def _codes(names: Iterable[str]) -> str:
 
 
 def _checks() -> Iterator[str]:
-    yield from ("| check | severity | what it finds |", "| --- | --- | --- |")
+    severities = list(Severity)
+    yield "| theme | " + " | ".join(f"{severity}s" for severity in severities) + " |"
+    yield "| --- |" + " --- |" * len(severities)
     for theme, checks in groupby(get_checks().values(), key=lambda check: check.theme):
-        yield f"| **{theme}** | | |"
-        yield from (f"| `{check.code}` | {check.severity} | {check.summary} |" for check in checks)
+        codes: dict[Severity, list[str]] = {severity: [] for severity in severities}
+        for check in checks:
+            codes[check.severity].append(check.code)
+        yield f"| {theme} | " + " | ".join(map(_codes, codes.values())) + " |"
 
 
 def _commands() -> Iterator[str]:
-    yield from ("| command | what |", "| --- | --- |")
-    for title, rows in (*GROUPS.items(), ("Started by programs", PROGRAMS)):
-        yield f"| **{title}** | |"
-        yield from (f"| `{name}` | {sentence} |" for name, sentence in rows.items())
+    groups = [*GROUPS.items(), ("Started by programs", PROGRAMS)]
+    for title, rows in groups:
+        lines = (f"- `{name}`: {sentence}" for name, sentence in rows.items())
+        yield "\n".join([f"**{title}**", "", *lines, *([""] if title != groups[-1][0] else [])])
 
 
 _PURPOSES = {
