@@ -6,8 +6,8 @@ import hashlib
 import os
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import cached_property, lru_cache
 from urllib.parse import quote
 
@@ -29,17 +29,6 @@ from mdmem.store.git.history import Commit, history
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
-START, ALL, LINEAGE, TIMELINE, CODE, BOARD, DIFF = (
-    f"{name}.html" for name in ("index", "all", "lineage", "timeline", "code", "board", "diff")
-)
-MENU = (
-    (START, "Current rules"),
-    (TIMELINE, "Timeline"),
-    (LINEAGE, "Lineage"),
-    (CODE, "Code"),
-    (BOARD, "Board"),
-    (ALL, "All entries"),
-)
 # The most bytes of a file name; most file systems allow 255.
 _LONGEST = 200
 
@@ -50,7 +39,7 @@ def _file_name(name: str) -> str:
     It is a hash if the name is too long, unprintable, or could be the file name of another page.
     """
     content = os.fsencode(name)
-    if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != START:
+    if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != "index.html":
         return name
     return f"~{hashlib.sha256(content).hexdigest()[:32]}"
 
@@ -124,11 +113,6 @@ class Event(Struct, frozen=True):
         """Return the day of the event."""
         return day_of(self.moment)
 
-    @property
-    def order(self) -> tuple[date, datetime, bool]:
-        """Return a sort key by time; if two events have the same time, a new entry comes before an ended one."""
-        return self.day, instant_of(self.moment), self.what != "new"
-
 
 class SiteFacts(Struct, frozen=True, dict=True):
     """The facts of a workspace, each computed once, when it is first used."""
@@ -164,24 +148,22 @@ class SiteFacts(Struct, frozen=True, dict=True):
     @cached_property
     def rows(self) -> Mapping[str, Row]:
         """Return the row of each entry, by address."""
-        return {
-            entry.address: Row(
-                entry.address,
-                quoted(page_of(entry.address)),
+        found = {}
+        for entry in self.entries:
+            address = entry.address
+            state: str = state_of(self.catalog, address, today=self.workspace.today).value
+            if state == BoxState.ENDED:
+                state = "superseded" if self.catalog.lineage.heads(address) else "deprecated"
+            found[address] = Row(
+                address,
+                quoted(page_of(address)),
                 with_code(cut_at_word(entry.title, _LONGEST_TITLE)),
                 entry.type.value,
-                self._state(entry.address),
+                state,
                 entry.applies_to,
-                self.catalog.derived.amended_by(entry.address),
+                self.catalog.derived.amended_by(address),
             )
-            for entry in self.entries
-        }
-
-    def _state(self, address: str) -> str:
-        state = state_of(self.catalog, address, today=self.workspace.today)
-        if state is BoxState.ENDED:
-            return "superseded" if self.catalog.lineage.heads(address) else "deprecated"
-        return state.value
+        return found
 
     def rows_of(self, entries: Iterable[Entry]) -> list[Row]:
         """Return the rows of some entries."""
@@ -271,40 +253,37 @@ class SiteFacts(Struct, frozen=True, dict=True):
     @cached_property
     def matched_files(self) -> Mapping[str, Sequence[str]]:
         """Return the tracked files that the globs of each entry match."""
-        globs = dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to)
-        found = {glob: frozenset(all_matches([glob], self._below(fixed_part(glob)))) for glob in globs}
+        found: dict[str, frozenset[str]] = {}
+        for glob in dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to):
+            # A glob is tried only on the files that begin with its fixed part.
+            start, files = fixed_part(glob), self.tracked
+            files = () if start is None else files[bisect_left(files, start) : bisect_left(files, f"{start}\U0010ffff")]
+            found[glob] = frozenset(all_matches([glob], files))
         return {
             entry.address: sorted(frozenset[str]().union(*(found[glob] for glob in entry.applies_to)))
             for entry in self.entries
             if entry.applies_to
         }
 
-    def _below(self, beginning: str | None) -> Sequence[str]:
-        """Return the tracked files that begin with a prefix, so that a glob is not tried on every file."""
-        if beginning is None:
-            return ()
-        at = bisect_left(self.tracked, beginning)
-        return self.tracked[at : bisect_left(self.tracked, f"{beginning}\U0010ffff", at)]
-
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """Return an event for each entry that became current or stopped being current, newest first."""
-        return tuple(sorted(self._events(), key=lambda one: one.order, reverse=True))
-
-    def _events(self) -> Iterator[Event]:
-        lineage, entries = self.catalog.lineage, self.catalog.entries
+        lineage, found = self.catalog.lineage, list[Event]()
         for entry in self.entries:
             olds = self._replaced_by(entry)
             if entry.status is not Status.DRAFT and entry.created_at is not None:
                 reason = _joined([old.why_replaced(entry) for old in olds] if olds else [entry.reason])
                 what, replaced = "replaces" if olds else "new", tuple(old.address for old in olds)
-                yield Event(entry.created_at, entry.address, what, reason, replaced)
+                found.append(Event(entry.created_at, entry.address, what, reason, replaced))
             if entry.deprecated_at is None or lineage.is_current(entry.address):
                 continue
-            successors = (entries[one] for one in lineage.successors.get(entry.address, ()))
+            successors = (self.catalog.entries[one] for one in lineage.successors.get(entry.address, ()))
             if not any(entry in self._replaced_by(new) for new in successors):
                 what = "replaced" if entry.superseded_by else "ended"
-                yield Event(entry.deprecated_at, entry.address, what, self.why_ended(entry))
+                found.append(Event(entry.deprecated_at, entry.address, what, self.why_ended(entry)))
+        # If two events have the same time, a new entry comes before an ended one.
+        found.sort(key=lambda one: (one.day, instant_of(one.moment), one.what != "new"), reverse=True)
+        return tuple(found)
 
     def _replaced_by(self, entry: Entry) -> list[Entry]:
         """Return the entries that an entry replaced on the day of its creation, so that both changes are one event."""

@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from mdmem.ask.contradictions import contradictions_among
 from mdmem.change.review import ReviewRequest, review_change
-from mdmem.model.entry import Entry, Status, day_of
-from mdmem.model.finding import Finding
+from mdmem.model.entry import Status, day_of
 from mdmem.model.text import visible
 from mdmem.render.review import Kind, headline, sections
 from mdmem.site.facts import Row, SiteFacts, with_code
@@ -35,50 +34,41 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
     """Return the template context of the page about rules for code."""
     rules = [entry for entry in facts.current if entry.type.is_rule]
     matched = {one.address: facts.matched_files[one.address] for one in rules if one.applies_to}
-    folders = _folders(facts, matched)
-    examples = (files[0] for files in matched.values() if files)
+    files: Counter[str] = Counter(folder for path in facts.tracked for folder in _folders_above(path))
+    # Dictionaries are used as ordered sets of rules.
+    applied: dict[str, dict[str, Row]] = defaultdict(dict)
+    covered: dict[str, set[str]] = defaultdict(set)
+    for address, paths in matched.items():
+        for path in paths:
+            for folder in _folders_above(path):
+                applied[folder][address] = facts.rows[address]
+                covered[folder].add(path)
+    shown = sorted(files)
+    if len(shown) > _MOST_FOLDERS:
+        shown = [folder for folder in shown if folder.count("/") < 2 or folder in applied][:_MOST_FOLDERS]
+    folders = [Folder(one, files[one], len(covered[one]), list(applied[one].values())) for one in shown]
+    # Only the topmost folders without any file that a rule applies to are listed.
+    uncovered: list[Folder] = []
+    for one in folders:
+        if not one.covered and not (uncovered and one.path.startswith(uncovered[-1].path)):
+            uncovered.append(one)
+    examples = (paths[0] for paths in matched.values() if paths)
     return {
         "number": len(facts.tracked),
-        "covered": len({path for files in matched.values() for path in files}),
+        "covered": len({path for paths in matched.values() for path in paths}),
         "example": next(examples, None) or next(iter(facts.tracked), "folder/file"),
         "folders": folders,
         "most": _MOST_RULES,
-        "uncovered": [*_uncovered(folders)],
+        "uncovered": uncovered,
         "named": facts.rows_of(one for one in rules if matched.get(one.address)),
         "idle": facts.rows_of(one for one in rules if one.applies_to and not matched[one.address]),
         "everywhere": facts.rows_of(one for one in rules if not one.applies_to),
     }
 
 
-def _folders(facts: SiteFacts, matched: Mapping[str, Sequence[str]]) -> list[Folder]:
-    """Return the folders of the tracked files, each folder before its subfolders."""
-    files: Counter[str] = Counter(folder for path in facts.tracked for folder in _folders_above(path))
-    # Dictionaries are used as ordered sets of rules.
-    rules: dict[str, dict[str, Row]] = defaultdict(dict)
-    covered: dict[str, set[str]] = defaultdict(set)
-    for address, paths in matched.items():
-        for path in paths:
-            for folder in _folders_above(path):
-                rules[folder][address] = facts.rows[address]
-                covered[folder].add(path)
-    shown = sorted(files)
-    if len(shown) > _MOST_FOLDERS:
-        shown = [folder for folder in shown if folder.count("/") < 2 or folder in rules][:_MOST_FOLDERS]
-    return [Folder(one, files[one], len(covered[one]), list(rules[one].values())) for one in shown]
-
-
 def _folders_above(path: str) -> Iterator[str]:
     parts = path.split("/")[:-1][:_DEEPEST_FOLDER]
     yield from ("/".join(parts[: at + 1]) + "/" for at in range(len(parts)))
-
-
-def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
-    """Yield the topmost folders without any file that a rule applies to."""
-    above = "\n"
-    for folder in folders:
-        if not folder.covered and not folder.path.startswith(above):
-            above = folder.path
-            yield folder
 
 
 def board_context(facts: SiteFacts) -> Mapping[str, Any]:
@@ -98,33 +88,30 @@ def board_context(facts: SiteFacts) -> Mapping[str, Any]:
             "`mdmem verify` records that they are still true.",
         ),
     )
+    shown = []
+    for title, some, help_ in groups:
+        lines = []
+        for one in some[:_MOST_LINES]:
+            day = day_of(one.created_at) if one.created_at else None
+            lines.append((facts.rows[one.address], ", ".join(str(it) for it in (day, one.owner) if it)))
+        shown += [(title, lines, len(some), with_code(help_))] if some else []
     pairs = contradictions_among(facts.catalog, frozenset(entry.address for entry in facts.current))
+    problems = [
+        {
+            "severity": one.weight.value,
+            "place": f"{one.place.path}:{one.place.line}",
+            "row": facts.rows.get(one.address or ""),
+            "message": with_code(one.message),
+            "code": one.code,
+            "help": with_code(one.help),
+        }
+        for one in facts.problems[:_MOST_LINES]
+    ]
     return {
-        "groups": [
-            (title, _with_details(facts, some[:_MOST_LINES]), len(some), with_code(help_))
-            for title, some, help_ in groups
-            if some
-        ],
+        "groups": shown,
         "pairs": [(one.a, one.b) for one in pairs if one.a in entries and one.b in entries],
-        "problems": [_problem(facts, one) for one in facts.problems[:_MOST_LINES]],
+        "problems": problems,
         "number": len(facts.problems),
-    }
-
-
-def _with_details(facts: SiteFacts, found: Sequence[Entry]) -> list[tuple[Any, str]]:
-    """Return the row of each entry, with its day and owner as text."""
-    days = ((one, day_of(one.created_at) if one.created_at else None) for one in found)
-    return [(facts.rows[one.address], ", ".join(str(it) for it in (day, one.owner) if it)) for one, day in days]
-
-
-def _problem(facts: SiteFacts, finding: Finding) -> Mapping[str, Any]:
-    return {
-        "severity": finding.weight.value,
-        "place": f"{finding.place.path}:{finding.place.line}",
-        "row": facts.rows.get(finding.address or ""),
-        "message": with_code(finding.message),
-        "code": finding.code,
-        "help": with_code(finding.help),
     }
 
 
@@ -145,10 +132,6 @@ def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
     }
 
 
-def _page(facts: SiteFacts, address: str) -> str | None:
-    return facts.rows[address].page if address in facts.rows else None
-
-
 def _marked(facts: SiteFacts, kind: Kind, text: str) -> str:
     """Return a text of the review as HTML, with a link if it is an address."""
     shown = escape(visible(text), quote=False)
@@ -156,5 +139,6 @@ def _marked(facts: SiteFacts, kind: Kind, text: str) -> str:
         shown = _CODE_IN_TEXT.sub(r"<code>\1</code>", shown)
     if kind in _TAGS:
         shown = f"<{_TAGS[kind]}>{shown}</{_TAGS[kind]}>"
-    page = _page(facts, text) if kind == "code" else None
-    return f'<a href="{escape(page)}">{shown}</a>' if page is not None else shown
+    if kind == "code" and text in facts.rows:
+        return f'<a href="{escape(facts.rows[text].page)}">{shown}</a>'
+    return shown

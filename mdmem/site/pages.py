@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from itertools import groupby
@@ -22,15 +22,7 @@ from mdmem.model.text import visible
 from mdmem.render.lineage import LineageGraph, lineage_graph, lineage_svg, linked_graph
 from mdmem.render.text import UNREPLACED, count, entries
 from mdmem.site.facts import (
-    ALL,
-    BOARD,
-    CODE,
-    DIFF,
-    LINEAGE,
-    MENU,
-    START,
     STATES,
-    TIMELINE,
     SiteFacts,
     page_of,
     page_of_room,
@@ -44,6 +36,14 @@ from mdmem.site.facts import (
 from mdmem.site.markup import render_markdown
 from mdmem.site.overview import board_context, change_context, code_context
 
+_MENU = (
+    ("index.html", "Current rules"),
+    ("timeline.html", "Timeline"),
+    ("lineage.html", "Lineage"),
+    ("code.html", "Code"),
+    ("board.html", "Board"),
+    ("all.html", "All entries"),
+)
 ASSETS = ("site.css", "site.js", "icon.svg")
 _RECENT_EVENTS, _MOST_DECISIONS, _MOST_FILES, _MOST_COMMITS, _MOST_OF_CHAIN, _MOST_GROUPS = 12, 8, 40, 30, 20, 200
 # Fields that the page of an entry does not list, because it shows them in another place.
@@ -66,28 +66,26 @@ class SitePages(Struct, frozen=True, dict=True):
     @cached_property
     def files(self) -> Mapping[str, Callable[[], str]]:
         """Return, for the path of each file, a function that renders the file."""
-        facts = self.facts
-        pages: dict[str, Callable[[], str]] = {
-            START: partial(self._page, START, "start.html", "Current rules", self._start),
-            ALL: partial(self._page, ALL, "all.html", "All entries", self._all),
-            LINEAGE: partial(self._page, LINEAGE, "lineage.html", "Lineage", self._lineage),
-            TIMELINE: partial(self._page, TIMELINE, "timeline.html", "Timeline", self._timeline),
-            CODE: partial(self._page, CODE, "code.html", "Rules for code", partial(code_context, facts)),
-            BOARD: partial(self._page, BOARD, "board.html", "Board", partial(board_context, facts)),
-        }
+        facts, pages = self.facts, dict[str, Callable[[], str]]()
+
+        def add(path: str, template: str, title: str, context: Callable[..., Mapping[str, Any]], *about: Any) -> None:
+            pages[path] = partial(self._page, path, template, title, partial(context, *about))
+
+        add("index.html", "start.html", "Current rules", self._start)
+        add("all.html", "all.html", "All entries", self._all)
+        add("lineage.html", "lineage.html", "Lineage", self._lineage)
+        add("timeline.html", "timeline.html", "Timeline", self._timeline)
+        add("code.html", "code.html", "Rules for code", code_context, facts)
+        add("board.html", "board.html", "Board", board_context, facts)
         if self.base is not None:
-            change = partial(change_context, facts, self.base)
-            pages[DIFF] = partial(self._page, DIFF, "diff.html", "This change", change)
+            add("diff.html", "diff.html", "This change", change_context, facts, self.base)
         for wing in facts.wings:
-            path = page_of_wing(wing.name)
-            pages[path] = partial(self._page, path, "wing.html", wing.name, partial(self._wing, wing))
+            add(page_of_wing(wing.name), "wing.html", wing.name, self._wing, wing)
         for wing_name, room in facts.rooms:
-            path = page_of_room(wing_name, room)
-            context = partial(self._room, wing_name, room)
-            pages[path] = partial(self._page, path, "room.html", f"{wing_name}/{room}", context)
+            add(page_of_room(wing_name, room), "room.html", f"{wing_name}/{room}", self._room, wing_name, room)
         for entry in facts.entries:
-            path = page_of(entry.address)
-            pages[path] = partial(self._page, path, "entry.html", entry.title, partial(self._entry, entry, path))
+            page = page_of(entry.address)
+            add(page, "entry.html", entry.title, self._entry, entry, page)
         pages |= data_files(facts, self._templates)
         return pages | {f"assets/{asset}": partial(asset_text, asset) for asset in ASSETS}
 
@@ -99,12 +97,14 @@ class SitePages(Struct, frozen=True, dict=True):
             auto_reload=False,
             trim_blocks=True,
             lstrip_blocks=True,
-            finalize=_finalize,
+            # Invisible and control characters are made visible in each text; HTML is escaped afterwards.
+            finalize=lambda value: visible(value) if type(value) is str else value,
         )
         made.filters["code"] = with_code
-        menu = MENU if self.base is None else (*MENU, (DIFF, "This change"))
+        menu = _MENU if self.base is None else (*_MENU, ("diff.html", "This change"))
         shared = {"name": self.name, "live": self.live, "menu": menu, "rows": self.facts.rows}
-        made.globals |= {"count": count, "entries": entries, "page_of_wing": _wing_page, **shared}
+        made.globals |= {"count": count, "entries": entries, **shared}
+        made.globals["page_of_wing"] = lambda wing: quoted(page_of_wing(wing))
         return made
 
     def _page(self, path: str, template: str, title: str, context: Callable[[], Mapping[str, Any]]) -> str:
@@ -114,8 +114,19 @@ class SitePages(Struct, frozen=True, dict=True):
     def _start(self) -> Mapping[str, Any]:
         facts = self.facts
         newest = max((some[0] for some in facts.commits.values()), key=lambda one: one.when, default=None)
+        wings = []
+        for wing in facts.wings:
+            current = [entry for entry in facts.current if entry.wing == wing.name]
+            decided = sorted((one for one in current if one.type is EntryType.DECISION), key=lambda one: one.room)
+            rooms = []
+            for room, some in groupby(decided, key=lambda one: one.room):
+                found = facts.rows_of(some)
+                page = quoted(page_of_room(wing.name, room))
+                rooms.append((room, page, found[:_MOST_DECISIONS], max(0, len(found) - _MOST_DECISIONS)))
+            invariants = facts.rows_of(one for one in current if one.type is EntryType.INVARIANT)
+            wings.append({"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)})
         return {
-            "wings": [self._start_wing(wing) for wing in facts.wings],
+            "wings": wings,
             "table": [(kind.value, [facts.counts[kind.value][state] for state in STATES]) for kind in EntryType],
             "states": STATES,
             "total": len(facts.current),
@@ -123,18 +134,6 @@ class SitePages(Struct, frozen=True, dict=True):
             "events": facts.events[:_RECENT_EVENTS],
             "stamp": f"As of {newest.when[:10]}, commit {newest.digest}. " if newest is not None else "",
         }
-
-    def _start_wing(self, wing: Wing) -> Mapping[str, Any]:
-        facts = self.facts
-        current = [entry for entry in facts.current if entry.wing == wing.name]
-        decided = sorted((one for one in current if one.type is EntryType.DECISION), key=lambda one: one.room)
-        rooms = []
-        for room, some in groupby(decided, key=lambda one: one.room):
-            found = facts.rows_of(some)
-            page = quoted(page_of_room(wing.name, room))
-            rooms.append((room, page, found[:_MOST_DECISIONS], max(0, len(found) - _MOST_DECISIONS)))
-        invariants = facts.rows_of(one for one in current if one.type is EntryType.INVARIANT)
-        return {"wing": wing, "invariants": invariants, "rooms": rooms, "total": len(current)}
 
     def _all(self) -> Mapping[str, Any]:
         rooms = self.facts.rooms.items()
@@ -146,7 +145,7 @@ class SitePages(Struct, frozen=True, dict=True):
         drawn = {node.entry.address for node in graph.nodes}
         others = [group for group in facts.relations.groups if drawn.isdisjoint(group)]
         return {
-            "picture": self._picture(graph, LINEAGE) if graph.nodes else None,
+            "picture": self._picture(graph, "lineage.html") if graph.nodes else None,
             "others": [facts.rows[group[-1]] for group in others[:_MOST_GROUPS]],
             "number": len(others),
         }
@@ -177,6 +176,23 @@ class SitePages(Struct, frozen=True, dict=True):
         def href(other: str) -> str | None:
             return up + facts.rows[other].page if other in facts.rows else None
 
+        fields = []
+        for name in _FIELDS:
+            if value := getattr(entry, name):
+                texts, is_link = value if isinstance(value, tuple) else (value,), name in LINK_FIELDS
+                fields.append((name.replace("_", " "), [(str(one), href(one) if is_link else None) for one in texts]))
+        chain, members = [], lineage.chain(address)
+        at = members.index(address)
+        for one in members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else ():
+            other = facts.catalog.entries[one]
+            day = other.created_at.isoformat()[:10] if other.created_at else ""
+            chain.append((one, day, shown_reason(other.reason)))
+        file, url = f"{facts.workspace.location.prefix}{entry.path}", facts.workspace.settings.files_url or ""
+        views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url else ()
+        picture = None
+        if address in facts.relations.connected:
+            today, relations = facts.workspace.today, facts.relations
+            picture = self._picture(lineage_graph(facts.catalog, (address,), today=today, relations=relations), page)
         return {
             "row": row,
             "entry": entry,
@@ -186,68 +202,23 @@ class SitePages(Struct, frozen=True, dict=True):
             "unreplaced": UNREPLACED,
             "claimants": lineage.claimed_by(address),
             "body": render_markdown(without_title(facts.body(address), entry.title), href),
-            "fields": [*_fields(entry, href)],
+            "fields": fields,
             "matched": matched[:_MOST_FILES] if matched else [],
             "matched_number": len(matched) if matched is not None else 0,
             "linked_from": facts.linked_from.get(address, ()),
-            "chain": [*self._chain(entry)],
+            "chain": chain,
             "commits": [(one.when[:10], one.subject, one.author, one.digest) for one in commits],
             "most_commits": _MOST_COMMITS,
-            "file": f"{facts.workspace.location.prefix}{entry.path}",
-            "file_links": [*self._file_links(entry)],
-            "picture": self._entry_picture(entry, page),
+            "file": file,
+            # Links to a host such as GitHub, if the setting `site.files_url` is set.
+            "file_links": [(label, f"{url.replace('{view}', view)}/{quote(file)}") for label, view in views],
+            "picture": picture,
         }
-
-    def _chain(self, entry: Entry) -> Iterator[tuple[str, str, Markup]]:
-        """Yield address, day and reason of the entries in a chain of supersessions, the oldest first."""
-        members = self.facts.catalog.lineage.chain(entry.address)
-        at = members.index(entry.address)
-        for one in members[max(0, at - _MOST_OF_CHAIN) : at + _MOST_OF_CHAIN + 1] if len(members) > 1 else ():
-            other = self.facts.catalog.entries[one]
-            day = other.created_at.isoformat()[:10] if other.created_at else ""
-            yield one, day, shown_reason(other.reason)
-
-    def _file_links(self, entry: Entry) -> Iterator[tuple[str, str]]:
-        """Yield label and URL of the pages that show an entry's file on a host such as GitHub.
-
-        There are none if the setting `site.files_url` is not set.
-        """
-        url, path = self.facts.workspace.settings.files_url, f"{self.facts.workspace.location.prefix}{entry.path}"
-        if url is not None:
-            for label, view in (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")):
-                yield label, f"{url.replace('{view}', view)}/{quote(path)}"
-
-    def _entry_picture(self, entry: Entry, page: str) -> Markup | None:
-        facts = self.facts
-        if entry.address not in facts.relations.connected:
-            return None
-        today = facts.workspace.today
-        graph = lineage_graph(facts.catalog, (entry.address,), today=today, relations=facts.relations)
-        return self._picture(graph, page)
 
     def _picture(self, graph: LineageGraph, page: str) -> Markup:
         # `lineage_svg` escapes all texts.
         up = up_from(page)
         return Markup(lineage_svg(graph, href=lambda one: up + self.facts.rows[one].page, alone=False))
-
-
-def _finalize(value: object) -> object:
-    """Make invisible and control characters visible in each text of a template; HTML is escaped afterwards."""
-    return visible(value) if type(value) is str else value
-
-
-def _wing_page(wing: str) -> str:
-    return quoted(page_of_wing(wing))
-
-
-def _fields(entry: Entry, href: Callable[[str], str | None]) -> Iterator[tuple[str, Sequence[tuple[str, str | None]]]]:
-    """Yield the name of each field that an entry has, with its values and their links."""
-    for name in _FIELDS:
-        value = getattr(entry, name)
-        if value:
-            texts = value if isinstance(value, tuple) else (value,)
-            is_link = name in LINK_FIELDS
-            yield name.replace("_", " "), [(str(one), href(one) if is_link else None) for one in texts]
 
 
 def asset_text(name: str) -> str:
@@ -265,17 +236,14 @@ _SIGNS = re.compile(r"^[ \t]*(?:#+|[-*+>]|\|?[-|: ]+\|)(?=\s)|\]\([^)\s]*\)|[*`|
 def data_files(facts: SiteFacts, templates: Environment) -> Mapping[str, Callable[[], str]]:
     """Return, for the path of each data file, a function that renders the file."""
     number = count(sum(entry.type.is_rule for entry in facts.current), "current rule")
+    events = facts.events[:_FEED_EVENTS]
     return {
         "assets/search.js": partial(_search, facts),
         "assets/rules.js": partial(_rules, facts),
         "entries.json": partial(_entries, facts),
-        "feed.xml": partial(_render, templates, "feed.xml", events=facts.events[:_FEED_EVENTS], facts=facts),
-        "badge.svg": partial(_render, templates, "badge.svg", number=number),
+        "feed.xml": lambda: templates.get_template("feed.xml").render(events=events, facts=facts),
+        "badge.svg": lambda: templates.get_template("badge.svg").render(number=number),
     }
-
-
-def _render(templates: Environment, template: str, **context: Any) -> str:
-    return templates.get_template(template).render(**context)
 
 
 def _script(function: str, value: object) -> str:
