@@ -10,8 +10,7 @@ from typing import IO, Any
 import click
 from msgspec.structs import replace
 
-from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, split_values
-from mdmem.cli.completion import complete_wing
+from mdmem.cli.common import Globals, complete_wing, is_confirmed, print_text, shared_options, split_values
 from mdmem.model.access import Access
 from mdmem.model.text import visible
 from mdmem.render.agents import (
@@ -80,7 +79,10 @@ def save_command(
         if dropped is not None:
             return _drop(given, dropped, is_sure=is_sure)
         raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
-    record = _read(source)
+    try:
+        record = json.loads(source.read().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{source.name} is no JSON: {error}") from error
     is_whole = isinstance(record, dict) and kind in record
     stated: dict[str, Any] = dict(record) if isinstance(record, dict) and is_whole else {kind: record}
     arguments = stated | {name: value for name, value in options.items() if value is not None}
@@ -91,14 +93,10 @@ def save_command(
         arguments[kind] = {**record, "distinct_from": list(distinct_from)}
     result = _save(given.open(), kind, arguments)
     print_text(dump(result.as_json()))
-    return _exit_code(result)
-
-
-def _read(source: IO[bytes]) -> object:
-    try:
-        return json.loads(source.read().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"{source.name} is no JSON: {error}") from error
+    # 1 if a person has to decide, 3 if the save is kept for another try.
+    if isinstance(result, BatchSaveResult):
+        return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
+    return 0 if result.is_there else 1 if result.is_for_a_person else 3 if result.waits else 2
 
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
@@ -115,15 +113,6 @@ def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tu
     for name in arguments:
         if name not in taken and name not in known:
             raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
-
-
-def _exit_code(result: SaveResult | BatchSaveResult) -> int:
-    """Return 0 for a saved record, 1 if a person has to decide, 3 if the save is kept for another try, else 2."""
-    if isinstance(result, BatchSaveResult):
-        return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
-    if result.is_there:
-        return 0
-    return 1 if result.is_for_a_person else 3 if result.waits else 2
 
 
 @click.group("token", invoke_without_command=True)
@@ -158,7 +147,7 @@ def token_command(given: Globals, preview: str | None) -> int:
 @click.option("--all-wings", is_flag=True, help="It reads every wing, also future ones.")
 @click.option("--write", "may_write", is_flag=True, help="It may also write these wings.")
 @shared_options("text", "json")
-def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> int:
+def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> None:
     """Make a bearer token for the HTTP server and print it, this once."""
     if bool(wings) == all_wings:
         raise click.UsageError("name what the token reads: --wing WING, repeatable, or --all-wings")
@@ -174,28 +163,25 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = new_bearer(name, text, access, now)
     given.print_result({"token": text, **bearer_json(bearer)}, new_bearer_text(text, bearer))
-    return 0
 
 
 @token_command.command("list")
 @shared_options("text", "json")
-def list_(given: Globals) -> int:
+def list_(given: Globals) -> None:
     """List the bearer tokens of the HTTP server, by name and wings."""
     found = BearerTokens(given.open().state_folder).all()
     given.print_result({"tokens": [bearer_json(one) for one in found]}, bearers_text(found))
     if not found:
         given.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
-    return 0
 
 
 @token_command.command("remove")
 @click.argument("name")
 @shared_options()
-def remove(given: Globals, name: str) -> int:
+def remove(given: Globals, name: str) -> None:
     """End a bearer token at once."""
     BearerTokens(given.open().state_folder).remove(name)
     print_text(f"`{name}` is no longer valid")
-    return 0
 
 
 def _list_waiting(given: Globals) -> int:

@@ -24,8 +24,19 @@ from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
-from mdmem.cli.common import Decorated, Globals, ShortHelp, filter_options, print_text, shared_options, split_values
-from mdmem.cli.completion import complete_address, complete_file, complete_place, complete_wing
+from mdmem.cli.common import (
+    Decorated,
+    Globals,
+    ShortHelp,
+    complete_address,
+    complete_file,
+    complete_place,
+    complete_wing,
+    filter_options,
+    print_text,
+    shared_options,
+    split_values,
+)
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import answers_json, answers_text, problems_text
@@ -121,7 +132,7 @@ def retrieve_command(
     filters: Filters,
     *,
     syntax: bool,
-) -> int:
+) -> None:
     """Show the rules and notes that apply to WORDS and to files, and answer questions.
 
     Rules that always apply come first, then decisions, patterns and notes. For excerpts of entries that you know:
@@ -147,7 +158,6 @@ def retrieve_command(
         )
     given.print_result(answers_json(answers), answers_text(answers, given.style))
     session.record(lambda: answers.shown)
-    return 0
 
 
 @click.command("brief")
@@ -158,7 +168,7 @@ def retrieve_command(
 @shared_options()
 def brief_command(
     given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: str | None, *, fresh: bool
-) -> int:
+) -> None:
     """Print the current rules whose `applies_to` matches a PATH, in at most 1,200 characters; else nothing.
 
     Invariants come first, then decisions, a line each. For rules that apply everywhere: `mdmem retrieve`.
@@ -192,7 +202,6 @@ def brief_command(
         if fresh:
             sessions.forget(name)
         sessions.give(name, answer.gave, now)
-    return 0
 
 
 @click.command("search", cls=ShortHelp, everyday=("limit", "wings", "rooms", "types", "all_wings"))
@@ -248,7 +257,7 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
 @click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
 @click.option("--no-related", is_flag=True, help="Omit the entries that the items link to.")
 @shared_options("text", "json", "markdown", at=True)
-def context_command(given: Globals, goal: tuple[str, ...], **options: object) -> int:
+def context_command(given: Globals, goal: tuple[str, ...], **options: object) -> None:
     """Collect what matters for GOAL in groups: constraints, decisions, active work, gotchas, procedures, and more.
 
     The project's invariants are always part of the answer, whatever the limit.
@@ -264,7 +273,6 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
     given.remark(*pack["remarks"])
     text = pack_markdown(pack) if given.form == "markdown" else pack_text(pack, given.style)
     given.print_result(pack_json(pack), text)
-    return 0
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
@@ -287,7 +295,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
 @shared_options("text", "json", "markdown", at=True, repository=True)
 def show_command(
     given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], wing: tuple[str, ...], session: CallerSession
-) -> int:
+) -> None:
     """Show entries in full, or their passages about some words.
 
     An address may be short if it is unambiguous, or the path of a file. `wing/` and `wing/room/` mean their entries.
@@ -297,12 +305,11 @@ def show_command(
         found = show_about(workspace, addresses, about, wings=wings, shown=session.shown(workspace))
         given.print_result(excerpts_json(found), excerpts_text(found, given.style))
         session.record(lambda: {one.entry.address: one.note for one in found})
-        return 0
+        return
     session.shown(workspace)
     shown = show(workspace, addresses, wings)
     given.print_result(entries_json(shown), shown_text(shown, given.style))
     session.record(lambda: digests_of(workspace, shown))
-    return 0
 
 
 @click.command("list", cls=ShortHelp, everyday=("wings", "rooms", "types", "statuses", "all_wings"))

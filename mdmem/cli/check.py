@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
-from mdmem.cli.completion import complete_code, complete_file
+from mdmem.cli.common import (
+    AT_HELP,
+    Globals,
+    Progress,
+    complete_code,
+    complete_file,
+    print_patch,
+    print_text,
+    shared_options,
+    split_values,
+)
 from mdmem.render.findings import FORMATS, get_format
 from mdmem.render.style import sent
 from mdmem.render.text import count

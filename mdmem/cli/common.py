@@ -1,4 +1,4 @@
-"""Share between commands: common options, filters, opening a workspace, and printing."""
+"""Share between commands: options and their completion, opening a workspace, and printing."""
 
 from __future__ import annotations
 
@@ -6,24 +6,19 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import wraps
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 from msgspec import Struct
 
-from mdmem.cli.completion import (
-    complete_file,
-    complete_folder,
-    complete_room,
-    complete_status,
-    complete_type,
-    complete_wing,
-)
+from mdmem.errors import MdmemError
 from mdmem.model.entry import EntryType, Status, WingKind
 from mdmem.render.style import Style, fitted, sent, sent_as_is
 
@@ -33,6 +28,74 @@ if TYPE_CHECKING:
     from mdmem.write.write import WriteResult
 
 Decorated = Callable[..., Any]
+
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def complete_wing(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a wing."""
+    return sorted({parts[0] for parts in _names(context) if parts[0].startswith(incomplete)})
+
+
+def complete_room(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a room."""
+    return sorted({parts[1] for parts in _names(context) if parts[1].startswith(incomplete)})
+
+
+def complete_place(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Complete `wing/room/`."""
+    return sorted({place for parts in _names(context) if (place := f"{parts[0]}/{parts[1]}/").startswith(incomplete)})
+
+
+def complete_address(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Complete an address, or a short one (`room/entry-id` or `entry-id`) if no full address matches."""
+    known = list(_names(context))
+    for kept in (3, 2, 1):
+        found = sorted(address for parts in known if (address := "/".join(parts[-kept:])).startswith(incomplete))
+        if found:
+            return found
+    return []
+
+
+def complete_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the path of a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the path of a folder."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def _one_of(get_names: Callable[[], Iterable[str]]) -> Completer:
+    """Return a completer for names from a fixed list, which is read when it is needed."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        return [str(name) for name in get_names() if name.startswith(incomplete)]
+
+    return complete
+
+
+complete_type = _one_of(lambda: EntryType)
+complete_status = _one_of(lambda: Status)
+complete_code = _one_of(lambda: import_module("mdmem.checks.check").get_checks())
+
+
+def _names(context: click.Context) -> Iterator[list[str]]:
+    """Yield wing, room and entry-id of each entry, from the file names in the memory."""
+    from mdmem.store.workspace.location import locate
+
+    typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)
+    try:
+        root = locate(typed, os.environ, Path.cwd()).root
+    except MdmemError:
+        return
+    for path in root.glob("*/*/*.md"):
+        parts = path.relative_to(root).with_suffix("").parts
+        # The shell prints completions unescaped, so names with control characters are left out.
+        if path.name != "README.md" and all(part.isprintable() and not part.startswith(".") for part in parts):
+            yield list(parts)
 
 
 class Globals(Struct, frozen=True):
@@ -64,13 +127,13 @@ class Globals(Struct, frozen=True):
 
         print_text(dump(content) if self.form == "json" else text)
 
-    def print_written(self, workspace: Workspace, written: WriteResult) -> int:
-        """Print the result of a write and return the exit code."""
+    def print_written(self, workspace: Workspace, written: WriteResult) -> None:
+        """Print the result of a write, and what to do about it in git."""
         from mdmem.render.writes import written_json
 
         self.print_result(written_json(written), self.text_of_written(workspace, written))
         if self.form == "json":
-            return 0
+            return
         self.remark(*written.remarks)
         if workspace.location.repository is not None and written.commit is None and not written.is_dry:
             if any(one.before is not None and one.path != one.to for one in written.changes):
@@ -79,7 +142,6 @@ class Globals(Struct, frozen=True):
                 self.remark("commit these files together: some link to a file that git does not have yet")
         if not written.changes:
             self.remark("nothing to change: the files say so already")
-        return 0
 
     def text_of_written(self, workspace: Workspace, written: WriteResult) -> str:
         """Return the changes of a write with paths from the working directory; for a dry run, return the diff."""

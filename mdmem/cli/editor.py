@@ -92,50 +92,36 @@ class Typed:
         if self._rounds > _MOST_ROUNDS:
             raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")
         self.path.write_bytes(with_notes(content, notes))
+        command = editor(self._workspace.location.base)
         try:
-            _run_editor(editor(self._workspace.location.base), self.path)
+            code = subprocess.run([*shlex.split(command), str(self.path)], check=False).returncode
+            if code:
+                raise EnvironmentFaultError(f"the editor `{command}` ended with code {code}; nothing is written")
+        except ValueError as error:
+            what = f"the editor's command `{command}` has an open quote"
+            raise EnvironmentFaultError(f"{what}; nothing is written") from error
         finally:
             left = without_notes(read_regular(self.path), notes) if self.path.exists() else b""
             self.path.write_bytes(left)
         return left
 
-    def close(self) -> str | None:
-        """Remove the file if its text was written, or is unchanged or empty; else return a message with its path."""
-        left = read_regular(self.path) if self.path.exists() else b""
-        if self.is_written or not left.strip() or left == self.first:
-            shutil.rmtree(self.path.parent, ignore_errors=True)
-            return None
-        return f"what you typed is kept in {self.path}"
-
 
 @contextmanager
 def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
     """Yield a text to edit; at the end its file is removed, unless the user's text was not written."""
-    typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
-    try:
-        yield typed
-    finally:
-        if kept := typed.close():
-            say(kept)
-
-
-def _new_folder(workspace: Workspace) -> Path:
     edits = workspace.state_folder / "edits"
     try:
         edits.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=edits))
+        folder = tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=edits)
     except OSError:
         # The state folder is not writable, so use the system's temporary folder.
-        return Path(tempfile.mkdtemp(prefix="mdmem-"))
-
-
-def _run_editor(command: str, path: Path) -> None:
+        folder = tempfile.mkdtemp(prefix="mdmem-")
+    typed = Typed(workspace, Path(folder, f"{address.rsplit('/', 1)[-1]}.md"), first)
     try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise EnvironmentFaultError(
-            f"the editor's command `{command}` has an open quote; nothing is written"
-        ) from error
-    code = subprocess.run([*words, str(path)], check=False).returncode
-    if code:
-        raise EnvironmentFaultError(f"the editor `{command}` ended with code {code}; nothing is written")
+        yield typed
+    finally:
+        left = read_regular(typed.path) if typed.path.exists() else b""
+        if typed.is_written or not left.strip() or left == first:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            say(f"what you typed is kept in {typed.path}")

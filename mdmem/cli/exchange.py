@@ -13,13 +13,14 @@ from mdmem.cli.common import (
     Decorated,
     Globals,
     Progress,
+    complete_place,
+    complete_wing,
     print_text,
     require_extra,
     shared_options,
     split_values,
     write_options,
 )
-from mdmem.cli.completion import complete_place, complete_wing
 from mdmem.exchange.export import export
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
@@ -49,7 +50,7 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 )
 @click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
 @write_options
-def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions, **options: Any) -> int:
+def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions, **options: Any) -> None:
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
     PATHs are files and folders of this project (copy others into it first); default: its usual places. Nothing is
@@ -60,7 +61,7 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
     report = import_records(workspace, ImportRequest(paths=paths, **options), wanted)
     given.print_result(import_json(report), import_text(report, given.style))
     if given.form == "json":
-        return 0
+        return
     dialect = [] if options["dialect"] is None else ["--from", options["dialect"]]
     remarks = import_remarks(
         report,
@@ -69,7 +70,6 @@ def import_command(given: Globals, paths: tuple[str, ...], wanted: WriteOptions,
         is_in_git=workspace.location.repository is not None,
     )
     given.remark(*remarks)
-    return 0
 
 
 _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
@@ -126,7 +126,7 @@ def _page_options(command: Decorated) -> Decorated:
 @click.option("--out", "-o", metavar="DIR", help="A folder for the site alone.  [default: site, kept out of git]")
 @_page_options
 @shared_options(at=True)
-def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
+def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
     """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search.
 
     They need no server and load nothing from other servers. Only changed files are written again.
@@ -144,14 +144,13 @@ def build(given: Globals, *, out: str | None, wings: tuple[str, ...], name: str 
     result = build_site(workspace, request, progress=progress)
     gone = f", removed {len(result.removed)}" if result.removed else ""
     print_text(f"{folder}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
-    return 0
 
 
 @site_command.command("serve", short_help="Serve the same pages live, to this machine alone.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @_page_options
 @shared_options()
-def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
+def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> None:
     """Serve the same pages live, to this machine alone: an open page follows the files."""
     require_extra("site", "jinja2", "markdown_it")
     from mdmem.site.build import SiteRequest
@@ -165,4 +164,3 @@ def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None
         gc.freeze()
         gc.enable()
         server.serve_forever()
-    return 0

@@ -83,13 +83,12 @@ _COMMIT = (
 
 
 @_command("init")
-def init_command(given: Globals) -> int:
+def init_command(given: Globals) -> None:
     """Make the hub's tables in a database, or bring them up to date."""
     with open_hub(_dsn(), None, may_lack=True) as connection:
         before, version = init(connection)
     word = "already" if before == version else "now"
     given.print_result({"before": before, "version": version}, f"the hub's tables are {word} of version {version}")
-    return 0
 
 
 @_command("push", _REPOSITORY, *_COMMIT)
@@ -151,9 +150,13 @@ def search_command(
 @_DSN
 @shared_options()
 @click.pass_context
-def show_command(ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None) -> int:
+def show_command(ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None) -> None:
     """Show entries in full, as `mdmem show --repository` does. Options of `mdmem show` follow."""
-    split = [one.rpartition(":") if _is_placed(one) else (repository or "", "", one) for one in arguments]
+    split = []
+    for one in arguments:
+        name, colon, address = one.rpartition(":")
+        is_placed = name and not one.startswith("-") and " " not in one and address.count("/") == 2
+        split.append((name, colon, address) if is_placed else (repository or "", "", one))
     names = {name for name, _, address in split if name and not address.startswith("-")}
     if len(names) != 1:
         reason = "the addresses are of several repositories" if names else "name the repository: REPOSITORY:ADDRESS"
@@ -162,20 +165,13 @@ def show_command(ctx: click.Context, given: Globals, arguments: tuple[str, ...],
         os.environ["MDMEM_HUB_DSN"] = dsn
     flags = [flag for flag, is_set in (("--quiet", given.quiet), ("--no-pager", given.no_pager)) if is_set]
     line = ["show", *(address for _, _, address in split), "--repository", *names, *flags, "--color", given.color]
-    code: int = ctx.find_root().command.main(line, prog_name="mdmem", standalone_mode=False)
-    return code
-
-
-def _is_placed(argument: str) -> bool:
-    """Return whether an argument has the form REPOSITORY:ADDRESS."""
-    repository, _, address = argument.rpartition(":")
-    return bool(repository) and not argument.startswith("-") and " " not in argument and address.count("/") == 2
+    ctx.find_root().command.main(line, prog_name="mdmem", standalone_mode=False)
 
 
 @_command(
     "who", click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS..."), _REPOSITORIES
 )
-def who_command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...]) -> int:
+def who_command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...]) -> None:
     """Show who owns an entry, and which entries depend on it.
 
     The entries are those of all repositories. For WORDS, it shows the three best entries.
@@ -184,18 +180,16 @@ def who_command(given: Globals, words: tuple[str, ...], repositories: tuple[str,
         report = who(cursor, " ".join(words), repositories=repositories)
     given.print_result(rendered.who_json(report), rendered.who_text(report, given.style))
     given.remark(*rendered.who_remarks(report))
-    return 0
 
 
 @_command("status")
-def status_command(given: Globals) -> int:
+def status_command(given: Globals) -> None:
     """List the repositories of the hub, with commit and age."""
     with _opened() as connection:
         report = status(connection)
     given.print_result(record_json(report, "version", "repositories", "bytes"), rendered.status_text(report))
     if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
         given.remark("this database role has no grants; set a token in MDMEM_HUB_TOKEN")
-    return 0
 
 
 @_command("verify", _REPOSITORY)
@@ -223,24 +217,22 @@ def rebuild_command(given: Globals, **options: Any) -> int:
 
 
 @_command("rename", click.argument("old"), click.argument("new"))
-def rename_command(given: Globals, *, old: str, new: str) -> int:
+def rename_command(given: Globals, *, old: str, new: str) -> None:
     """Give a repository of the hub another name. Pushes and questions under the old one keep working."""
     with _opened() as connection:
         before = rename(connection, old, new)
     is_same = before == new
     text = f"{new} has this name already" if is_same else f"{before} is {new} now; the old name keeps working"
     given.print_result({"before": before, "repository": new}, text)
-    return 0
 
 
 @_command("forget", _NAME)
-def forget_command(given: Globals, *, name: str) -> int:
+def forget_command(given: Globals, *, name: str) -> None:
     """Drop the hub's rows of a repository. Git still has it, and a push sends it again."""
     with _opened() as connection:
         done = forget(connection, name)
     text = f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again"
     given.print_result({"repository": done.name, "commit": done.commit}, text)
-    return 0
 
 
 _PLACES = click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
@@ -259,7 +251,7 @@ def _print_grants(given: Globals, found: Sequence[Grant]) -> None:
     click.option("--all", "sees_all", is_flag=True, help="It reads every repository, future ones as well."),
     click.option("--push", "may_push", is_flag=True, help="It may also push the repositories, also new ones."),
 )
-def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool) -> int:
+def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, may_push: bool) -> None:
     """Let a token or a database role read or push repositories.
 
     A grant for a repository includes the wings that it pins. The output lists all grants of NAME. For the hub's owner.
@@ -269,13 +261,12 @@ def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_al
     with _opened() as connection:
         granted = grant(connection, name, places, sees_all=sees_all, may_push=may_push)
     _print_grants(given, [granted])
-    return 0
 
 
 @_command(
     "revoke", _NAME, _PLACES, click.option("--all", "sees_all", is_flag=True, help="Take back what `grant --all` gave.")
 )
-def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> int:
+def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
     """Take back grants of a token or a role, or all of them.
 
     They have no effect from the next question on. The output lists the grants that are left. For the hub's owner.
@@ -283,18 +274,16 @@ def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_a
     with _opened() as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
     _print_grants(given, [left])
-    return 0
 
 
 @_command("grants", click.argument("name", required=False))
-def grants_command(given: Globals, *, name: str | None) -> int:
+def grants_command(given: Globals, *, name: str | None) -> None:
     """List who reads and who pushes which repository. Others than the hub's owner see their own grants."""
     with _opened() as connection:
         found = grants(connection, name)
     _print_grants(given, found)
     if not found:
         given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
-    return 0
 
 
 @_command(
@@ -303,7 +292,7 @@ def grants_command(given: Globals, *, name: str | None) -> int:
     click.option("--rotate", "is_rotated", is_flag=True, help="Replace its text by another one."),
     click.option("--drop", "is_dropped", is_flag=True, help="End it, with all its grants."),
 )
-def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> int:
+def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> None:
     """Make a token and print it, this once. `grant` lets it read.
 
     The hub stores only its hash. For the hub's owner.
@@ -314,8 +303,7 @@ def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bo
         if is_dropped:
             drop_token(connection, name)
             print_text(f"`{name}` is no longer valid")
-            return 0
+            return
         text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
     shown = f"{text}\n{name}: it is shown this once; its user sets it as MDMEM_HUB_TOKEN"
     given.print_result({"token": text, "name": name}, shown)
-    return 0

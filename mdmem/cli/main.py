@@ -14,7 +14,7 @@ import click
 
 from mdmem import __version__
 from mdmem.cli.common import Globals, discard_output, named, print_text, say, shared_options
-from mdmem.disk import Written, count_written
+from mdmem.disk import count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 
 # The sentences of `mdmem guide commands`. They are here so that the help does not have to import the commands.
@@ -215,11 +215,8 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        return _fail(
-            shown_message(error.format_message(), arguments),
-            error.exit_code,
-            context.command_path if context else "mdmem",
-        )
+        path = context.command_path if context else "mdmem"
+        return _fail(shown_message(error.format_message(), arguments), error.exit_code, path)
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
@@ -232,18 +229,17 @@ def run(arguments: Sequence[str]) -> int:
             # An error without a file name means that printing failed. Python would try to print again when it exits.
             discard_output(sys.stdout)
             if written.count:
-                return _fail(_unprinted(written, error), AnswerLostError.exit_code)
+                is_ = f" and {written.count - 1} more are" if written.count > 1 else " is"
+                lost = f"written, but the answer cannot be printed: {error.strerror or error}"
+                return _fail(f"{os.path.relpath(written.first)}{is_} {lost}", AnswerLostError.exit_code)
         where = f" {error.filename}" if error.filename else ""
         return _fail(shown_message(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
     except Exception as error:  # noqa: BLE001  # a bug of mdmem must not look like a mistake of the user
-        return _fault(error, arguments)
+        if os.environ.get("MDMEM_DEBUG"):
+            say("".join(traceback.format_exception(error)).rstrip())
+        fault = f"a fault of mdmem itself ({type(error).__name__}: {error})"
+        return _fail(shown_message(f"{fault}; set MDMEM_DEBUG=1 for the traceback, and report it", arguments), 3)
     return code if isinstance(code, int) else 0
-
-
-def _unprinted(written: Written, error: OSError) -> str:
-    more = f" and {written.count - 1} more" if written.count > 1 else ""
-    is_, reason = "are" if more else "is", error.strerror or error
-    return f"{os.path.relpath(written.first)}{more} {is_} written, but the answer cannot be printed: {reason}"
 
 
 def _open_closed_streams() -> None:
@@ -264,12 +260,3 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
         # The message cannot be printed. The exit code still reports the failure.
         discard_output(sys.stderr)
     return code
-
-
-def _fault(error: Exception, arguments: Sequence[str]) -> int:
-    if os.environ.get("MDMEM_DEBUG"):
-        say("".join(traceback.format_exception(error)).rstrip())
-    sentence = (
-        f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
-    )
-    return _fail(shown_message(sentence, arguments), 3)

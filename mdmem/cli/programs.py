@@ -16,8 +16,7 @@ from typing import Any
 import click
 
 from mdmem.change.driver import drive
-from mdmem.cli.common import Globals, print_text, require_extra, say, shared_options, split_values, today
-from mdmem.cli.completion import complete_wing
+from mdmem.cli.common import Globals, complete_wing, print_text, require_extra, say, shared_options, split_values, today
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import Marks, Sides
 from mdmem.model.access import EVERYTHING, Access
@@ -35,7 +34,7 @@ from mdmem.model.access import EVERYTHING, Access
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")
 @shared_options()
-def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options: Any) -> int:
+def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options: Any) -> None:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
     With --wing the agent reads and writes these wings alone. With --http it serves many clients, each with a token of
@@ -66,14 +65,13 @@ def mcp_command(given: Globals, *, address: str | None, has_hub: bool, **options
     server = partial(MemoryServer, provider, profile=options["profile"], is_warming=True, hub=hub)
     if address is None:
         serve_stdio(server(access=lambda: access, remembers=True))
-        return 0
+        return
     from mdmem.mcp.http import caller, parse_address, serve_http
     from mdmem.store.state.tokens import BearerTokens
 
     listening = parse_address(address, names=split_values(options["names"]))
     bearers = BearerTokens(provider.workspace().state_folder)
     serve_http(server(access=caller), bearers, listening, say=say, open_access=access)
-    return 0
 
 
 def _require_streams(given: Globals, caller: str) -> None:
@@ -85,7 +83,7 @@ def _require_streams(given: Globals, caller: str) -> None:
 
 @click.command("lsp")
 @shared_options()
-def lsp_command(given: Globals) -> int:
+def lsp_command(given: Globals) -> None:
     """Serve the memory to a text editor over standard input and output; the editor starts this.
 
     It has findings as you type, completion, hover, links and actions in the files of a memory, and the rules for code.
@@ -99,7 +97,6 @@ def lsp_command(given: Globals) -> int:
     # `main` disabled garbage collection, but a server runs for a long time.
     gc.enable()
     serve(environment, today)
-    return 0
 
 
 # The time limit in seconds. Clients wait for two seconds, of which Python needs some to start.
@@ -112,7 +109,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 @click.argument("client")
 @click.option("--unlimited", is_flag=True, hidden=True, help="Do the work in this process, however long it takes.")
 @shared_options()
-def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
+def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
     """Read an event of CLIENT from standard input and print context for its model, in the client's form.
 
     At the start of a session, it prints the rules that always apply. At an edit, it prints the rules for the file, each
@@ -125,7 +122,6 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
         mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
         root = ["--root", given.root] if given.root else []
         print_text(limited([*mdmem, *root, "--", client], seconds=_SECONDS).removesuffix("\n"))
-    return 0
 
 
 def limited(command: Sequence[str], *, seconds: float) -> str:

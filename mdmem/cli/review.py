@@ -13,8 +13,15 @@ from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, review_change
-from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
-from mdmem.cli.completion import complete_address, complete_wing
+from mdmem.cli.common import (
+    Globals,
+    complete_address,
+    complete_wing,
+    print_text,
+    shared_options,
+    split_values,
+    write_options,
+)
 from mdmem.render import history
 from mdmem.render.json import why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
@@ -83,7 +90,8 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
         return 1 if conflicts.found else 0
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    return given.print_written(workspace, resolve(workspace, address, ResolveRequest(**options), wanted))
+    given.print_written(workspace, resolve(workspace, address, ResolveRequest(**options), wanted))
+    return 0
 
 
 @click.command("hygiene")
@@ -104,7 +112,7 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
     help="The number of cases of each kind; 0 shows all.",
 )
 @shared_options("text", "json", "markdown")
-def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> int:
+def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limit: int, **options: Any) -> None:
     """Show what needs maintenance, and what to type next; no entry is changed.
 
     Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name,
@@ -114,14 +122,13 @@ def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limi
     given.print_result(hygiene_fields(report), hygiene_text(report, given.style, limit=limit))
     if given.form == "text":
         given.remark(*report.remarks)
-    return 0
 
 
 @click.command("why")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
 @click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="Draw the relations of one wing.")
 @shared_options("text", "json", "mermaid", "svg", at=True, repository=True)
-def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) -> int:
+def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) -> None:
     """Show what ADDRESS superseded and what superseded it, with reasons, dates and commits.
 
     `--format svg` and `--format mermaid` draw it, also for several addresses, for a wing, or for the whole memory.
@@ -135,7 +142,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
         asked = resolve_names(workspace, addresses)
         graph = lineage_graph(catalog, asked, today=today) if asked else linked_graph(catalog, today=today, wing=own)
         print_text((lineage_svg(graph) if given.form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
-        return 0
+        return
     if wing is not None:
         raise click.UsageError("--wing needs `--format svg` or `--format mermaid`")
     if not addresses:
@@ -144,7 +151,6 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
         raise click.UsageError(f"one address at a time ({addresses[1]}); `--format svg` draws several")
     explained = why(given.open(), addresses[0])
     given.print_result(why_json(explained), history.why_text(explained, given.style))
-    return 0
 
 
 @click.command("log")
@@ -152,7 +158,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
 @click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
 @shared_options("text", "json", at=True)
-def log_command(given: Globals, address: str | None, limit: int, *, by_field: bool) -> int:
+def log_command(given: Globals, address: str | None, limit: int, *, by_field: bool) -> None:
     """Show the history of ADDRESS through its moves, or the last changes of the memory, the newest first.
 
     The full address of a deleted entry shows its history, too.
@@ -171,4 +177,3 @@ def log_command(given: Globals, address: str | None, limit: int, *, by_field: bo
     else:
         found = log(workspace, address)
         given.print_result(history.log_json(found), history.log_text(found, given.style))
-    return 0

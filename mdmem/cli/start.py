@@ -11,8 +11,7 @@ from msgspec.structs import asdict
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
 from mdmem.change.sync import sync
-from mdmem.cli.common import Globals, print_text, shared_options
-from mdmem.cli.completion import complete_wing
+from mdmem.cli.common import Globals, complete_wing, print_text, shared_options
 from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
@@ -56,7 +55,7 @@ _CLIENTS = (
     "--command", default="mdmem", metavar="PATH", help="The command that starts mdmem there.  [default: mdmem]"
 )
 @shared_options()
-def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> int:
+def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **options: Any) -> None:
     """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
 
     Existing files are not changed; the output has the lines to add by hand. With --client, the server `mdmem mcp` is
@@ -66,7 +65,6 @@ def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **opti
         raise click.UsageError("--hooks adds hooks to a client; name it with --client")
     for step in init(Path.cwd(), given.root or folder, hook=not skips_hook, **options):
         print_text(step)
-    return 0
 
 
 @click.command("status")
@@ -74,7 +72,7 @@ def init_command(given: Globals, folder: str | None, *, skips_hook: bool, **opti
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="With --audit: how many.")
 @click.option("--rebuild", is_flag=True, help="Build the full-text index again.")
 @shared_options("text", "json", at=True)
-def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool) -> int:
+def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool) -> None:
     """Show the root and how it was found, the wings, the index, the findings, and what is due."""
     if is_audit and rebuild:
         raise click.UsageError("give --audit or --rebuild, not both")
@@ -96,29 +94,27 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
     else:
         report = report_status(workspace)
         given.print_result(status_json(report), upkeep.status_text(report, given.style))
-    return 0
 
 
 @click.command("guide")
 @click.argument("topic", required=False)
 @click.argument("field", metavar="[FIELD]", required=False)
 @shared_options("text", "json", "markdown")
-def guide_command(given: Globals, topic: str | None, field: str | None) -> int:
+def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
     """Print the page TOPIC, or list the pages; `guide fields FIELD` shows one field of the front matter in full."""
     if topic == "fields" and (field is not None or given.form != "text"):
         fields = FIELDS if field is None else (get_field(field),)
         is_markdown = given.form == "markdown"
         text = fields_markdown(fields) if is_markdown else field_text(fields[0], given.style)
         given.print_result(fields_json(fields), text)
-        return 0
+        return
     if field is not None or given.form == "json":
         raise click.UsageError("only `mdmem guide fields` takes a name or prints JSON")
     if topic is None:
         width = max(map(len, topics()))
         print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))
-        return 0
+        return
     print_text(page(topic).rstrip("\n"), is_page=True)
-    return 0
 
 
 @click.command("sync")
@@ -177,7 +173,7 @@ def hooks_command(_: Globals) -> None:
 @hooks_command.command("install", short_help="Write the hooks, and set up the merge driver.")
 @click.option("--driver-only", is_flag=True, help="Set up only the merge driver, for users of a hook framework.")
 @shared_options()
-def install(given: Globals, *, driver_only: bool) -> int:
+def install(given: Globals, *, driver_only: bool) -> None:
     """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
 
     A hook that another tool wrote is not changed. In that case nothing is written (exit code 2), and the output has the
@@ -196,13 +192,12 @@ def install(given: Globals, *, driver_only: bool) -> int:
         given.remark("no memory here: `mdmem init` makes one")
     if any(step.hook.where is HookPlace.WORK_TREE for step in steps):
         given.remark("they are in the work tree: commit them to share them; they use the `mdmem` on the PATH")
-    return 0
 
 
 @hooks_command.command("uninstall", short_help="Remove the hooks that mdmem wrote.")
 @click.option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
 @shared_options()
-def uninstall(given: Globals, *, driver_only: bool) -> int:
+def uninstall(given: Globals, *, driver_only: bool) -> None:
     """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since stays.
 
     A hook that pre-commit or prek moved to `.legacy` is removed, too. If such a framework runs mdmem, the merge driver
@@ -216,17 +211,15 @@ def uninstall(given: Globals, *, driver_only: bool) -> int:
         is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
         is_left = is_used and driver.state in (HookState.CURRENT, HookState.FORMER)
         print_text(upkeep.driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
-    return 0
 
 
 @hooks_command.command("status", short_help="Show the hook of each stage, and who runs it.")
 @shared_options("text", "json")
-def status(given: Globals) -> int:
+def status(given: Globals) -> None:
     """Show the hook of each stage, which framework runs it, and whether git merges entries with mdmem."""
     repository = _repository(given)
     hooks, driver = find_hooks(repository), find_driver(repository)
     given.print_result(upkeep.hooks_json(hooks, driver), upkeep.hooks_text(hooks, driver))
-    return 0
 
 
 def _repository(given: Globals) -> Repository:

@@ -10,8 +10,17 @@ from typing import Any
 
 import click
 
-from mdmem.cli.common import Globals, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
-from mdmem.cli.completion import complete_address, complete_place
+from mdmem.cli.common import (
+    Globals,
+    ShortHelp,
+    applies_to_option,
+    complete_address,
+    complete_place,
+    new_wing_options,
+    print_text,
+    today,
+    write_options,
+)
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
@@ -74,7 +83,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection
 )
 @new_wing_options
 @write_options
-def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **options: Any) -> int:
+def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **options: Any) -> None:
     """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place the entry goes to the default wing and the room of its
@@ -116,7 +125,6 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
         given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
         if options["status"] == "active":
             _remark_on_proposed(given, written)
-    return 0
 
 
 def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> Draft:
@@ -170,7 +178,7 @@ def supersede_command(
     wing: WingKind | None,
     wanted: WriteOptions,
     **options: Any,
-) -> int:
+) -> None:
     """Replace OLD by another entry: an existing one (--by), or a new one (--title).
 
     While the newer one is a draft, OLD stays current: `mdmem approve` then deprecates it.
@@ -182,10 +190,9 @@ def supersede_command(
         raise click.UsageError("--by is an existing entry; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
-    code = given.print_written(workspace, written)
+    given.print_written(workspace, written)
     if options["status"] == "active":
         _remark_on_proposed(given, written)
-    return code
 
 
 def _with_new(
@@ -233,7 +240,7 @@ def _with_new(
 @write_options
 def approve_command(
     given: Globals, addresses: tuple[str, ...], by: str | None, wanted: WriteOptions, *, active: bool, merged: bool
-) -> int:
+) -> None:
     """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
     Each entry gets the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing, or with
@@ -248,9 +255,8 @@ def approve_command(
     stances = {one: catalog.stance(one) for one, entry in catalog.entries.items() if entry.is_in_force}
     known = [one for one, stance in stances.items() if stance is not None and not stance.standing.is_proposal]
     written = approve(workspace, addresses, by=by, options=wanted, merged=merged, active=active)
-    code = given.print_written(workspace, written)
+    given.print_written(workspace, written)
     _remark_on_proposed(given, written, known)
-    return code
 
 
 @click.command("doubt")
@@ -258,7 +264,7 @@ def approve_command(
 @click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry states it during the review.")
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
-def doubt_command(given: Globals, address: str, reason: str | None, wanted: WriteOptions, *, done: bool) -> int:
+def doubt_command(given: Globals, address: str, reason: str | None, wanted: WriteOptions, *, done: bool) -> None:
     """Put an entry under review; it still applies, shown as uncertain, until it is confirmed or deprecated."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
@@ -272,7 +278,7 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_address)
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
-def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> int:
+def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> None:
     """Confirm that entries are still right, all of them or none; a review ends with it.
 
     `wing/room/` and `wing/` mean the current entries in a room and in a wing.
@@ -286,7 +292,7 @@ def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | No
 @click.argument("address", shell_complete=complete_address)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
-def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> int:
+def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> None:
     """Deprecate an entry that nothing replaces, with a reason. To replace one: `mdmem supersede`."""
     workspace = given.open()
     return given.print_written(workspace, deprecate(workspace, address, reason=reason, options=wanted))
@@ -297,7 +303,7 @@ def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOp
 @click.argument("new", metavar="TO", shell_complete=complete_place)
 @new_wing_options
 @write_options
-def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted: WriteOptions) -> int:
+def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted: WriteOptions) -> None:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
     TO is of the same kind as FROM. The new address of an entry may be short, or a room with a slash at the end, which
@@ -320,7 +326,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 @write_options
 def edit_command(
     given: Globals, addresses: tuple[str, ...], globs: tuple[str, ...], wanted: WriteOptions, *, editorial: bool
-) -> int:
+) -> None:
     """Change an entry in git's editor, which opens again until the text has no new error.
 
     A text that cannot be written is kept in a file, and the output names the file. --applies-to changes several entries
