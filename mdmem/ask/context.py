@@ -52,7 +52,7 @@ from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.files import WING
 from mdmem.store.state.local_records import append_audit
-from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope, starting_shared
+from mdmem.store.workspace.scope import Filters, Scope, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import find_own_memory, project_scope
 from mdmem.store.workspace.workspace import Workspace
 
@@ -115,7 +115,7 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Pac
     widely = request.intent is Intent.GENERAL
     scope = project_scope(reading.view.effective, reading.settings, request.project, widely=widely)
     if request.intent is Intent.LEARN:
-        scope = starting_shared(scope)
+        scope = replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
     question, remarks = Question(words=request.query), list[str]()
     memories = [Memory(reading, scope, reading.retrieve(scope, question))]
     if has_own:

@@ -48,7 +48,7 @@ def _search_active(workspace: Workspace, question: Question) -> SearchResult:
 def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchResult:
     """Return the results in a scope, best first; among equal scores, current entries come first."""
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
-    answer = find_text(workspace, question, scope.addresses_in(catalog))
+    answer = find_text(workspace, question, scope.read(catalog, unasked=False))
     found: dict[str, Item] = {}
     for match in answer.matches:
         for address in _shown_for(catalog, match.key, filters, today):

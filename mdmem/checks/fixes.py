@@ -19,7 +19,7 @@ from mdmem.checks.prose import written_items
 from mdmem.markdown.layout import UnpatchableError, replace_in_body
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import Document, parse_document, without_code
-from mdmem.markdown.patch import remove_item, replace_item, replace_items, replace_relations, set_fields
+from mdmem.markdown.patch import remove_item, replace_items, replace_relations, set_fields
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS
 from mdmem.model.finding import Edit, Finding, Fix, Place
@@ -233,7 +233,7 @@ def with_link(finding: Finding, case: Case, link: Link | Reference, target: str,
         title = f"Remove `{link.written}`"
         return with_fix(finding, title, remove_item, document, link.field, link.item, is_safe=is_safe)
     return with_fix(
-        finding, f"Write `{target}`", replace_item, document, link.field, link.item, target, is_safe=is_safe
+        finding, f"Write `{target}`", replace_items, document, link.field, {link.item: target}, is_safe=is_safe
     )
 
 

@@ -22,7 +22,7 @@ from mdmem.exchange.dialects import DIALECTS, dialect_of, is_instructions, is_ma
 from mdmem.exchange.links import number_of
 from mdmem.exchange.memory_json import DocumentFile, read_document
 from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, SourceFile, UnfitError
-from mdmem.markdown.front_matter import FenceError, FrontMatterError, has_front_matter
+from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
 from mdmem.model.entry import EntryType
@@ -369,21 +369,23 @@ def read_source(base: Path, found: Found) -> SourceFile:
         raise UnfitError("only points to a moved record")
     front, body = "", text
     # Without a second fence, the file begins with a horizontal rule, not with front matter.
-    with suppress(FenceError):
+    with suppress(FrontMatterError):
         front, body = handler().split(text) if has_front_matter(text) else ("", text)
     fields: Mapping[str, Any] = {}
     try:
         loaded = handler().load(front)
         # YAML reads the `#34` in `supersedes: #34` as a comment.
         lines = front.split("\n")
-        cut = (_PAIR.match(lines[one.line - 1]) for one in loaded.troubles if one.code == "comment-truncates-value")
+        cut = (
+            _PAIR.match(lines[one.place.line - 2]) for one in loaded.findings if one.code == "comment-truncates-value"
+        )
         fields = {**loaded, **{pair["key"]: pair["value"] for pair in cut if pair is not None and pair["value"]}}
     except FrontMatterError as error:
         # An entry may not have such values either.
-        is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.troubles)
+        is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.findings)
         loose = _read_loosely(front) if not is_beyond else None
         if loose is None:
-            line = error.troubles[0].line + 1
+            line = error.findings[0].place.line
             raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
         fields = loose
     newline = "\r\n" if "\r\n" in text else "\n"

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from mdmem.markdown.parse import without_closing
 from mdmem.markdown.sentences import without_comments
 
 # The pattern begins with a line break. Testing for the start of a line at each letter is ten times slower.
@@ -193,17 +194,9 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
             run = line[: len(line) - len(line.lstrip(line[0]))]
             fence = "" if "`" in line.lstrip("`") and line[0] == "`" else run
         elif line[0] == "#" and (heading := _ATX.match(body, at)):
-            yield at, end, len(heading[1]), _without_closing(body[heading.end() : end])
+            yield at, end, len(heading[1]), without_closing(body[heading.end() : end])
         elif line.startswith("**") and (bold := _BOLD.match(body, at)) and _meaning(bold[1]) != (0, False):
             yield at, end, _BOLD_LEVEL, bold[1]
-
-
-def _without_closing(words: str) -> str:
-    """Return the text of a heading line without the marks before and after the text."""
-    # A single pattern took hours for a line of a million blanks.
-    words = words.removesuffix("\n").removesuffix("\r").strip(" \t")
-    bare = words.rstrip("#")
-    return bare.rstrip(" \t") if bare != words and bare.endswith((" ", "\t")) else words
 
 
 def _title_above(body: str, at: int, line: str) -> str:
@@ -212,25 +205,14 @@ def _title_above(body: str, at: int, line: str) -> str:
         return ""
     above = body.rfind("\n", 0, at - 1) + 1
     title = body[above : at - 1].strip()
-    if (
-        not title
-        or _is_no_title(title)
-        or not title.strip(_MARKS)
-        or len(body[above:at]) - len(body[above:at].lstrip()) > 3
-    ):
+    if not title.strip(_MARKS) or len(title) > _LONGEST_TITLE:
+        return ""
+    indent = len(body[above:at]) - len(body[above:at].lstrip())
+    # Not below a quote, table row, list item, directive or field.
+    is_item = title[0] in "-*+" and title[1:2] in (" ", "\t")
+    if indent > 3 or is_item or title[0] in ">|" or title.startswith(".. ") or _FIELD.match(title):
         return ""
     before = body[body.rfind("\n", 0, above - 1) + 1 if above else 0 : max(0, above - 1)].strip()
     is_first_line = not before or not before.strip(before[0])
     least = _SHORT_UNDERLINE if line[0] in "=-" else max(_UNDERLINE, len(title))
     return title if is_first_line and len(line) >= least else ""
-
-
-def _is_no_title(line: str) -> bool:
-    """Return whether a line cannot be a title: a quote, table row, list item, directive, field or very long line."""
-    return (
-        line[0] in ">|"
-        or (line[0] in "-*+" and line[1:2] in (" ", "\t"))
-        or line.startswith(".. ")
-        or len(line) > _LONGEST_TITLE
-        or (line[0] == ":" and _FIELD.match(line) is not None)
-    )

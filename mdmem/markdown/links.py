@@ -81,17 +81,15 @@ def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> 
     for one in sorted(found, key=lambda match: -match.start()):
         links = list(_links_of(one))
         kept = [link.target for link in links if not is_cut(link)]
-        if len(kept) < len(links):
-            body = body[: one.start()] + _rest_of(one, body, kept) + body[one.end() :]
+        if len(kept) == len(links):
+            continue
+        written = body[one.start() : one.end()]
+        if one.lastgroup == "see":
+            rest = f"[see: {', '.join(kept)}]" if kept else ""
+        elif one.lastgroup == "wiki":
+            rest = written[2:-2].partition("|")[2]
+        else:
+            # A link definition has no visible words.
+            rest = written.removeprefix("!").removeprefix("[").rpartition("](")[0]
+        body = body[: one.start()] + rest + body[one.end() :]
     return body
-
-
-def _rest_of(found: re.Match[str], body: str, kept: list[str]) -> str:
-    """Return the text that is left of a link after some of its targets are removed."""
-    written = body[found.start() : found.end()]
-    if found.lastgroup == "see":
-        return f"[see: {', '.join(kept)}]" if kept else ""
-    if found.lastgroup == "wiki":
-        return written[2:-2].partition("|")[2]
-    # A link definition has no visible words.
-    return written.removeprefix("!").removeprefix("[").rpartition("](")[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
@@ -111,6 +112,29 @@ class _Part(Struct, frozen=True):
         """Return the lines of the key with the comments above it."""
         return self.above + self.lines
 
+    @property
+    def listed(self) -> list[Any]:
+        """Return the value as a list. A single value counts as a list of one."""
+        return self.value if isinstance(self.value, list) else [] if self.value is None else [self.value]
+
+    @property
+    def meaning(self) -> Any:
+        """Return the value without differences that mean nothing, such as the order of successors."""
+        if self.name not in LISTS:
+            return self.value
+        return sorted(self.listed) if all(isinstance(item, str) for item in self.listed) else self.listed
+
+
+def _part(layout: Layout, name: str, above: str = "") -> _Part:
+    start, end = layout.lines(name)
+    (key, node), value, items = layout.fields.nodes(name), layout.fields[name], None
+    if is_sequence(node) and not node.flow_style and None not in value:
+        ends = [layout.next_line(content_end(layout.front, item)) for item in node.value]
+        places = [layout.line_start(key.start_mark.index), layout.next_line(layout.colon(name)), *ends]
+        if places == sorted(set(places)) and ends[-1] == end:
+            items = tuple(layout.front[first:behind] for first, behind in pairwise(places))
+    return _Part(name, above, layout.front[start:end], value, frozenset(layout.comments(name)), items)
+
 
 class _Parts(Struct, frozen=True):
     """The parts of a document in order. `tail` is the text between the last key and the closing fence."""
@@ -134,22 +158,6 @@ def _parts_of(document: Document) -> _Parts:
     return _Parts(keys, front[end:], closing, body)
 
 
-def _part(layout: Layout, name: str, above: str = "") -> _Part:
-    start, end = layout.lines(name)
-    comments = frozenset(layout.comments(name))
-    return _Part(name, above, layout.front[start:end], layout.fields[name], comments, _items(layout, name, end))
-
-
-def _items(layout: Layout, name: str, end: int) -> tuple[str, ...] | None:
-    key, node = layout.fields.nodes(name)
-    if not is_sequence(node) or node.flow_style or None in layout.fields[name]:
-        return None
-    ends = [layout.next_line(content_end(layout.front, item)) for item in node.value]
-    places = [layout.line_start(key.start_mark.index), layout.next_line(layout.colon(name)), *ends]
-    is_sound = places == sorted(set(places)) and ends[-1] == end
-    return tuple(layout.front[a:b] for a, b in pairwise(places)) if is_sound else None
-
-
 # Only a person may decide that an entry has two successors, so these lists are never joined.
 _DECIDED = frozenset({"superseded_by"})
 # The order of these lists has a meaning, so they are joined only if both sides just added items.
@@ -158,122 +166,103 @@ _ORDERED = frozenset({"repeatable_steps", "shared_wings"})
 _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
-class _KeyConflict(Struct, frozen=True):
-    """A key that both sides changed so that no rule can merge it."""
+class _Key(Struct, frozen=True):
+    """One key in a merge: its three versions (None for a missing key), and the documents that they come from.
+
+    As the result of a merge, it stands for a conflict.
+    """
 
     name: str
     sides: Sides[_Part | None]
+    documents: Sides[Document]
 
+    @property
+    def there(self) -> list[_Part]:
+        """Return the versions of ours and theirs, as far as they have the key."""
+        return [part for part in (self.sides.ours, self.sides.theirs) if part is not None]
 
-def _merge_key(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _KeyConflict | None:
-    """Return the merged key, None if the key is removed, or both versions if they conflict."""
-    one = sides.agreed()
-    if one is not None:
-        return one[0]
-    return _join(name, sides, documents) if _is_set(name, sides) else _choose(name, sides, documents)
+    def merged(self) -> _Part | _Key | None:
+        """Return the merged key, None if the key is removed, or this object if the versions conflict."""
+        one = self.sides.agreed()
+        if one is not None:
+            return one[0]
+        values = [part.value for part in (*self.there, self.sides.ancestor) if part is not None]
+        if self.name in LISTS:
+            is_set = self.name not in _DECIDED and not any(isinstance(value, dict) for value in values)
+        else:
+            is_set = all(isinstance(value, list) for value in values)
+        if is_set:
+            return self._joined()
+        return self._chosen(*self.there) if len(self.there) == 2 else self
 
+    def _chosen(self, ours: _Part, theirs: _Part) -> _Part | _Key:
+        """Return the one value that is right for both sides, or a conflict if the sides have different values."""
+        meant = self.sides.map(lambda part: part and part.meaning).agreed()
+        if meant is None and self.name in _LATEST:
+            with suppress(TypeError, ValueError):
+                # If a date and a date-time mean the same instant, keep the date-time, which is more precise.
+                dates = ((instant_of(parse_moment(one.value)), len(one.value), one.value) for one in (ours, theirs))
+                meant = (max(dates)[2],)
+        if meant is None:
+            return self
+        candidates = [part for part in (ours, theirs) if part.meaning == meant[0]]
+        if isinstance(meant[0], str):
+            candidates += self._patched(meant[0])
+        return self._with_comments(candidates)
 
-def _is_set(name: str, sides: Sides[_Part | None]) -> bool:
-    """Return whether the values are lists whose items can be merged one by one."""
-    values = [one.value for one in (sides.ancestor, sides.ours, sides.theirs) if one is not None]
-    if name in LISTS:
-        return name not in _DECIDED and not any(isinstance(value, dict) for value in values)
-    return all(isinstance(value, list) for value in values)
+    def _joined(self) -> _Part | _Key | None:
+        """Return a list with the items that either side added, and without the items that either side removed."""
+        old, ours, theirs = (
+            part.listed if part else [] for part in (self.sides.ancestor, self.sides.ours, self.sides.theirs)
+        )
+        if self.name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
+            return self
+        kept = [item for item in ours if item in theirs or item not in old]
+        added = [item for item in theirs if item not in old and item not in ours]
+        meant = [*kept, *added]
+        if not meant:
+            above = {part.above for part in self.there} - {self.sides.ancestor.above if self.sides.ancestor else ""}
+            # The key is removed, unless that would delete a comment that one side added.
+            return self if above or self._new_comments() else None
+        found = [*self._from_items(kept, added), *self._patched(meant)]
+        return self._with_comments([one for one in found if one.listed == meant])
 
+    def _from_items(self, kept: list[Any], added: list[Any]) -> Iterator[_Part]:
+        """Yield our block list, followed by the source lines of the items that they added, with all comments."""
+        ours, theirs = self.sides.ours, self.sides.theirs
+        if ours is None or theirs is None or ours.items is None or theirs.items is None:
+            return
+        lines = [text for value, text in zip(ours.value, ours.items[1:], strict=True) if value in kept]
+        lines += [text for value, text in zip(theirs.value, theirs.items[1:], strict=True) if value in added]
+        document = parse_document("", "".join(("---\n", ours.items[0], *lines, "---\n")).encode())
+        if document.fields is not None and list(document.fields) == [self.name]:
+            yield _part(layout_of(document), self.name)
 
-def _choose(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _KeyConflict:
-    """Return the one value that is right for both sides, or a conflict if the sides have different values."""
-    ours, theirs = sides.ours, sides.theirs
-    if ours is None or theirs is None:
-        return _KeyConflict(name, sides)
-    meant = sides.map(lambda part: _meaning(name, part))
-    one = meant.agreed() or (_later(ours, theirs) if name in _LATEST else None)
-    if one is None:
-        return _KeyConflict(name, sides)
-    candidates = [part for part in (ours, theirs) if _meaning(name, part) == one[0]]
-    if isinstance(one[0], str):
-        candidates += _patched(name, sides, documents, one[0])
-    return _with_comments(name, sides, candidates)
-
-
-def _meaning(name: str, part: _Part | None) -> Any:
-    if part is None or name not in LISTS:
-        return part and part.value
-    items = _listed(part)
-    # The order of successors has no meaning.
-    return sorted(items) if all(isinstance(item, str) for item in items) else items
-
-
-def _later(ours: _Part, theirs: _Part) -> tuple[Any] | None:
-    try:
-        # If a date and a date-time mean the same instant, keep the date-time, which is more precise.
-        return (max((instant_of(parse_moment(one.value)), len(one.value), one.value) for one in (ours, theirs))[2],)
-    except (TypeError, ValueError):
-        return None
-
-
-def _join(name: str, sides: Sides[_Part | None], documents: Sides[Document]) -> _Part | _KeyConflict | None:
-    """Return a list with the items that either side added, and without the items that either side removed."""
-    old, ours, theirs = (_listed(part) for part in (sides.ancestor, sides.ours, sides.theirs))
-    if name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
-        return _KeyConflict(name, sides)
-    kept = [item for item in ours if item in theirs or item not in old]
-    added = [item for item in theirs if item not in old and item not in ours]
-    meant = [*kept, *added]
-    if not meant:
-        there = [part for part in (sides.ours, sides.theirs) if part is not None]
-        above = {part.above for part in there} - {sides.ancestor.above if sides.ancestor else ""}
-        # The key is removed, unless that would delete a comment that one side added.
-        return _KeyConflict(name, sides) if above or _new_comments(sides) else None
-    found = [*_from_items(name, sides, kept, added), *_patched(name, sides, documents, meant)]
-    return _with_comments(name, sides, [one for one in found if _listed(one) == meant])
-
-
-def _from_items(name: str, sides: Sides[_Part | None], kept: list[Any], added: list[Any]) -> Iterator[_Part]:
-    """Yield our block list, followed by the source lines of the items that they added, with all comments."""
-    ours, theirs = sides.ours, sides.theirs
-    if ours is None or theirs is None or ours.items is None or theirs.items is None:
-        return
-    lines = [text for value, text in zip(ours.value, ours.items[1:], strict=True) if value in kept]
-    lines += [text for value, text in zip(theirs.value, theirs.items[1:], strict=True) if value in added]
-    document = parse_document("", "".join(("---\n", ours.items[0], *lines, "---\n")).encode())
-    if document.fields is not None and list(document.fields) == [name]:
-        yield _part(layout_of(document), name)
-
-
-def _patched(
-    name: str, sides: Sides[_Part | None], documents: Sides[Document], value: str | list[Any]
-) -> Iterator[_Part]:
-    """Yield our version of the key and then their version, each patched to have the merged value."""
-    for document, part in ((documents.ours, sides.ours), (documents.theirs, sides.theirs)):
-        if part is None:
-            continue
-        try:
-            patched = apply_edits(document.data, set_fields(document, {name: value}))
-        except (UnpatchableError, TypeError):
+    def _patched(self, value: str | list[Any]) -> Iterator[_Part]:
+        """Yield our version of the key and then their version, each patched to have the merged value."""
+        for document, part in ((self.documents.ours, self.sides.ours), (self.documents.theirs, self.sides.theirs)):
             # A patch cannot write nested values.
-            continue
-        yield _part(layout_of(parse_document(document.path, patched)), name)
+            with suppress(UnpatchableError, TypeError):
+                if part is not None:
+                    patched = apply_edits(document.data, set_fields(document, {self.name: value}))
+                    yield _part(layout_of(parse_document(document.path, patched)), self.name)
 
+    def _with_comments(self, candidates: Sequence[_Part]) -> _Part | _Key:
+        """Return the first candidate that has every comment that a side added, below the comments above the key."""
+        old = self.sides.ancestor.above if self.sides.ancestor else ""
+        above = Sides(old, self.there[0].above, self.there[-1].above).agreed()
+        fit = next((one for one in candidates if self._new_comments() <= one.comments), None)
+        return replace(fit, above=above[0]) if fit is not None and above is not None else self
 
-def _with_comments(name: str, sides: Sides[_Part | None], candidates: Sequence[_Part]) -> _Part | _KeyConflict:
-    """Return the first candidate that has every comment that a side added, below the comments above the key."""
-    there = [part for part in (sides.ours, sides.theirs) if part is not None]
-    above = Sides(sides.ancestor.above if sides.ancestor else "", there[0].above, there[-1].above).agreed()
-    wanted = _new_comments(sides)
-    fit = next((one for one in candidates if wanted <= one.comments), None)
-    return replace(fit, above=above[0]) if fit is not None and above is not None else _KeyConflict(name, sides)
+    def _new_comments(self) -> frozenset[str]:
+        old = self.sides.ancestor.comments if self.sides.ancestor else frozenset()
+        return frozenset().union(*(part.comments for part in self.there)) - old
 
-
-def _new_comments(sides: Sides[_Part | None]) -> frozenset[str]:
-    old, ours, theirs = (part.comments if part else frozenset() for part in (sides.ancestor, sides.ours, sides.theirs))
-    return (ours | theirs) - old
-
-
-def _listed(part: _Part | None) -> list[Any]:
-    if part is None or part.value is None:
-        return []
-    return part.value if isinstance(part.value, list) else [part.value]
+    def hunk(self, marks: Marks, line_break: str) -> str:
+        """Return both versions between git's markers, below the comments above the key that they have in common."""
+        shared = self.there[0].above if len({part.above for part in self.there}) == 1 and len(self.there) == 2 else ""
+        texts = self.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
+        return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
 
 
 def _only_adds(old: Sequence[Any], new: Sequence[Any]) -> bool:
@@ -307,12 +296,10 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
     one = sides.agreed()
     if one is not None:
         return EntryMerge(one[0])
-    try:
+    with suppress(UnpatchableError):
         outcome = _merge_by_key(path, sides, merge_text, marks or Marks())
-    except UnpatchableError:
-        outcome = None
-    if outcome is not None:
-        return outcome
+        if outcome is not None:
+            return outcome
     content, is_torn = merge_text(sides)
     return EntryMerge(content, (BODY,) if is_torn else (), is_plain=True)
 
@@ -332,11 +319,11 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     # Both sides changed the comments below the last key. There is no key to mark as the conflict.
     if tail is None:
         return None
-    keys = [
-        merged
-        for name in _merged_order(parts.map(lambda one: tuple(one.keys)))
-        if (merged := _merge_key(name, parts.map(lambda one, name=name: one.keys.get(name)), documents)) is not None  # type: ignore[misc]
-    ]
+    keys: list[_Part | _Key] = []
+    for name in _merged_order(parts.map(lambda one: tuple(one.keys))):
+        versions = Sides(parts.ancestor.keys.get(name), parts.ours.keys.get(name), parts.theirs.keys.get(name))
+        merged = _Key(name, versions, documents).merged()
+        keys += [merged] if merged is not None else []
     if not all(_is_meant(keys, f"---{opening}", tail[0], side) for side in ConflictSide):
         return None
     bodies = parts.map(lambda one: one.body.encode())
@@ -345,14 +332,14 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
     closing = (parts.map(lambda one: one.closing).agreed() or (parts.ours.closing,))[0]
     # If there is a body, the closing fence needs a line break.
     closing = closing if closing.endswith("\n") or not body else f"---{opening}"
-    front = "".join(_shown(one, marks, opening) for one in keys)
+    front = "".join(one.text if isinstance(one, _Part) else one.hunk(marks, opening) for one in keys)
     text = f"---{opening}{front}{tail[0]}{closing}".encode() + body
     if line_break is not None:
         text = text.replace(b"\n", line_break)
     has_mark = documents.map(lambda one: one.data.startswith(codecs.BOM_UTF8))
     if has_mark.ours if not sides.ancestor else has_mark.agreed() == (True,):
         text = codecs.BOM_UTF8 + text
-    torn = tuple(one.name for one in keys if isinstance(one, _KeyConflict))
+    torn = tuple(one.name for one in keys if isinstance(one, _Key))
     return EntryMerge(text, (*torn, *([BODY] if is_torn else [])))
 
 
@@ -364,7 +351,15 @@ def _is_entry(document: Document) -> bool:
 
 def _line_break(sides: Sides[bytes]) -> bytes | None:
     """Return the line break for the result if a side converted all its line breaks, or None to leave them unchanged."""
-    ends = sides.map(_ending)
+
+    def ending(content: bytes) -> bytes | None:
+        both, lines = content.count(b"\r\n"), content.count(b"\n")
+        if both == lines > 0:
+            return b"\r\n"
+        # None for a file that mixes LF and CRLF.
+        return None if both or not lines else b"\n"
+
+    ends = sides.map(ending)
     if None in (ends.ours, ends.theirs) or (sides.ancestor and ends.ancestor is None):
         return None
     if ends.ours == ends.theirs and ends.ancestor in (ends.ours, None):
@@ -373,26 +368,7 @@ def _line_break(sides: Sides[bytes]) -> bytes | None:
     return one[0] if one is not None else ends.ours
 
 
-def _ending(content: bytes) -> bytes | None:
-    """Return the line break that every line of a file has, or None if the file mixes LF and CRLF."""
-    both, lines = content.count(b"\r\n"), content.count(b"\n")
-    if both == lines > 0:
-        return b"\r\n"
-    return None if both or not lines else b"\n"
-
-
-def _shown(one: _Part | _KeyConflict, marks: Marks, line_break: str) -> str:
-    """Return the source text of a key. A conflict has git's markers around both sides."""
-    if isinstance(one, _Part):
-        return one.text
-    there = [part for part in (one.sides.ours, one.sides.theirs) if part is not None]
-    # Comment lines above the key that are the same on both sides are not part of the conflict.
-    shared = there[0].above if len({part.above for part in there}) == 1 and len(there) == 2 else ""
-    texts = one.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
-    return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
-
-
-def _is_meant(keys: Sequence[_Part | _KeyConflict], opening: str, tail: str, side: ConflictSide) -> bool:
+def _is_meant(keys: Sequence[_Part | _Key], opening: str, tail: str, side: ConflictSide) -> bool:
     """Return whether the front matter parses to the merged values. `side` is used for each conflict."""
     chosen = [one if isinstance(one, _Part) else getattr(one.sides, side.value) for one in keys]
     there = [part for part in chosen if part is not None]
@@ -413,16 +389,12 @@ def _merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
     orders = names.map(lambda side: [name for name in side if name in common])
     if orders.ours == orders.ancestor != orders.theirs:
         base, other = other, base
-    merged = list(base)
+    merged, ranks = list(base), {name: (rank_of(name), name) for name in (*base, *other)}
     for place, name in enumerate(other):
         if name not in merged:
             above = next((one for one in reversed(other[:place]) if one in merged), None)
             at = merged.index(above) + 1 if above is not None else 0
-            while at < len(merged) and merged[at] not in other and _rank(merged[at]) <= _rank(name):
+            while at < len(merged) and merged[at] not in other and ranks[merged[at]] <= ranks[name]:
                 at += 1
             merged.insert(at, name)
     return merged
-
-
-def _rank(name: str) -> tuple[int, str]:
-    return rank_of(name), name

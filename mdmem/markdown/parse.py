@@ -8,8 +8,9 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from mdmem.markdown.front_matter import FenceError, Fields, FrontMatterError, Trouble
+from mdmem.markdown.front_matter import Fields, FrontMatterError
 from mdmem.model.finding import Finding, Place, fault
 
 if TYPE_CHECKING:
@@ -57,10 +58,8 @@ class Document(Struct, frozen=True):
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
         """Return the place of a field, or of one item of a list. For a missing field, return the opening fence."""
-        if self.fields is None or name not in self.fields:
-            return Place(self.path)
-        line, column, width = self.fields.place(name, item, of_key=of_key)
-        return Place(self.path, line + 1, column, width)
+        place = Place("") if self.fields is None else self.fields.place(name, item, of_key=of_key)
+        return replace(place, path=self.path)
 
     def body_place(self, offset: int, width: int = 0) -> Place:
         """Return the place in the file of a character in the body."""
@@ -81,70 +80,58 @@ def _line_starts(text: str) -> tuple[int, ...]:
 
 def parse_document(path: str, data: bytes) -> Document:
     """Return the document parsed from some bytes. Never raises an error: every fault becomes a finding."""
+
+    def placed(found: Finding) -> Finding:
+        return fault(found.code, found.message, replace(found.place, path=path), found.help, cause=found.cause)
+
     if len(data) > SIZE_LIMIT:
         message = f"the file is {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB"
-        return _unread(data, Finding("file-too-large", message, Place(path), "split it; one entry is one rule"))
+        too_large = Finding("file-too-large", message, Place(path), "split it; one entry is one rule")
+        return Document(path, data, "", None, "", 1, (too_large,))
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        return _unread(data, _not_utf8(path, data, error))
+        line = data.count(b"\n", 0, error.start) + 1
+        place = Place(path, line, error.start - data.rfind(b"\n", 0, error.start), 1)
+        message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+        return Document(path, data, "", None, "", 1, (fault("not-utf8", message, place, "save the file as UTF-8"),))
     conflict = _merge_marker(path, text)
     try:
         front, body = handler().split(text)
-    except FenceError as error:
-        refused = fault(error.code, str(error), Place(path, error.line), error.help)
+    except FrontMatterError as error:
         # A merge conflict explains why the front matter is unreadable.
-        return Document(path, data, text, None, text, 1, conflict or (refused,))
+        return Document(path, data, text, None, text, 1, conflict or tuple(map(placed, error.findings)))
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
     if conflict and conflict[0].place.line < body_line:
         return Document(path, data, text, None, body, body_line, conflict)
-    fields: Fields | None
-    troubles: tuple[Trouble, ...]
+    fields: Fields | None = None
     try:
         fields = handler().load(front)
-        troubles = fields.troubles
+        found = fields.findings
     except FrontMatterError as error:
-        fields, troubles = None, error.troubles
-    found = (
-        fault(one.code, one.message, Place(path, one.line + 1, one.column, one.width), one.help, cause=one.cause)
-        for one in troubles
-    )
-    findings = (*conflict, *found, *_second_front_matter(path, body, body_line))
+        found = error.findings
+    findings = (*conflict, *map(placed, found), *_second_front_matter(path, body, body_line))
     return Document(path, data, text, fields, body, body_line, findings)
 
 
 def unreadable_document(path: str, reason: str) -> Document:
     """Return a document for a file that exists but cannot be read."""
-    help_ = "make it readable, then run this again"
-    return _unread(b"", Finding("unreadable", f"cannot be read: {reason.lower()}", Place(path), help_))
-
-
-def _unread(data: bytes, found: Finding) -> Document:
-    return Document(found.place.path, data, "", None, "", 1, (found,))
-
-
-def _not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Finding:
-    line = data.count(b"\n", 0, error.start) + 1
-    column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-    message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
-    return fault("not-utf8", message, Place(path, line, column, 1), "save the file as UTF-8")
+    message, help_ = f"cannot be read: {reason.lower()}", "make it readable, then run this again"
+    return Document(path, b"", "", None, "", 1, (Finding("unreadable", message, Place(path), help_),))
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    if "<<<<<<<" not in text:
-        return ()
     start, first = 0, -1
-    for mark in _CONFLICT:
+    for mark in _CONFLICT if "<<<<<<<" in text else ():
         found = mark.search(text, start)
         if found is None:
             return ()
         start, first = found.end(), found.start() if first < 0 else first
+    if first < 0:
+        return ()
     place = Place(path, text.count("\n", 0, first) + 1, 1, 7)
-    return (
-        Finding(
-            "merge-marker", "the file has an unresolved merge conflict", place, "`mdmem resolve` shows how to decide it"
-        ),
-    )
+    help_ = "`mdmem resolve` shows how to decide it"
+    return (Finding("merge-marker", "the file has an unresolved merge conflict", place, help_),)
 
 
 def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding, ...]:
@@ -164,10 +151,15 @@ def first_heading(body: str) -> str | None:
         found = _HEADING.search(without_fenced(body))
     if found is None:
         return None
-    heading = body[found.start(1) : found.end(1)].rstrip()
-    # `Title ##` has closing marks. In `About C#` the mark belongs to the title.
+    return without_closing(found[1])
+
+
+def without_closing(heading: str) -> str:
+    """Return a heading without its closing marks, as in `Title ##`. In `About C#` the mark belongs to the title."""
+    # A single pattern took hours for a line of a million blanks.
+    heading = heading.strip(" \t\r\n")
     bare = heading.rstrip("#")
-    return bare.rstrip() if bare[-1:] in (" ", "\t") else heading
+    return bare.rstrip(" \t") if bare.endswith((" ", "\t")) else heading
 
 
 def without_code(body: str) -> str:

@@ -54,10 +54,13 @@ def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, .
     layout = layout_of(document)
     changes = []
     for name, value in sorted(values.items(), key=lambda pair: rank_of(pair[0])):
-        if name not in layout.fields:
-            changes += [_new_key(layout, name, value)] if value or value == "" else []
-        elif not _has_value(layout.fields, name, value):
-            changes.append(_changed(layout, name, value))
+        if name in layout.fields:
+            changes += [] if _has_value(layout.fields, name, value) else [_changed(layout, name, value)]
+        elif value or value == "":
+            source = fresh(name, value) if isinstance(value, str) else _flow([scalar(item) for item in value])
+            at = layout.gap(name)
+            line = f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}"
+            changes.append(_Change(at, at, line))
     return _proved(document, layout, changes, lambda after: verify(document, after, values))
 
 
@@ -97,11 +100,6 @@ def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tu
         if items[place] != text or not is_scalar(node.value[place] if is_sequence(node) else node):
             slots[place] = _Slot(place, text)
     return _with_slots(document, layout, name, slots)
-
-
-def replace_item(document: Document, name: str, item: int, text: str) -> tuple[Edit, ...]:
-    """Return the edits that give one item of a list a new text, as `replace_items` does."""
-    return replace_items(document, name, {item: text})
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
@@ -213,12 +211,6 @@ def _has_value(fields: Fields, name: str, value: Any) -> bool:
     return current == value or (name in LISTS and current == [value])
 
 
-def _new_key(layout: Layout, name: str, value: str | Sequence[str]) -> _Change:
-    source = fresh(name, value) if isinstance(value, str) else _flow([scalar(item) for item in value])
-    at = layout.gap(name)
-    return _Change(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}")
-
-
 def _changed(layout: Layout, name: str, value: Value) -> _Change:
     """Return the change that gives a key a new value in the style (quotes, list form) of the old value."""
     node, old = layout.fields.nodes(name)[1], _listed(layout.fields[name])
@@ -229,7 +221,13 @@ def _changed(layout: Layout, name: str, value: Value) -> _Change:
     if any(not isinstance(item, str | None) for item in old):
         raise layout.refusal(f"has nested values in `{name}`", "change it by hand")
     if not isinstance(value, str) or name in LISTS:
-        return _changed_list(layout, name, _slots(old, [value] if isinstance(value, str) else list(value or ())))
+        wanted = [value] if isinstance(value, str) else list(value or ())
+        slots: list[_Slot] = []
+        # Equal items stay, and others are replaced in order.
+        for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
+            for place, text in enumerate(wanted[first:behind], start):
+                slots.append(_Slot(place if place < end else None, None if tag == "equal" else text))
+        return _changed_list(layout, name, slots)
     # A single value replaces a whole list.
     if is_sequence(node) and node.flow_style:
         return _Change(node.start_mark.index, node.end_mark.index, fresh(name, value), keeps=name)
@@ -244,18 +242,6 @@ class _Slot(NamedTuple):
     source: str | None = None
 
 
-def _slots(old: Sequence[Any], wanted: Sequence[str]) -> list[_Slot]:
-    """Return the slots that turn the old list into the wanted list.
-
-    Equal items stay, and others are replaced in order.
-    """
-    slots = []
-    for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
-        for place, text in enumerate(wanted[first:behind], start):
-            slots.append(_Slot(place if place < end else None, None if tag == "equal" else text))
-    return slots
-
-
 def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_Slot]) -> tuple[Edit, ...]:
     old = _listed(layout.fields[name])
     meant = [old[slot.old] if slot.old is not None and slot.text is None else slot.text for slot in slots]
@@ -268,9 +254,18 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
     node: Any = layout.fields.nodes(name)[1]
     if not slots:
         return _Change(*layout.lines(name), "")
+    old = layout.fields[name]
+    if is_scalar(node):
+        texts = [node.value if slot.text is None else slot.text for slot in slots]
+        if len(slots) == 1 and old is not None:
+            return _scalar_change(layout, node, texts[0], name=name)
+        # Several items turn a single text or an empty value into a flow list.
+        return _value_change(layout, node, _flow([_item_source((node,), text, in_flow=True) for text in texts]), name)
     if not is_sequence(node):
-        return _changed_single(layout, name, slots)
-    old, parts = layout.fields[name], _parse_list(layout, node)
+        raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
+    parts = (
+        (_parse_lines(layout, node) or _parse_wrapped(layout, node)) if node.flow_style else _parse_block(layout, node)
+    )
     kept = {slot.old for slot in slots}
     removed = [item for place, item in enumerate(old) if place not in kept]
     at, items = 0, []
@@ -317,38 +312,26 @@ def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> 
     return replace(item, source=source)
 
 
-def _changed_single(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
-    """Change a field whose value is a single text or empty. Several new items turn the value into a flow list."""
-    node = layout.fields.nodes(name)[1]
-    if not is_scalar(node):
-        raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
-    texts = [node.value if slot.text is None else slot.text for slot in slots]
-    if len(slots) == 1 and layout.fields[name] is not None:
-        return _scalar_change(layout, node, texts[0], name=name)
-    source = _flow([_item_source((node,), text, in_flow=True) for text in texts])
-    return _Change(*_value_span(layout, node, source), keeps=name)
-
-
 def _flow(sources: Sequence[str]) -> str:
     return f"[{', '.join(sources)}]"
 
 
 def _scalar_change(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str) -> _Change:
-    return _Change(*_value_span(layout, node, _scalar_source(layout, node, text, name=name)))
+    return _value_change(layout, node, _scalar_source(layout, node, text, name=name))
 
 
-def _value_span(layout: Layout, node: yaml.ScalarNode, source: str) -> tuple[int, int, str]:
-    """Return the range of a value and its new source. The range of an empty value is just after the colon."""
+def _value_change(layout: Layout, node: yaml.ScalarNode, source: str, keeps: str | None = None) -> _Change:
+    """Return the change that replaces a value. An empty value is just after the colon."""
     start, end = node.start_mark.index, content_end(layout.front, node)
     if node.style in ("|", ">") and (header := _BLOCK_HEADER.match(layout.front, start)):
         # Keep the comment on the header line of a block scalar that is replaced.
-        return start, end, source + header[1]
+        return _Change(start, end, source + header[1], keeps)
     if start < end:
-        return start, end, source
+        return _Change(start, end, source, keeps)
     rest = layout.front[end : layout.next_line(end)].rstrip("\r\n")
     if rest and not rest.strip():
-        return end + len(rest), end + len(rest), source
-    return end, end, f" {source}"
+        return _Change(end + len(rest), end + len(rest), source, keeps)
+    return _Change(end, end, f" {source}", keeps)
 
 
 def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str, in_flow: bool = False) -> str:
@@ -411,18 +394,13 @@ class _ListSource(Struct):
         return "".join((self.head, *lines, below, self.foot))
 
 
-def _parse_list(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
-    if not node.flow_style:
-        return _parse_block(layout, node)
-    start, end = node.start_mark.index, node.end_mark.index
-    head = _LINE_REST.match(layout.front, start + 1, end - 1)
-    by_line = _parse_lines(layout, node, head.end()) if head else None
-    return by_line or _parse_wrapped(layout, node)
-
-
-def _parse_lines(layout: Layout, node: yaml.SequenceNode, at: int) -> _ListSource | None:
+def _parse_lines(layout: Layout, node: yaml.SequenceNode) -> _ListSource | None:
     """Split a flow list that has one item on each line. Return None for any other list."""
     front, start, end = layout.front, node.start_mark.index, node.end_mark.index
+    head = _LINE_REST.match(front, start + 1, end - 1)
+    if head is None:
+        return None
+    at = head.end()
     parts = _ListSource(start, end, [], _Item("", lead="  ", rest=layout.line_break(at)), comma=",")
     parts.head = front[start:at]
     for item in node.value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -14,16 +14,21 @@ from mdmem.markdown.front_matter import (
     FENCE_LINE,
     Fields,
     FrontMatterError,
-    Trouble,
     has_front_matter,
     is_empty,
+    place_of,
     refuse_bad_fences,
-    span_of,
 )
 from mdmem.markdown.scalars import in_quotes
+from mdmem.model.finding import Finding, Place
 
 _KEY = re.compile(r"\s*(?:- +)?(?:[\w.-]+:[ \t]+|- +)\Z")
 _NO_BLANK = re.compile(r"([\w-]+):(\S.*)")
+# Parts of the parser's messages about a value whose first character has a meaning in YAML.
+_FIRST_CHARACTER = re.compile(
+    "cannot start any token|scanning an (?:alias|anchor)|scanning a block scalar"
+    "|(?:sequence entries|mapping keys) are not allowed|node content"
+)
 
 
 class _Refusal(Struct, frozen=True):
@@ -46,114 +51,89 @@ class _Refusal(Struct, frozen=True):
         """Return the character at a mark."""
         return self.line(mark)[mark.column : mark.column + 1]
 
-    def fault(self, mark: Any, message: str, help_: str, cause: str = "") -> Trouble:
-        """Return a fault at a mark."""
-        return Trouble("yaml-syntax", message, help_, mark.line + 1, mark.column + 1, cause=cause)
+    def explained(self) -> Finding | None:
+        """Explain the error, in the words of libyaml or of PyYAML's own loader. None for a rare cause."""
+        words, at, since = self.words, self.at, self.since
+        here, before = self.character(at), self.line(at)[: at.column].rstrip()
+        if here == "\t" and re.search("cannot start any token|a tab character", words):
+            return _fault(at, "a tab where YAML needs spaces", "indent with spaces", "tab")
+        if re.search("quoted.* unexpected (?:end of stream|document)", words):
+            message = f"the quote {self.character(since)} is not closed"
+            return _fault(since, message, "close it, or remove it", "open quote")
+        if re.search("quoted.*(?:escape|hex)", words):
+            # The two YAML loaders report different columns: at the backslash, or just after it.
+            column = self.line(at).rfind("\\", 0, at.column + 1)
+            help_ = "use single quotes, or write two backslashes"
+            return _fault(at, "a backslash in double quotes starts an escape", help_, column=column)
+        if "parsing a flow" in words and at.line == since.line:
+            help_ = "add it, and put an item with a quote or a colon in quotes"
+            return _fault(at, "a comma or the closing bracket is missing", help_)
+        if "parsing a flow" in words:
+            return _fault(since, f"the `{self.character(since)}` is not closed", "close it")
+        if "could not find expected ':'" in words:
+            return self._no_key(since)
+        if "mapping values are not allowed" in words:
+            return self._second_colon()
+        if re.search("did not find expected key|expected <block end>", words):
+            if before.endswith(("'", '"')):
+                help_ = "write the quote inside the value twice, or use the other kind of quotes"
+                return _fault(at, "text follows the closing quote", help_)
+            if before.endswith(("]", "}")):
+                return _fault(at, "text follows the closing bracket", "write one list: [first, second]")
+            if here == "-":
+                return _fault(at, "a list item where a key belongs", "write the key of the list above it")
+        return self._first_character() if _FIRST_CHARACTER.search(words) else None
+
+    def _first_character(self) -> Finding | None:
+        scanned = self.words.startswith(("while scanning an a", "while scanning a block"))
+        mark = self.since if scanned else self.at
+        character = self.character(mark)
+        if not character.strip():
+            return None
+        name = "a backtick" if character == "`" else f"`{character}`"
+        before, value = self.line(mark)[: mark.column], self.line(mark)[mark.column :].rstrip()
+        help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
+        return _fault(mark, f"a plain value cannot start with {name}", help_, "first character")
+
+    def _no_key(self, mark: Any) -> Finding:
+        joined = _NO_BLANK.match(self.line(mark)[mark.column :])
+        if joined:
+            return _fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
+        help_ = "write `key: value`, or close the front matter above it with `---`"
+        return _fault(mark, "the line has no `key:`", help_)
+
+    def _second_colon(self) -> Finding:
+        line, at = self.line(self.at), self.at
+        key, _, value = line.partition(":")
+        if len(key) == at.column and not line.startswith(" "):
+            # YAML refuses a key at the margin only if the lines above are one plain value without a key.
+            lines = enumerate(self.text.split("\n"))
+            number = next((number for number, one in lines if one.strip() and not one.startswith("#")), 0)
+            return self._no_key(yaml.Mark("", 0, number, 0, None, 0))
+        if len(key) == at.column:
+            return _fault(at, "an indented key under a plain value", "move the key to the margin")
+        help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
+        return _fault(at, "a colon and a space inside a plain value", help_, "second colon")
 
 
-def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
+def _fault(mark: Any, message: str, help_: str, cause: str = "", *, column: int | None = None) -> Finding:
+    # Line 1 of the file is the opening fence.
+    place = Place("", mark.line + 2, (mark.column if column is None else column) + 1)
+    return Finding("yaml-syntax", message, place, help_, cause=cause)
+
+
+def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
     """Explain a YAML syntax error. For a rare cause, use the parser's own message."""
     at = error.problem_mark or error.context_mark
     words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
     if at is None:
-        return Trouble("yaml-syntax", f"the YAML parser says{words}", "put quotes around the value", 1, 1)
+        return Finding("yaml-syntax", f"the YAML parser says{words}", Place("", 2), "put quotes around the value")
     if "single document" in words:
-        message = "the front matter has more than one YAML document"
-        return Trouble("multiple-documents", message, "keep one", at.line + 1, at.column + 1)
-    refusal = _Refusal(text, words, error.context_mark or at, at)
-    for pattern, explain in _CAUSES:
-        fault = explain(refusal) if pattern.search(words) else None
-        if fault is not None:
-            return fault
+        place = Place("", at.line + 2, at.column + 1)
+        return Finding("multiple-documents", "the front matter has more than one YAML document", place, "keep one")
     help_ = "put quotes around the value, or fix the indentation"
-    return refusal.fault(at, f"the YAML parser says: {error.problem}", help_)
-
-
-def _tab(refusal: _Refusal) -> Trouble | None:
-    is_tab = refusal.character(refusal.at) == "\t"
-    return refusal.fault(refusal.at, "a tab where YAML needs spaces", "indent with spaces", "tab") if is_tab else None
-
-
-def _first_character(refusal: _Refusal) -> Trouble | None:
-    scanned = refusal.words.startswith(("while scanning an a", "while scanning a block"))
-    mark = refusal.since if scanned else refusal.at
-    character = refusal.character(mark)
-    if not character.strip():
-        return None
-    name = "a backtick" if character == "`" else f"`{character}`"
-    before, value = refusal.line(mark)[: mark.column], refusal.line(mark)[mark.column :].rstrip()
-    help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
-    return refusal.fault(mark, f"a plain value cannot start with {name}", help_, "first character")
-
-
-def _open_quote(refusal: _Refusal) -> Trouble:
-    mark = refusal.since
-    return refusal.fault(
-        mark, f"the quote {refusal.character(mark)} is not closed", "close it, or remove it", "open quote"
-    )
-
-
-def _escape(refusal: _Refusal) -> Trouble:
-    # The two YAML loaders report different columns: at the backslash, or just after it.
-    column = refusal.line(refusal.at).rfind("\\", 0, refusal.at.column + 1)
-    message, help_ = "a backslash in double quotes starts an escape", "use single quotes, or write two backslashes"
-    return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1)
-
-
-def _open_bracket(refusal: _Refusal) -> Trouble:
-    if refusal.at.line == refusal.since.line:
-        help_ = "add it, and put an item with a quote or a colon in quotes"
-        return refusal.fault(refusal.at, "a comma or the closing bracket is missing", help_)
-    return refusal.fault(refusal.since, f"the `{refusal.character(refusal.since)}` is not closed", "close it")
-
-
-def _no_key(refusal: _Refusal, mark: Any = None) -> Trouble:
-    mark = mark or refusal.since
-    joined = _NO_BLANK.match(refusal.line(mark)[mark.column :])
-    if joined:
-        return refusal.fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
-    help_ = "write `key: value`, or close the front matter above it with `---`"
-    return refusal.fault(mark, "the line has no `key:`", help_)
-
-
-def _second_colon(refusal: _Refusal) -> Trouble:
-    line = refusal.line(refusal.at)
-    key, _, value = line.partition(":")
-    if len(key) == refusal.at.column and not line.startswith(" "):
-        # YAML refuses a key at the margin only if the lines above are one plain value without a key.
-        lines = enumerate(refusal.text.split("\n"))
-        number = next((at for at, one in lines if one.strip() and not one.startswith("#")), 0)
-        return _no_key(refusal, yaml.Mark("", 0, number, 0, None, 0))
-    if len(key) == refusal.at.column:
-        return refusal.fault(refusal.at, "an indented key under a plain value", "move the key to the margin")
-    help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
-    return refusal.fault(refusal.at, "a colon and a space inside a plain value", help_, "second colon")
-
-
-def _text_after(refusal: _Refusal) -> Trouble | None:
-    before = refusal.line(refusal.at)[: refusal.at.column].rstrip()
-    if before.endswith(("'", '"')):
-        help_ = "write the quote inside the value twice, or use the other kind of quotes"
-        return refusal.fault(refusal.at, "text follows the closing quote", help_)
-    if before.endswith(("]", "}")):
-        return refusal.fault(refusal.at, "text follows the closing bracket", "write one list: [first, second]")
-    if refusal.character(refusal.at) == "-":
-        return refusal.fault(refusal.at, "a list item where a key belongs", "write the key of the list above it")
-    return None
-
-
-# The error messages of libyaml, and of PyYAML's own loader where libyaml is missing.
-_CAUSES: tuple[tuple[re.Pattern[str], Callable[[_Refusal], Trouble | None]], ...] = (
-    (re.compile("cannot start any token|a tab character"), _tab),
-    (re.compile("cannot start any token|scanning an (?:alias|anchor)|scanning a block scalar"), _first_character),
-    (re.compile("quoted.* unexpected (?:end of stream|document)"), _open_quote),
-    (re.compile("quoted.*(?:escape|hex)"), _escape),
-    (re.compile("parsing a flow"), _open_bracket),
-    (re.compile("could not find expected ':'"), _no_key),
-    (re.compile("mapping values are not allowed"), _second_colon),
-    (re.compile("did not find expected key|expected <block end>"), _text_after),
-    (re.compile("(?:sequence entries|mapping keys) are not allowed|node content"), _first_character),
-)
+    explained = _Refusal(text, words, error.context_mark or at, at).explained()
+    return explained or _fault(at, f"the YAML parser says: {error.problem}", help_)
 
 
 class StrictHandler(BaseHandler):
@@ -170,7 +150,7 @@ class StrictHandler(BaseHandler):
         return has_front_matter(text)
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return the front matter and the body, byte for byte. Raises FenceError."""
+        """Return the front matter and the body, byte for byte. Raises FrontMatterError."""
         refuse_bad_fences(text)
         return super().split(text)
 
@@ -180,12 +160,12 @@ class StrictHandler(BaseHandler):
         try:
             root = yaml.compose(fm, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
-            raise FrontMatterError((_syntax_fault(fm, error),)) from error
+            raise FrontMatterError(_syntax_fault(fm, error)) from error
         if root is None:
             return Fields({}, {})
         if not isinstance(root, yaml.MappingNode):
-            message = "the front matter is not a mapping of keys"
-            raise FrontMatterError((_at(root, "not-a-mapping", message, "write one `key: value` a line"),))
+            message, help_ = "the front matter is not a mapping of keys", "write one `key: value` a line"
+            raise FrontMatterError(Finding("not-a-mapping", message, place_of(root), help_))
         return _mapping(root, fm)
 
 
@@ -224,35 +204,66 @@ def _refuse_unsafe(text: str) -> None:
     """Raise FrontMatterError for text that is too large or too deep, or that YAML reads differently than a person."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
         message, help_ = "the front matter is over 16 KiB", "move the text into the body"
-        raise FrontMatterError((Trouble("front-matter-too-large", message, help_, 1, 1),))
+        raise FrontMatterError(Finding("front-matter-too-large", message, Place("", 2), help_))
     control = _CONTROL.search(text)
     if control:
-        line, column = text.count("\n", 0, control.start()) + 1, control.start() - text.rfind("\n", 0, control.start())
+        line, column = text.count("\n", 0, control.start()) + 2, control.start() - text.rfind("\n", 0, control.start())
         message = f"control character U+{ord(control[0]):04X} in the front matter"
-        raise FrontMatterError((Trouble("control-characters", message, "remove the character", line, column, 1),))
+        raise FrontMatterError(
+            Finding("control-characters", message, Place("", line, column, 1), "remove the character")
+        )
     is_deep = text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text)
     refused = tuple(_refused(text)) if is_deep or _INDICATOR.search(text) else ()
     if refused:
-        raise FrontMatterError(refused)
+        raise FrontMatterError(*refused)
+
+
+def _refused(text: str) -> Iterator[Finding]:
+    """Report aliases, tags and deep nesting. The YAML events are read one by one, so that no alias is expanded."""
+    depth = 0
+    try:
+        events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
+        for event in events:
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            place = place_of(event)
+            if depth > _DEPTH_LIMIT:
+                message = f"values nest deeper than {_DEPTH_LIMIT} levels"
+                yield Finding("nested-value", message, place, "write plain values")
+                return
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                message = f"YAML anchor or alias `{event.anchor}`"
+                yield Finding("anchor-or-alias", message, place, "write the value out, or quote it")
+            elif getattr(event, "tag", None):
+                help_ = "remove the tag; every value is text"
+                yield Finding("custom-tag", f"YAML tag `{event.tag}`", place, help_)
+    except yaml.MarkedYAMLError as error:
+        yield _syntax_fault(text, error)
 
 
 def _mapping(root: yaml.MappingNode, text: str) -> Fields:
     nodes: dict[str, tuple[yaml.ScalarNode, yaml.Node]] = {}
-    troubles: list[Trouble] = []
+    found: list[Finding] = []
     for key, value in root.value:
         if not isinstance(key, yaml.ScalarNode):
-            troubles.append(_at(key, "non-text-key", "a key that is not plain text", "write the key as one word"))
+            message, help_ = "a key that is not plain text", "write the key as one word"
+            found.append(Finding("non-text-key", message, place_of(key), help_))
         elif key.value in nodes:
-            troubles.append(_repeated(key, span_of(nodes[key.value][0])[0]))
+            found.append(_repeated(key, nodes[key.value][0]))
         else:
             nodes[key.value] = (key, value)
-            if not isinstance(value, yaml.ScalarNode):
-                troubles += (*_wiki_links(key.value, value), *_repeated_inside(value))
-    troubles += _truncated(text, root)
+            may_nest = key.value in _NESTING_FIELDS or key.value.startswith("x-")
+            if not may_nest and isinstance(value, yaml.SequenceNode):
+                for item, link in ((item, _wiki_link(item)) for item in value.value):
+                    if link is not None:
+                        message = f"`[[{link.value}]]` is a list in a list, not a link"
+                        found.append(Finding("wiki-link-value", message, place_of(item), f'write "{link.value}"'))
+            found += _repeated_inside(value)
     # If a key appears twice, it is not certain which value was meant, so neither value is used.
-    if any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles):
-        raise FrontMatterError(tuple(troubles))
-    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, troubles)
+    is_certain = all(one.code not in ("duplicate-key", "non-text-key") for one in found)
+    found += _truncated(text, root)
+    if not is_certain:
+        raise FrontMatterError(*found)
+    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, found)
 
 
 def _plain(node: yaml.Node) -> Any:
@@ -262,36 +273,6 @@ def _plain(node: yaml.Node) -> Any:
         # A wiki link is reported as a finding, and read as the address inside it.
         return [_plain(_wiki_link(item) or item) for item in node.value]
     return {str(_plain(key)): _plain(value) for key, value in node.value}
-
-
-def _wiki_links(name: str, value: yaml.Node) -> Iterator[Trouble]:
-    if name in _NESTING_FIELDS or name.startswith("x-") or not isinstance(value, yaml.SequenceNode):
-        return
-    for item in value.value:
-        if link := _wiki_link(item):
-            message = f"`[[{link.value}]]` is a list in a list, not a link"
-            yield _at(item, "wiki-link-value", message, f'write "{link.value}"')
-
-
-def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
-    """Report duplicate keys of a mapping inside a value."""
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            if not isinstance(item, yaml.ScalarNode):
-                yield from _repeated_inside(item)
-    if not isinstance(node, yaml.MappingNode):
-        return
-    first: dict[str, int] = {}
-    for key, value in node.value:
-        if str(key.value) in first:
-            yield _repeated(key, first[str(key.value)])
-        first.setdefault(str(key.value), span_of(key)[0])
-        yield from _repeated_inside(value)
-
-
-def _repeated(key: yaml.Node, first: int) -> Trouble:
-    message = f"`{key.value}` appears twice, first in line {first + 1}"
-    return _at(key, "duplicate-key", message, "keep one of the two")
 
 
 def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
@@ -304,7 +285,26 @@ def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
     return None
 
 
-def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Trouble]:
+def _repeated_inside(node: yaml.Node) -> Iterator[Finding]:
+    """Report duplicate keys of a mapping inside a value."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _repeated_inside(item)
+    if isinstance(node, yaml.MappingNode):
+        first: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            if str(key.value) in first:
+                yield _repeated(key, first[str(key.value)])
+            first.setdefault(str(key.value), key)
+            yield from _repeated_inside(value)
+
+
+def _repeated(key: yaml.Node, first: yaml.Node) -> Finding:
+    message = f"`{key.value}` appears twice, first in line {place_of(first).line}"
+    return Finding("duplicate-key", message, place_of(key), "keep one of the two")
+
+
+def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Finding]:
     """Report plain values that YAML cuts at a `#`. For example, `title: Update #2 done` means only `Update`."""
     lines = text.splitlines() if " #" in text else []
     values = (one for _, value in root.value for one in (value.value if value.id == "sequence" else (value,)))
@@ -315,28 +315,4 @@ def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Trouble]:
         if cut:
             kept = f"ends at `{value.value}`" if value.value else "is empty"
             message = f"the value {kept}: YAML reads `{cut[1].rstrip()}` as a comment"
-            yield _at(value, "comment-truncates-value", message, "put the whole value in quotes")
-
-
-def _refused(text: str) -> Iterator[Trouble]:
-    """Report aliases, tags and deep nesting. The YAML events are read one by one, so that no alias is expanded."""
-    depth = 0
-    try:
-        events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
-        for event in events:
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEPTH_LIMIT:
-                yield _at(event, "nested-value", f"values nest deeper than {_DEPTH_LIMIT} levels", "write plain values")
-                return
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                message = f"YAML anchor or alias `{event.anchor}`"
-                yield _at(event, "anchor-or-alias", message, "write the value out, or quote it")
-            elif getattr(event, "tag", None):
-                yield _at(event, "custom-tag", f"YAML tag `{event.tag}`", "remove the tag; every value is text")
-    except yaml.MarkedYAMLError as error:
-        yield _syntax_fault(text, error)
-
-
-def _at(node: Any, code: str, message: str, help_: str) -> Trouble:
-    line, column, width = span_of(node)
-    return Trouble(code, message, help_, line, column, width)
+            yield Finding("comment-truncates-value", message, place_of(value), "put the whole value in quotes")

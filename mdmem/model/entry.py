@@ -241,15 +241,9 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
             required=True,
         ),
     ]
-    created_at: Annotated[
-        Moment,
-        Field(
-            "when it was written",
-            "2026-03-05",
-            searched=Searched.DATE,
-            required=True,
-        ),
-    ] = None
+    created_at: Annotated[Moment, Field("when it was written", "2026-03-05", searched=Searched.DATE, required=True)] = (
+        None
+    )
     title: Annotated[
         str,
         Kind.TEXT,
@@ -286,11 +280,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     ] = None
     tags: Annotated[Texts, Field("words to find it by", "[executor, navigation]", searched=Searched.TAG)] = ()
     applies_to: Annotated[
-        Globs,
-        Field(
-            "globs of the code that it is about, from the repository's top",
-            '["src/navigation/**"]',
-        ),
+        Globs, Field("globs of the code that it is about, from the repository's top", '["src/navigation/**"]')
     ] = ()
     confidence: Annotated[Share, Field("how sure the writer is, from 0 to 1", "0.8")] = None
     relevance_score: Annotated[Share, Field("how much it matters, from 0 to 1", "0.6")] = None
@@ -318,19 +308,14 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         ),
     ] = ()
     overrides: Annotated[
-        Links,
-        Field(
-            "the shared rules that it replaces here",
-            "[ros2/architecture/single-threaded-executor-default]",
-        ),
+        Links, Field("the shared rules that it replaces here", "[ros2/architecture/single-threaded-executor-default]")
     ] = ()
     conflicts_with: Annotated[
         Links, Field("the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]")
     ] = ()
     see: Annotated[Links, Field("related entries", "[ros2/anti-patterns/blocking-callbacks]")] = ()
     produced: Annotated[
-        Links,
-        Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"),
+        Links, Field("the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]")
     ] = ()
     reason: Annotated[
         Text,
@@ -344,12 +329,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Text, Field("why it was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`")
     ] = None
     approved_by: Annotated[
-        Text,
-        Field(
-            "who made it active",
-            "Navigation Team <navigation@example.com>",
-            set_by="`mdmem approve`",
-        ),
+        Text, Field("who made it active", "Navigation Team <navigation@example.com>", set_by="`mdmem approve`")
     ] = None
     editorial_at: Annotated[
         Moment,
@@ -358,8 +338,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         ),
     ] = None
     ignore: Annotated[
-        Pairs,
-        Field("checks that do not report this entry", "{local-path: the path is the subject}"),
+        Pairs, Field("checks that do not report this entry", "{local-path: the path is the subject}")
     ] = ()
     trigger: Annotated[
         Text, Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN)
@@ -471,9 +450,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
 
     name: str
     kind: Annotated[
-        WingKind,
-        Kind.WING_KIND,
-        Field("a project's wing, or one that projects share", "project", holder=Holder.WING),
+        WingKind, Kind.WING_KIND, Field("a project's wing, or one that projects share", "project", holder=Holder.WING)
     ] = WingKind.PROJECT
     project_id: Annotated[
         Text,

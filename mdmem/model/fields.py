@@ -93,7 +93,7 @@ def front_matter_schema() -> dict[str, Any]:
         "title": "front matter of an entry",
         "description": "an address is `wing/room/entry-id`; a list of one value may be written as the value",
         **_object((field for field in FIELDS if field.holder is not Holder.WING), REQUIRED),
-        "allOf": [_only_for(kind, own) for kind in EntryType if (own := _own_fields(kind))],
+        "allOf": list(_only_for_types()),
         "$defs": {"wing": _object((field for field in FIELDS if field.is_of_wings), ())},
     }
 
@@ -108,11 +108,9 @@ def _object(fields: Iterable[Field], required: tuple[str, ...]) -> dict[str, Any
     }
 
 
-def _own_fields(kind: EntryType) -> list[str]:
-    return sorted(field.name for field in FIELDS if field.holder.type == kind.value)
-
-
-def _only_for(kind: EntryType, own: list[str]) -> dict[str, Any]:
-    """Return the part of the schema that forbids the fields of one type in entries of another type."""
-    other = {"properties": {"type": {"not": {"const": kind.value}}}}
-    return {"if": other, "then": {"properties": dict.fromkeys(own, False)}}
+def _only_for_types() -> Iterator[dict[str, Any]]:
+    """Yield the parts of the schema that forbid the fields of one type in entries of another type."""
+    for kind in EntryType:
+        if own := sorted(field.name for field in FIELDS if field.holder.type == kind.value):
+            other = {"properties": {"type": {"not": {"const": kind.value}}}}
+            yield {"if": other, "then": {"properties": dict.fromkeys(own, False)}}

@@ -99,15 +99,13 @@ class Fix(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One fault: its message, its place, and how to correct it.
+    """One fault: its message (lower case, no full stop), its place, and how to correct it (`help` starts with a verb).
 
-    `message` is lower case without a full stop, and `help` starts with a verb. `severity` is None until the engine sets
-    it from the check or the settings. `count` is the number of faults that the finding sums up. `other` is the place of
-    the other end of a link. `fix` is the change that resolves the finding. `new` is set if the compared tree does not
-    have the finding. If `quotable` is False, the line may contain a secret and must not be printed.
-
-    `unsaid` distinguishes two findings with the same message. `cause` says what the fix corrects. Neither is shown.
-    `former` is the code in `FORMER_CODES` for this kind of finding.
+    `severity` is None until the engine sets it. `count` is the number of faults that the finding sums up. `other` is
+    the place of the other end of a link. `new` is set if the compared tree does not have the finding. If `quotable` is
+    False, the line may contain a secret and must not be printed. `unsaid` distinguishes two findings with the same
+    message, and `cause` says what the fix corrects; neither is shown. `former` is the code in `FORMER_CODES` for this
+    kind of finding.
     """
 
     code: str

@@ -76,12 +76,11 @@ class _Rule(Struct, frozen=True):
         return self.pattern.fullmatch(os.fsencode(path[len(self.literal) :])) is not None
 
     def matches(self, path: str) -> bool:
-        return self._reaches_below(path) if path.endswith("/") else self.covers(path)
-
-    def _reaches_below(self, folder: str) -> bool:
+        if not path.endswith("/"):
+            return self.covers(path)
         if self is _NOTHING:
             return False
-        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        parts = [part for part in path.split("/") if part not in ("", ".")]
         globs = self.plain.rstrip("/").split("/") if self.plain else []
         for part, glob in zip(parts, globs, strict=False):
             if glob == "**":
@@ -209,18 +208,13 @@ def _set(glob: bytes, at: int) -> tuple[bytes, int]:
     members: set[int] = set()
     while at == start or glob[at : at + 1] != b"]":
         item = _ITEM.match(glob, at)
-        found = None if item is None else _members(item)
-        if item is None or found is None:
+        if item is None or (item[1] is not None and item[1].decode("latin-1") not in _CLASSES):
             return _NEVER, len(glob)
-        members |= found
+        name, low, high, single = item.groups()
+        if name is not None:
+            members.update(_CLASSES[name.decode("latin-1")].encode())
+        else:
+            members.update(single[-1:] if single else range(low[-1], high[-1] + 1))
         at = item.end()
     meant = (set(range(256)) - members if negated else members) - {ord("/")}
     return (b"[" + b"".join(b"\\x%02x" % one for one in sorted(meant)) + b"]" if meant else _NEVER), at + 1
-
-
-def _members(item: re.Match[bytes]) -> set[int] | None:
-    name, low, high, single = item.groups()
-    if name is not None:
-        known = _CLASSES.get(name.decode("latin-1"))
-        return None if known is None else set(known.encode())
-    return {single[-1]} if single else set(range(low[-1], high[-1] + 1))

@@ -65,18 +65,12 @@ BINDING = Stance(Standing.BINDING)
 
 
 def standing_marks(stance: Stance | None) -> list[str]:
-    """Return the mark of an entry that differs from the default branch or is not approved, as a list of one.
-
-    The list is empty for a binding entry, and for None.
-    """
+    """Return the mark of an entry that is not binding as a list of one; empty for a binding entry, and for None."""
     return [stance.mark] if stance is not None and stance.mark else []
 
 
 def stance_json(stance: Stance | None, *, is_current: bool = True) -> dict[str, Any]:
-    """Return the JSON keys for the standing of an entry, with the author and the note of a proposal.
-
-    Empty if the standing is not known, or if the entry is binding but not current.
-    """
+    """Return the JSON keys for a standing; empty if it is not known, or if the entry is binding but not current."""
     if stance is None or (stance.standing is Standing.BINDING and not is_current):
         return {}
     values: dict[str, Any] = {"standing": stance.standing.value}
@@ -131,14 +125,17 @@ class Lineage(Struct, frozen=True, dict=True):
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
         """Return the direct successors of each superseded entry, without one-sided supersessions, sorted."""
-        return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
-
-    def _facts(self, old: str, ends: _Ends) -> set[str]:
-        entry, where = self.entries[old], self.one_end_suffices
-        if not where or (isinstance(where, frozenset) and entry.wing not in where):
-            return ends.named or (set() if entry.is_in_force else ends.claimants)
-        no_less = {new for new in ends.claimants if self.entries[new].type.rank <= entry.type.rank}
-        return ends.named | (no_less if entry.is_in_force else ends.claimants)
+        found: dict[str, Set[str]] = {}
+        for old, ends in self._ends.items():
+            entry, where = self.entries[old], self.one_end_suffices
+            claimants: Set[str] = ends.claimants
+            if not where or (isinstance(where, frozenset) and entry.wing not in where):
+                found[old] = ends.named or (set() if entry.is_in_force else claimants)
+                continue
+            if entry.is_in_force:
+                claimants = {new for new in claimants if self.entries[new].type.rank <= entry.type.rank}
+            found[old] = ends.named | claimants
+        return _sorted(found)
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
@@ -175,10 +172,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def _claimed_by(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each current entry, the current entries that supersede it one-sidedly or through a predecessor.
-
-        Two entries on the same cycle are left out, because they contradict each other.
-        """
+        # Two entries on the same cycle are left out, because they contradict each other.
         found = {
             old: {head for new in claimants for head in self.heads(new) if not self._share_a_cycle(old, head)} - {old}
             for old, claimants in self.claimants.items()
@@ -241,10 +235,8 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def _heads(self) -> dict[str, tuple[str, ...]]:
-        """Return the heads of every entry on a chain, computed from the ends of the chains to their beginnings.
-
-        An active entry is not a head if another active entry follows it, unless both are on the same cycle.
-        """
+        # From the ends of the chains to their beginnings. An active entry is not a head if another active entry
+        # follows it, unless both are on the same cycle.
         found: dict[str, tuple[str, ...]] = {}
         for group in _components(self.successors):
             beyond = {

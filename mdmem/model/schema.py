@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
-from pydantic_core import ErrorDetails
+from pydantic_core import PydanticCustomError
 
 from mdmem.model.entry import (
     Entry,
@@ -31,78 +31,65 @@ from mdmem.model.text import kind_of, visible
 _PLACEHOLDERS = frozenset({"n/a", "na", "none", "null", "nil", "tbd", "todo", "-", "--", "?", "unknown"})
 
 
-class _ValueError(ValueError):
-    """A value that cannot be parsed, with the code of the finding to report."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 def _text(value: object) -> object:
     if isinstance(value, dict):
-        raise _ValueError("nested-value", "expected text, found a mapping")
+        raise PydanticCustomError("nested-value", "expected text, found a mapping")
     if isinstance(value, list):
-        raise _ValueError("wrong-type", "expected one value, found a list")
+        raise PydanticCustomError("wrong-type", "expected one value, found a list")
     return value
-
-
-def _items(value: object) -> tuple[object, ...]:
-    items = value if isinstance(value, list) else [value]
-    return tuple(item for item in items if item is not None)
 
 
 def _item(value: object) -> object:
     if isinstance(value, (list, dict)):
-        raise _ValueError("nested-value", f"expected text, found a {kind_of(value)} inside the list")
+        raise PydanticCustomError("nested-value", f"expected text, found a {kind_of(value)} inside the list")
     return value
 
 
 def _link(value: object) -> object:
     _item(value)
     if isinstance(value, str) and not value.isprintable():
-        raise _ValueError("invisible-characters", f"`{visible(value)}` contains an invisible character")
+        raise PydanticCustomError("invisible-characters", f"`{visible(value)}` contains an invisible character")
     if isinstance(value, str) and value.strip().lower() in _PLACEHOLDERS:
-        raise _ValueError("link-placeholder", f"`{value}` is not an address")
+        raise PydanticCustomError("link-placeholder", f"`{value}` is not an address")
     return value
 
 
 def _glob(value: object) -> object:
     _item(value)
     if isinstance(value, str) and value.startswith(":"):
-        raise _ValueError("wrong-type", f"`{value}` is git pathspec magic, not a glob")
+        raise PydanticCustomError("wrong-type", f"`{value}` is git pathspec magic, not a glob")
     return value
 
 
 def _moment(value: object) -> date:
     if not isinstance(value, str):
-        raise _ValueError("wrong-type", f"expected a date, found a {kind_of(value)}")
+        raise PydanticCustomError("wrong-type", f"expected a date, found a {kind_of(value)}")
     try:
         moment = parse_moment(value)
     except NotIsoError as error:
-        raise _ValueError("not-iso", f"`{value}` is not an ISO 8601 date") from error
+        raise PydanticCustomError("not-iso", f"`{value}` is not an ISO 8601 date") from error
     except NoSuchDayError as error:
-        raise _ValueError("invalid-date", f"`{value}` is not a day of the calendar") from error
+        raise PydanticCustomError("invalid-date", f"`{value}` is not a day of the calendar") from error
     # The cache stores times in UTC, so the time must exist there.
     return moment.astimezone(UTC) if isinstance(moment, datetime) and moment.tzinfo else moment
 
 
-def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Callable[[object], object]:
+def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Any:
     def parse(value: object) -> object:
         try:
             number = convert(value) if isinstance(value, str) and value.isascii() and "_" not in value else None
         except ValueError:
             number = None
         if number is None or not low <= number <= high:
-            raise _ValueError("wrong-type", f"expected {wanted}, found `{value}`")
+            raise PydanticCustomError("wrong-type", f"expected {wanted}, found `{value}`")
         return number
 
-    return parse
+    return Annotated[Any, BeforeValidator(parse)]
 
 
 def _pairs(value: object) -> object:
     if not isinstance(value, dict) or not all(reason is None or isinstance(reason, str) for reason in value.values()):
-        raise _ValueError("wrong-type", "expected a mapping of check code to reason")
+        raise PydanticCustomError("wrong-type", "expected a mapping of check code to reason")
     # A check reports a code without a reason.
     return tuple((code, reason) for code, reason in value.items() if reason)
 
@@ -112,12 +99,15 @@ def _relations(value: object) -> object:
     for item in items:
         is_pair = isinstance(item, dict) and set(item) == {"type", "to"}
         if not is_pair or not all(isinstance(one, str) for one in item.values()):
-            raise _ValueError("wrong-type", "expected a list of mappings with `type` and `to`")
+            raise PydanticCustomError("wrong-type", "expected a list of mappings with `type` and `to`")
     return tuple(Relation(item["type"], item["to"]) for item in items)
 
 
 def _list_of(validator: Callable[[object], object]) -> Any:
-    return Annotated[tuple[Annotated[str, BeforeValidator(validator)], ...], BeforeValidator(_items)]
+    def items(value: object) -> tuple[object, ...]:
+        return tuple(item for item in (value if isinstance(value, list) else [value]) if item is not None)
+
+    return Annotated[tuple[Annotated[str, BeforeValidator(validator)], ...], BeforeValidator(items)]
 
 
 # The type that pydantic uses to validate the values of each kind.
@@ -131,8 +121,8 @@ _TYPES: Mapping[Kind, Any] = {
     Kind.LINKS: _list_of(_link),
     Kind.GLOBS: _list_of(_glob),
     Kind.MOMENT: Annotated[Any, BeforeValidator(_moment)],
-    Kind.VERSION: Annotated[Any, BeforeValidator(_number(int, 1, 10**9, "a whole number from 1"))],
-    Kind.SHARE: Annotated[Any, BeforeValidator(_number(float, 0, 1, "a number from 0 to 1"))],
+    Kind.VERSION: _number(int, 1, 10**9, "a whole number from 1"),
+    Kind.SHARE: _number(float, 0, 1, "a number from 0 to 1"),
     Kind.PAIRS: Annotated[Any, BeforeValidator(_pairs)],
     Kind.RELATIONS: Annotated[Any, BeforeValidator(_relations)],
 }
@@ -147,12 +137,38 @@ def _adapter(name: str, fields: Iterable[str]) -> TypeAdapter[BaseModel]:
 _ENTRY, _WING = _adapter("Entry", KNOWN_FIELDS), _adapter("Wing", WING_FIELDS)
 
 
-def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
-    """Return the errors in the values of fields. If there are none, also return the parsed values."""
+_HELP = {
+    "not-iso": "write it as YYYY-MM-DD",
+    "invalid-date": "write a day that exists, as YYYY-MM-DD",
+    "invisible-characters": "write the address again",
+    "link-placeholder": "remove it; an absent link field means the same",
+    "nested-value": "write plain text; nesting is for `relations`, `ignore` and `x-` keys",
+}
+
+
+def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
+    """Return the flaws in the values of fields, and the values that can be parsed.
+
+    A flaw in one item of a list leaves the other items.
+    """
     try:
         parsed = adapter.validate_python(stated)
     except ValidationError as error:
-        return error.errors(include_url=False), {}
+        flaws, readable = [], dict(stated)
+        for one in error.errors(include_url=False, include_context=False, include_input=False):
+            key, message = str(one["loc"][0]), one["msg"]
+            item = next((part for part in one["loc"][1:] if isinstance(part, int)), None)
+            if item is not None and isinstance(stated[key], list):
+                # pydantic's index does not count the empty items.
+                item = [number for number, value in enumerate(stated[key]) if value is not None][item]
+            code = one["type"] if "-" in one["type"] else "wrong-type"
+            help_ = _HELP.get(code, f"correct the value of `{key}`")
+            flaws.append(Flaw(code, key, f"`{key}`: {message[:1].lower()}{message[1:]}", help_, item))
+            if item is not None and isinstance(readable.get(key), list):
+                readable[key] = [value for value in readable[key] if value is not stated[key][item]]
+            else:
+                readable.pop(key, None)
+        return flaws, _validate(adapter, readable)[1]
     return [], {name: getattr(parsed, name) for name in parsed.model_fields_set}
 
 
@@ -165,59 +181,47 @@ def read_entry(
     heading of the body, which becomes the title of an entry without a `title` field.
     """
     # Flaws that prevent parsing come first, because only the first flaw is shown for an unreadable entry.
-    flaws = [
-        *_closed_set(front_matter, "type"),
-        *_closed_set(front_matter, "status"),
-        *_empty(front_matter),
+    flaws = [*_closed_set(front_matter, "type"), *_closed_set(front_matter, "status")]
+    flaws += [
+        Flaw("empty-value", key, f"`{key}` has no value", f"write a value or remove `{key}`")
+        for key, value in front_matter.items()
+        if value is None and not key.startswith("x-") and key not in REQUIRED
     ]
     reported = {flaw.name for flaw in flaws}
     stated = {key: value for key, value in _stated(front_matter).items() if key not in reported}
     if not _is_stated(front_matter, "created_at"):
         flaws.append(Flaw("missing-field", "created_at", "`created_at` is missing", "add `created_at: YYYY-MM-DD`"))
     kind = EntryType(stated["type"]) if "type" in stated else None
-    value_flaws, values = _parsed(kind, stated)
-    flaws += [*value_flaws, *_misplaced(kind, stated)]
+    # The type decides which fields are allowed. While the type is unknown, only the type is reported.
+    known = {key: value for key, value in stated.items() if key in (FIELDS_OF[kind] if kind else KNOWN_FIELDS)}
+    faults, values = _validate(_ENTRY, known)
+    unknown = [_unknown(kind, key) for key in stated if key not in known]
+    flaws += [*faults, *unknown, *_misplaced(kind, stated)]
     if kind is None or "status" not in stated:
         return None, tuple(flaws)
-    unread = tuple(sorted({_hidden_field(flaw) for flaw in value_flaws} - {""}))
+    unread = {one.name for one in faults if one.code != "link-placeholder"}
+    # A misspelt key hides the value of the field that it means.
+    misspelt = (one.name for one in unknown if one.code in ("key-spelling", "invisible-characters"))
+    unread.update(known_spelling(name) or "" for name in misspelt)
     # A quoted or folded title may have line breaks; every listing shows it on one line.
-    title = " ".join((values.pop("title", None) or heading or "").split())
-    return Entry(address=address, title=title or title_of(address), unread=unread, **values), tuple(flaws)
-
-
-def _hidden_field(flaw: Flaw) -> str:
-    """Return the name of the field whose value is lost because of a flaw, or an empty text."""
-    if flaw.code == "key-spelling" or (flaw.code == "invisible-characters" and flaw.on_key):
-        return known_spelling(flaw.name) or ""
-    return "" if flaw.on_key or flaw.code == "link-placeholder" else flaw.name
+    title = " ".join((values.pop("title", None) or heading or "").split()) or title_of(address)
+    return Entry(address=address, title=title, unread=tuple(sorted(unread - {""})), **values), tuple(flaws)
 
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
     """Return the wing of a manifest, and the flaws. Values that cannot be parsed are replaced by defaults."""
     stated = _stated(front_matter)
-    known = {key: value for key, value in stated.items() if key in WING_FIELDS}
-    errors, values = _validate(_WING, known)
-    if errors:
-        bad = {error["loc"][0] for error in errors}
-        _, values = _validate(_WING, {key: value for key, value in known.items() if key not in bad})
+    faults, values = _validate(_WING, {key: value for key, value in stated.items() if key in WING_FIELDS})
     flaws = []
-    for error in errors:
-        key = str(error["loc"][0])
-        help_ = "write `kind: project` or `kind: shared`" if key == "kind" else f"correct the value of `{key}`"
-        flaws.append(Flaw("manifest-invalid", key, f"`{key}`: {_code_and_message(error)[1]}", help_))
-    for key in (one for one in stated if one not in known):
+    for one in faults:
+        wanted = "write `kind: project` or `kind: shared`"
+        help_ = wanted if one.name == "kind" else f"correct the value of `{one.name}`"
+        flaws.append(Flaw("manifest-invalid", one.name, one.message, help_))
+    for key in (key for key in stated if key not in WING_FIELDS):
         close = nearest(key, WING_FIELDS)
         help_ = f"write `{close}`" if close else "remove it"
         flaws.append(Flaw("manifest-invalid", key, f"unknown key `{key}`", help_, on_key=True))
     return Wing(name=name, has_manifest=True, **values), tuple(flaws)
-
-
-def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
-    return [
-        Flaw("empty-value", key, f"`{key}` has no value", f"write a value or remove `{key}`")
-        for key, value in front_matter.items()
-        if value is None and not key.startswith("x-") and key not in REQUIRED
-    ]
 
 
 _ALLOWED: Mapping[str, tuple[str, ...]] = {"type": tuple(map(str, EntryType)), "status": tuple(map(str, Status))}
@@ -248,62 +252,6 @@ def _stated(front_matter: Mapping[str, Any]) -> dict[str, Any]:
 def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
     """Return whether a field has a value, also under a misspelt key. Then only the misspelling is reported."""
     return front_matter.get(key) is not None or any(known_spelling(name) == key for name in front_matter.keys() - {key})
-
-
-def _parsed(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
-    # The type decides which fields are allowed. While the type is unknown, only the type is reported.
-    allowed = FIELDS_OF[kind] if kind else KNOWN_FIELDS
-    known = {key: value for key, value in stated.items() if key in allowed}
-    errors, values = _validate(_ENTRY, known)
-    if errors:
-        _, values = _validate(_ENTRY, _without(known, errors))
-    flaws = [_flaw(known, error) for error in errors]
-    return flaws + [_unknown(kind, key) for key in stated if key not in known], values
-
-
-def _item_of(value: object, error: ErrorDetails) -> int | None:
-    """Return the index of a faulty item in its list. pydantic's index does not count the empty items."""
-    index = next((part for part in error["loc"][1:] if isinstance(part, int)), None)
-    if index is None or not isinstance(value, list):
-        return index
-    return [number for number, item in enumerate(value) if item is not None][index]
-
-
-def _without(stated: Mapping[str, Any], errors: list[ErrorDetails]) -> dict[str, Any]:
-    """Return the values that can be parsed. Drop a whole field, or only the faulty items of a list."""
-    readable = dict(stated)
-    for error in errors:
-        key = str(error["loc"][0])
-        item = _item_of(stated[key], error)
-        if item is not None and isinstance(readable.get(key), list):
-            readable[key] = [one for one in readable[key] if one is not stated[key][item]]
-        else:
-            readable.pop(key, None)
-    return readable
-
-
-_HELP = {
-    "not-iso": "write it as YYYY-MM-DD",
-    "invalid-date": "write a day that exists, as YYYY-MM-DD",
-    "invisible-characters": "write the address again",
-    "link-placeholder": "remove it; an absent link field means the same",
-    "nested-value": "write plain text; nesting is for `relations`, `ignore` and `x-` keys",
-}
-
-
-def _flaw(stated: Mapping[str, Any], error: ErrorDetails) -> Flaw:
-    key = str(error["loc"][0])
-    code, message = _code_and_message(error)
-    help_ = _HELP.get(code, f"correct the value of `{key}`")
-    return Flaw(code, key, f"`{key}`: {message}", help_, _item_of(stated[key], error))
-
-
-def _code_and_message(error: ErrorDetails) -> tuple[str, str]:
-    fault = error.get("ctx", {}).get("error")
-    if isinstance(fault, _ValueError):
-        return fault.code, str(fault)
-    message = error["msg"]
-    return "wrong-type", message[:1].lower() + message[1:]
 
 
 def _unknown(kind: EntryType | None, key: str) -> Flaw:

@@ -65,20 +65,23 @@ _NEVER_MEANT = frozenset({"ignore"})
 
 def meant_field(key: str) -> str | None:
     """Return the field that a key of another format means, or else the field with the nearest spelling, or None."""
-    plain = "".join(character for character in key.lower() if character.isalnum())
+    plain = _plain(key)
     return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
 
 
 def synonym(key: str) -> str | None:
     """Return the field that a key of another format certainly means, or None."""
-    plain = "".join(character for character in key.lower() if character.isalnum())
     named = key.lower().replace("-", "_")
-    return named if named in KNOWN_FIELDS else _SPELLINGS.get(plain) or _SYNONYMS.get(plain)
+    return named if named in KNOWN_FIELDS else known_spelling(key) or _SYNONYMS.get(_plain(key))
 
 
 def known_spelling(key: str) -> str | None:
     """Return the field that a misspelt key certainly means, or None."""
-    return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))
+    return _SPELLINGS.get(_plain(key))
+
+
+def _plain(key: str) -> str:
+    return "".join(character for character in key.lower() if character.isalnum())
 
 
 def meant_value(value: str, allowed: tuple[str, ...]) -> str | None:

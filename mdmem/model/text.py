@@ -21,9 +21,14 @@ def visible_text(text: str) -> str:
 
     Line feeds and tabs stay, and CR LF becomes LF. Zero-width joiners stay where a script or an emoji needs them.
     """
+
+    def numbered(found: re.Match[str]) -> str:
+        is_line_end = found[0] == "\r" and text.startswith("\n", found.end())
+        return found[0] if needs_joiner(found) else "" if is_line_end else _number(found[0])
+
     # The pattern is slow on megabytes of text, and printable text needs no search.
     is_plain = text.replace("\n", "").replace("\t", "").isprintable()
-    return text if is_plain else ACTING.sub(_numbered, text)
+    return text if is_plain else ACTING.sub(numbered, text)
 
 
 def one_line(text: str) -> str:
@@ -41,13 +46,6 @@ def needs_joiner(found: re.Match[str]) -> bool:
 def kind_of(value: object) -> str:
     """Return the word that messages use for the type of a value: list, mapping or value."""
     return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
-
-
-def _numbered(found: re.Match[str]) -> str:
-    if needs_joiner(found):
-        return found[0]
-    is_line_end = found[0] == "\r" and found.string.startswith("\n", found.end())
-    return "" if is_line_end else _number(found[0])
 
 
 def _number(character: str) -> str:

@@ -21,7 +21,7 @@ from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_win
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.addresses import resolve_full
-from mdmem.store.workspace.scope import ScopeState, is_doubtful, scope_state, shared_of, wing_name_for
+from mdmem.store.workspace.scope import ScopeState, doubtful_wings, scope_state, shared_of, wing_name_for
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.create import free_address, room_for
@@ -93,7 +93,7 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
         wing = shared
         if wing not in catalog.wings:
             manifests.append(_manifest(workspace, wing, WingKind.SHARED))
-        elif not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
+        elif not catalog.wings[wing].is_shared and wing not in doubtful_wings(catalog):
             hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
             raise UsageError(f"`{wing}` is not a shared wing, so nothing of scope `global` goes there; {hint}")
     return Saving(
@@ -108,7 +108,7 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
 
 def needs_token(catalog: Catalog, wing: str) -> bool:
     """Return whether a write to a wing needs a token. Shared wings need one, and wings with an unreadable manifest."""
-    return is_doubtful(catalog, wing) or (wing in catalog.wings and catalog.wings[wing].is_shared)
+    return wing in doubtful_wings(catalog) or (wing in catalog.wings and catalog.wings[wing].is_shared)
 
 
 def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: str | None = None) -> Change:

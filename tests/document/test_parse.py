@@ -12,7 +12,7 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.front_matter import FenceError, body_of, has_front_matter
+from mdmem.markdown.front_matter import FrontMatterError, body_of, has_front_matter
 from mdmem.markdown.parse import (
     SIZE_LIMIT,
     Document,
@@ -239,8 +239,8 @@ def said_of(text: str) -> str:
     """Return front matter and body as JSON, or what is wrong with the fence."""
     try:
         return json.dumps(handler().split(text), ensure_ascii=False)
-    except FenceError as fault:
-        return f"{fault.line}: {fault.code}: {fault}; {fault.help}"
+    except FrontMatterError as error:
+        return "".join(f"{one.place.line}: {one.code}: {one.message}; {one.help}" for one in error.findings)
 
 
 @each_case("document/split.txt")
@@ -252,7 +252,7 @@ def test_split_keeps_every_byte_or_names_what_is_wrong_with_a_fence(case: Golden
 def test_split_loses_nothing_but_the_fences(text: str) -> None:
     try:
         front, body = handler().split(text)
-    except FenceError:
+    except FrontMatterError:
         return
     fences = [(f"---{start}\n", f"---{end}") for start in ("", "\r") for end in ("", "\r", "\n", "\r\n")]
     assert has_front_matter(text)

@@ -35,7 +35,7 @@ def front_after(document: Document, edits: tuple[Edit, ...]) -> str:
 OPERATIONS: dict[str, Callable[..., tuple[Edit, ...]]] = {
     "set_fields": patch.set_fields,
     "add_items": patch.add_items,
-    "replace_item": patch.replace_item,
+    "replace_item": lambda document, name, item, text: patch.replace_items(document, name, {item: text}),
     "remove_item": patch.remove_item,
     "rename_key": patch.rename_key,
 }

@@ -292,7 +292,7 @@ def test_item_that_is_removed_or_replaced_is_the_only_change(drawn: Drawn, data:
     item, text = data.draw(st.integers(0, len(old) - 1)), data.draw(TEXTS)
     try:
         removal = patch.remove_item(document, name, item)
-        replacement = patch.replace_item(document, name, item, text)
+        replacement = patch.replace_items(document, name, {item: text})
     except UnpatchableError as refusal:
         assert_comment_would_be_lost(drawn, refusal)
         return

@@ -7,11 +7,11 @@ import pytest
 from golden import DATA, GoldenCase, each_case, read_cases
 
 from document.reading import read_fields
-from mdmem.markdown.front_matter import Trouble
 from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT
+from mdmem.model.finding import Finding, Place
 
 
-def only_trouble(text: str) -> Trouble:
+def only_trouble(text: str) -> Finding:
     """Return the single fault of a front matter."""
     _, troubles = read_fields(text)
     assert len(troubles) == 1, troubles
@@ -22,7 +22,10 @@ def said_of(text: str) -> tuple[str, ...]:
     """Return the fields as JSON, where there are any, and the faults."""
     fields, troubles = read_fields(text)
     read = () if fields is None else (json.dumps(fields, ensure_ascii=False),)
-    return (*read, *(f"{one.line}:{one.column}: {one.code}: {one.message}; {one.help}" for one in troubles))
+    return (
+        *read,
+        *(f"{one.place.line - 1}:{one.place.column}: {one.code}: {one.message}; {one.help}" for one in troubles),
+    )
 
 
 @each_case("document/front_matter.txt")
@@ -37,26 +40,26 @@ def test_place_is_known_of_every_key_and_value(loader: str, newline: str) -> Non
     )
     assert fields is not None
     keys = {name: fields.place(name, of_key=True) for name in fields}
-    assert keys == {"type": (1, 1, 4), "title": (4, 1, 5), "tags": (5, 1, 4)}
-    assert fields.place("type") == (1, 7, 4)
-    assert fields.place("title") == (4, 8, 9)
-    assert fields.place("tags", 1) == (7, 5, 3)
+    assert keys == {"type": Place("", 2, 1, 4), "title": Place("", 5, 1, 5), "tags": Place("", 6, 1, 4)}
+    assert fields.place("type") == Place("", 2, 7, 4)
+    assert fields.place("title") == Place("", 5, 8, 9)
+    assert fields.place("tags", 1) == Place("", 8, 5, 3)
 
 
 def test_place_counts_characters_when_one_lies_outside_the_basic_plane(loader: str) -> None:
     fields, _ = read_fields("x-a: {🙂🙂: b}\ntags: [🙂, b]\n")
     assert fields is not None
-    assert fields.place("tags", 1) == (2, 11, 1)
+    assert fields.place("tags", 1) == Place("", 3, 11, 1)
 
 
 def test_place_is_the_key_when_the_value_is_empty(loader: str) -> None:
     fields, _ = read_fields("type: note\nowner:\n")
     assert fields is not None
-    assert fields.place("owner") == (2, 1, 5)
+    assert fields.place("owner") == Place("", 3, 1, 5)
 
 
 def test_fault_is_as_wide_as_what_it_is_about(loader: str) -> None:
-    assert only_trouble("type: note\ntype: decision\n").width == len("type")
+    assert only_trouble("type: note\ntype: decision\n").place.width == len("type")
 
 
 def test_alias_bomb_is_refused_before_it_expands(loader: str) -> None:
@@ -98,7 +101,7 @@ def test_cause_is_what_the_reader_says_when_it_is_a_rare_one(loader: str) -> Non
     (trouble,) = read_fields("- a\ntype: note\n")[1]
     assert trouble.code == "yaml-syntax"
     assert trouble.message.startswith("the YAML parser says: ")
-    assert trouble.line == 2
+    assert trouble.place.line == 3
 
 
 def test_help_of_a_one_line_cause_can_be_typed_as_it_is() -> None:

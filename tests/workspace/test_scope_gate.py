@@ -16,8 +16,8 @@ from mdmem.store.tree import WorkingTree
 from mdmem.store.workspace.scope import (
     ScopeAnswer,
     ScopeState,
+    doubtful_wings,
     find_wing,
-    is_doubtful,
     scope_state,
     wing_name_for,
 )
@@ -37,7 +37,7 @@ def passing(answer: ScopeAnswer) -> list[str]:
 def test_scope_is_resolved_by_id_by_name_and_by_folded_name(tmp_path: Path, project_id: str, wing: str) -> None:
     known = wings(tmp_path, app="project_id: Acme/App 2", my_web="kind: project", lib="kind: shared")
     found = scope_state(known, project_id)
-    assert found == ScopeAnswer(state=RESOLVED, wing=wing, project_exists=True)
+    assert found == ScopeAnswer(state=RESOLVED, wing=wing)
     assert passing(found) == list(KINDS)
 
 
@@ -45,9 +45,7 @@ def test_scope_with_a_focus_is_resolved_when_an_entry_of_the_wing_has_it(tmp_pat
     write_entry(tmp_path, "app/context/old", status="deprecated", deprecated_reason="over", focus="auth-refactor")
     write_entry(tmp_path, "web/context/other", focus="billing")
     known = wings(tmp_path, app="kind: project")
-    assert scope_state(known, "app", "auth-refactor") == ScopeAnswer(
-        state=RESOLVED, wing="app", project_exists=True, focus_exists=True
-    )
+    assert scope_state(known, "app", "auth-refactor") == ScopeAnswer(state=RESOLVED, wing="app", focus_exists=True)
     missing = scope_state(known, "app", "billing")
     assert (missing.state, missing.project_exists, missing.focus_exists) == (UNCERTAIN, True, False)
     assert missing.message == (
@@ -153,5 +151,5 @@ def test_wing_is_doubtful_when_its_manifest_cannot_be_read(tmp_path: Path) -> No
     (tmp_path / "linked/README.md").unlink()
     (tmp_path / "linked/README.md").symlink_to(tmp_path / "app/README.md")
     known = refusing(tmp_path, "locked")
-    found = {name: is_doubtful(known, name) for name in ("app", "torn", "odd", "linked", "locked", "new")}
+    found = {name: name in doubtful_wings(known) for name in ("app", "torn", "odd", "linked", "locked", "new")}
     assert found == {"app": False, "torn": True, "odd": True, "linked": True, "locked": True, "new": False}

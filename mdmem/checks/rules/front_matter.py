@@ -14,7 +14,7 @@ from mdmem.checks.check import check
 from mdmem.checks.fixes import certainly_meant, field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fields
+from mdmem.markdown.patch import remove_item, rename_key, replace_items, set_fields
 from mdmem.markdown.scalars import in_quotes
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
@@ -239,7 +239,7 @@ def _converted(document: Document, finding: Finding) -> Finding:
     value, meant = fields_of(document).get(name), ""
     if name == "applies_to" and isinstance(value, list):
         meant = str(value[item]).removeprefix(_GLOB)
-        return with_fix(finding, f"Write `{meant}`", replace_item, document, name, item, meant) if meant else finding
+        return with_fix(finding, f"Write `{meant}`", replace_items, document, name, {item: meant}) if meant else finding
     if name == "applies_to" and isinstance(value, str):
         meant = value.removeprefix(_GLOB)
     elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value":

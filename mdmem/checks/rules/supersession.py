@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import ending, is_imported, is_in_part, may_end, reviving, unlinking, with_fix, with_link
-from mdmem.markdown.patch import add_items, replace_item, set_fields
+from mdmem.markdown.patch import add_items, replace_items, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.model.finding import Edit, Finding, Place, Severity
 from mdmem.store.catalog.links import Edge, EdgeKind
@@ -83,7 +83,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
         found = Finding("", message, place, help_, old, other, former="supersession-mismatch")
         document, title = case.catalog.document(f"{old}.md"), f"Name `{claimant}` as the successor"
         if len(case.catalog.entries[old].superseded_by) == 1:
-            yield with_fix(found, title, replace_item, document, "superseded_by", 0, claimant, is_safe=False)
+            yield with_fix(found, title, replace_items, document, "superseded_by", {0: claimant}, is_safe=False)
         else:
             yield with_fix(found, title, set_fields, document, {"superseded_by": [claimant]}, is_safe=False)
 

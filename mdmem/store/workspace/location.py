@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -59,25 +59,22 @@ class NoMemoryError(RootNotFoundError):
         self._cwd, self._repository = cwd, repository
 
     def __str__(self) -> str:
-        """Return the message for the user, with a memory that git ignores if there is one."""
-        elsewhere = ""
-        with suppress(GitError, OSError):
-            elsewhere = next(_memories_elsewhere(self._repository), "") if self._repository is not None else ""
+        """Return the message for the user, with a memory that git does not list if there is one."""
+        hint = "`mdmem init` creates one, --root chooses one"
         if self._repository is None and (self._cwd / "memory" / SETTINGS_NAME).is_file():
-            elsewhere = "there is one in memory/: add `--root memory`, or type `git init`"
-        hint = elsewhere or "`mdmem init` creates one, --root chooses one"
+            hint = "there is one in memory/: add `--root memory`, or type `git init`"
+        with suppress(GitError, OSError):
+            top = self._repository.top if self._repository is not None else None
+            # Search only two levels of folders, since ignored folders may have a hundred thousand files.
+            found = (path for depth in ("*", "*/*") for path in (top.glob(f"{depth}/{SETTINGS_NAME}") if top else ()))
+            folder = next((path.parent for path in found), None)
+            if top is not None and folder is not None:
+                shown, within = folder.relative_to(top).as_posix(), find_repository(folder)
+                if within is not None and within.top.resolve() != top.resolve():
+                    hint = f"the repository within this one, in {shown} has one: choose it with --root {shown}"
+                else:
+                    hint = f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
         return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
-
-
-def _memories_elsewhere(repository: Repository) -> Iterator[str]:
-    """Yield a hint for each memory that git does not list, because it is ignored or in a nested repository."""
-    # Search only two levels of folders, since ignored folders may have a hundred thousand files.
-    found = (path for depth in ("*", "*/*") for path in repository.top.glob(f"{depth}/{SETTINGS_NAME}"))
-    for folder in (path.parent for path in found):
-        shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
-        if within is not None and within.top.resolve() != repository.top.resolve():
-            yield f"the repository within this one, in {shown} has one: choose it with --root {shown}"
-        yield f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
 
 
 class Location(Struct, frozen=True):
@@ -129,11 +126,10 @@ class Location(Struct, frozen=True):
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
-    """Return the root of a command, which is the nearest root if the repository has several.
+    """Return the root of a command: of several, the one whose parent is the working directory or the nearest above it.
 
-    The nearest root is the one whose parent is the working directory, or the first directory above it that is such a
-    parent. If there is none, the root that is nearest to all `files` is returned. Files are relative to the working
-    directory. Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
+    If there is none, the root that is nearest to all `files` is returned, which are relative to the working directory.
+    Raises RootNotFoundError, and SeveralRootsError if no root is nearest.
     """
     found = locate_each(given, environment, cwd)
     if len(found) == 1:
@@ -220,10 +216,9 @@ _AGO = re.compile(r"(today)|(yesterday)|(\d{1,4}) (day|week)s? ago", re.IGNORECA
 def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot, date]:
     """Return the snapshot of a revision or a date, and the day on which entries are judged.
 
-    If a branch or tag has a name that looks like a date, the name means the branch or tag, and the day is `today`. A
-    date means the last commit until then on the first-parent history of the default branch, and the day is that date. A
-    day lasts until its end in UTC, and a time without an offset is in UTC, so that the answer is the same in every time
-    zone. Raises UnknownRevisionError, UsageError and GitError.
+    A branch or tag comes before a date. A date means the last commit until then on the first-parent history of the
+    default branch, and that day. A day ends in UTC, and a time without an offset is in UTC, so that the answer is the
+    same in every time zone. Raises UnknownRevisionError, UsageError and GitError.
     """
     repository = location.get_repository()
     is_date = _DATE.fullmatch(name) is not None or _AGO.fullmatch(name) is not None
@@ -232,19 +227,14 @@ def snapshot_at(location: Location, name: str, *, today: date) -> tuple[Snapshot
     except UnknownRevisionError:
         if not is_date:
             raise
-        return _at_date(repository, _resolve_relative(name, today), today)
+        ago = _AGO.fullmatch(name.lower())
+        if ago is not None:
+            _, yesterday, number, unit = ago.groups()
+            days = int(bool(yesterday)) if number is None else int(number) * (7 if unit == "week" else 1)
+            name = str(today - timedelta(days=days))
+        return _at_date(repository, name, today)
     remarks = (f"`{name}` is a branch or tag here, so it is not read as a date",) if is_date else ()
     return Snapshot(commit, name=name, remarks=remarks), today
-
-
-def _resolve_relative(name: str, today: date) -> str:
-    """Return the date of `yesterday` or `2 weeks ago` in ISO format; any other text is returned unchanged."""
-    found = _AGO.fullmatch(name.lower())
-    if found is None:
-        return name
-    _, yesterday, number, unit = found.groups()
-    days = int(bool(yesterday)) if number is None else int(number) * (7 if unit == "week" else 1)
-    return str(today - timedelta(days=days))
 
 
 def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, date]:

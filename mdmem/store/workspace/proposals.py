@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -46,12 +47,11 @@ _MANIFEST = re.compile(r"[^/]+/README\.md")
 class Standings(Struct, frozen=True):
     """The differences between the files of a tree and the default branch, by path from the root.
 
-    `found` has the standing of each file that differs. `displaced` has the files of the default branch that a proposal
-    changed or removed, with their hashes. A file that only the default branch changed after this branch was created is
-    outdated, and no proposal. A file that only the default branch added is left out. `touches` has the author and the
-    commit that last changed a path on this branch; these paths start at the top of the repository. `settings` is the
-    hash of the default branch's settings file, or None. `is_agreed` is true if the default branch itself is read, now
-    or at an earlier commit.
+    `found` has the standing of each file that differs, without those that only the default branch added. `displaced`
+    has the files of the default branch that a proposal changed or removed, with their hashes. `touches` has the author
+    and the commit that last changed a path (from the top of the repository) on this branch. `settings` is the hash of
+    the default branch's settings file, or None. `is_agreed` is true if the default branch itself is read, now or at an
+    earlier commit.
     """
 
     branch: DefaultBranch
@@ -88,7 +88,10 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
         commit = branch.commit if is_here else resolve(repository, snapshot.revision or "HEAD")
     except UnknownRevisionError:
         return None
-    base = _base_of(repository, branch.commit, commit)
+    base = commit if branch.commit == commit else None
+    # There may be no merge base, or a shallow clone does not have it. Every difference then counts as a change.
+    with suppress(MdmemError):
+        base = base or merge_base(repository, branch.commit, commit)
     if snapshot.is_dated or (not is_disk and base == commit):
         return Standings(branch, is_agreed=True)
 
@@ -97,10 +100,11 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
         listed = GitTree(repository, under, one, one).files()
         return {file.path: file.digest or "" for file in listed if file.kind is FileKind.FILE}
 
-    # If the merge base is unknown, every difference counts as a change of this branch.
     binding, committed, before = map(files_at, (branch.commit, commit, base or branch.commit))
     here = {path for path in {*before, *committed} if before.get(path) != committed.get(path)}
-    read = _digests_read(catalog)
+    # An unreadable file has an empty hash. Wings of other repositories are left out, since they were approved there.
+    read = (dict.fromkeys(map(path_of, catalog.files), "") if catalog.broken else {}) | catalog.file_digests
+    read = {path: one for path, one in read.items() if path.partition("/")[0] not in catalog.fetched_wings}
     on_disk: Set[str] = frozenset()
     doubtful = [path for path, digest in read.items() if committed.get(path, digest) != digest] if is_disk else []
     if doubtful:
@@ -133,24 +137,6 @@ def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch
     is_proposed = Standing.PROPOSED in found.values()
     touches = last_touches(repository, base or branch.commit, commit, under) if is_proposed else {}
     return Standings(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
-
-
-def _base_of(repository: Repository, one: str, other: str) -> str | None:
-    """Return the merge base of two commits, or None if there is none or a shallow clone does not have it."""
-    try:
-        return one if one == other else merge_base(repository, one, other)
-    except MdmemError:
-        return None
-
-
-def _digests_read(catalog: Catalog) -> dict[str, str]:
-    """Return the hash of each file that is read and may be an approved entry; an unreadable file has an empty hash.
-
-    Wings of other repositories are left out, since they were approved there.
-    """
-    found = dict.fromkeys(map(path_of, catalog.files), "") if catalog.broken else {}
-    found |= catalog.file_digests
-    return {path: one for path, one in found.items() if path.partition("/")[0] not in catalog.fetched_wings}
 
 
 # The fields that record an approval or a review, and do not change the content of an entry.
@@ -295,7 +281,13 @@ class _Composition(Struct, frozen=True):
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
         entries = catalog.entries
         proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
-        without = {address: _without_effect(entries[address], entries.keys(), proposed) for address in proposed}
+        without = {}
+        for address in proposed:
+            # A proposal does not supersede, override or amend approved entries yet.
+            entry, kept = entries[address], dict[str, Any]()
+            for name in _EFFECTS:
+                kept[name] = tuple(link for link in entry.links(name) if link in proposed or link not in entries)
+            without[address] = entry.with_changes(**kept)
         for address, one in without.items():
             stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], one)))
         others = {address: one for address, one in without.items() if one != entries[address]}
@@ -336,14 +328,6 @@ class _Composition(Struct, frozen=True):
         if old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old:
             return True
         return new.status is Status.DRAFT or catalog.body(address) != answer.body(address)
-
-
-def _without_effect(entry: Entry, known: Set[str], proposed: Set[str]) -> Entry:
-    """Return a proposed entry without the links by which it would supersede, override or amend approved entries."""
-    kept: dict[str, Any] = {
-        name: tuple(link for link in entry.links(name) if link in proposed or link not in known) for name in _EFFECTS
-    }
-    return entry.with_changes(**kept)
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:

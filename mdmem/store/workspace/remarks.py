@@ -13,7 +13,7 @@ from mdmem.model.entry import Entry, day_of
 from mdmem.model.origin import origin_in
 from mdmem.store.catalog.load import place_of
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.state.local_records import Tally, Times, find_pin, read_times, record_shown, tally_shown
+from mdmem.store.state.local_records import Tally, find_pin, read_times, record_shown, tally_shown
 from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
@@ -80,42 +80,33 @@ class LastHygiene(Struct, frozen=True):
 def is_hygiene_due(workspace: Workspace, project: str) -> bool:
     """Return whether a project's wing had no hygiene for 30 days; false if the wing does not exist."""
     name = find_wing(project, workspace.catalog.wings)
-    return name is not None and _is_due(workspace.catalog, name, read_times(workspace.state_folder), workspace.today)
+    return name is not None and last_hygiene(workspace, name).is_due
 
 
 def last_hygiene(workspace: Workspace, active: str | None) -> LastHygiene:
     """Return the last hygiene of the active wing; without an active wing, of the wing with the oldest run."""
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
-    counted = [name for name in catalog.wings if active in (None, name)]
-    days = [_last_run(catalog, name, times) for name in counted]
-    known = [day for day in days if day is not None]
+    days: dict[str, date | None] = {}
+    for name in (name for name in catalog.wings if active in (None, name)):
+        # The day of the last full run is in the wing's manifest or in the local state.
+        stated = (catalog.wings[name].last_hygiene_at, times.last(name))
+        days[name] = max((day_of(moment) for moment in stated if moment is not None), default=None)
+    known = [day for day in days.values() if day is not None]
     day = min(known, default=None) if len(known) == len(days) else None
-    return LastHygiene(day, any(_is_due(catalog, name, times, workspace.today) for name in counted))
-
-
-def _last_run(catalog: Catalog, wing: str, times: Times) -> date | None:
-    """Return the day of the last full run over a wing, from its manifest or the local state, whichever is later."""
-    stated = (catalog.wings[wing].last_hygiene_at, times.last(wing))
-    return max((day_of(moment) for moment in stated if moment is not None), default=None)
-
-
-def _is_due(catalog: Catalog, wing: str, times: Times, today: date) -> bool:
-    """Return whether hygiene ran at least 30 days ago; without any run, whether an entry was written that long ago.
-
-    Imported entries do not count, since they are older than the memory. An entry without a date counts as old.
-    """
     # The contract states the 30 days.
-    last, latest = _last_run(catalog, wing, times), today - timedelta(days=30)
-    if last is not None:
-        return last <= latest
-    own = [one for one in catalog.entries.values() if one.wing == wing]
-    old = (one.path for one in own if one.created_at is None or day_of(one.created_at) <= latest)
-    return any(not _is_imported(catalog, path) for path in old)
+    latest = workspace.today - timedelta(days=30)
+    return LastHygiene(day, any(day <= latest if day else _is_old(catalog, one, latest) for one, day in days.items()))
 
 
-def _is_imported(catalog: Catalog, path: str) -> bool:
-    [(_, content)] = catalog.tree.read([path])
-    return isinstance(content, bytes) and origin_in(content.decode("utf-8", "replace")) is not None
+def _is_old(catalog: Catalog, wing: str, latest: date) -> bool:
+    """Return whether an entry of a wing was written by a day. An entry without a date counts as old.
+
+    Imported entries do not count, since they are older than the memory.
+    """
+    own = (one for one in catalog.entries.values() if one.wing == wing)
+    old = [one.path for one in own if one.created_at is None or day_of(one.created_at) <= latest]
+    contents = (content for path in old for _, content in catalog.tree.read([path]))
+    return any(not isinstance(one, bytes) or origin_in(one.decode("utf-8", "replace")) is None for one in contents)
 
 
 class Borrowed(Struct, frozen=True):

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, Wing
@@ -59,11 +58,7 @@ class Filters(Struct, frozen=True, kw_only=True):
 
 
 class ScopeState(StrEnum):
-    """How certain a scope is.
-
-    It is resolved if its wing and focus exist, uncertain if the wing or the focus was named but does not exist, and
-    unresolved if no wing was named.
-    """
+    """How certain a scope is: its wing and focus exist, one of them was named and does not exist, no wing was named."""
 
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
@@ -99,10 +94,6 @@ class Scope(Struct, frozen=True, kw_only=True):
         """Return whether an entry is in this scope, or is an invariant that always applies."""
         return self.contains(entry.address) or self.always_applies(entry)
 
-    def addresses_in(self, catalog: Catalog) -> Collection[str]:
-        """Return the addresses of the entries in this scope."""
-        return self.read(catalog, unasked=False)
-
     def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
         """Return the addresses of the entries in this scope; `unasked` adds the invariants that always apply."""
         whole = [self.contains(f"{room}/") for room in catalog.derived.rooms]
@@ -121,10 +112,9 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the wing that a name or a `project_id` means, or None.
+    """Return the wing that a name means, or None: by `project_id`, by its name, or by its name in the form of wings.
 
-    The first match wins: the `project_id` in a manifest, then the wing's name, then the wing's name after lower-casing
-    and writing `_` for other characters. The last match does not count if the wing's manifest has another `project_id`.
+    That form is lower case, with `_` for other characters. It does not count for a wing with another `project_id`.
     """
     by_id = [wing.name for wing in wings.values() if wing.project_id == name]
     if by_id or name in wings:
@@ -151,11 +141,7 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
 
 
 def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the shared wings that a wing reads.
-
-    These are the wings listed in its manifest. Without a list, a project reads all shared wings, and a shared wing
-    none.
-    """
+    """Return the shared wings that a wing's manifest lists. Without a list, a project reads all, a shared wing none."""
     wing = wings.get(name, Wing(name=name))
     if wing.shared_wings is not None:
         return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
@@ -167,11 +153,6 @@ def doubtful_wings(catalog: Catalog) -> frozenset[str]:
     faults = (one for one in catalog.findings if one.code in ("unreadable", "manifest-invalid"))
     paths = (one.place.path.partition("/") for one in (*catalog.closed, *faults))
     return frozenset(wing for wing, _, rest in paths if rest in ("", MANIFEST))
-
-
-def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Return whether a wing may be a shared wing, because its folder or manifest cannot be read completely."""
-    return wing in doubtful_wings(catalog)
 
 
 def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
@@ -248,11 +229,6 @@ def resolve_scope(
     )
 
 
-def starting_shared(scope: Scope) -> Scope:
-    """Return the scope for a question about shared knowledge, if the active wing reads shared wings."""
-    return replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
-
-
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
     """Return the scope of a list or a search: the wings in the filters, else the active scope, else all wings."""
     wings = _wings(catalog, *filters.wings)
@@ -267,10 +243,7 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
 
 def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
-    """Return the project wing whose `applies_to` matches the most paths, or None.
-
-    If several match equally many, the default wing is returned, else the first of them.
-    """
+    """Return the project wing whose `applies_to` matches the most paths, or None; of several the default or first."""
     count = {
         wing.name: sum(any_match(wing.applies_to, (path,)) is not None for path in paths)
         for wing in wings.values()
@@ -304,10 +277,7 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
 def _matching_tracked(
     names: Sequence[str], wings: Mapping[str, Wing], tracked: Callable[[], Iterable[str]] | None
 ) -> tuple[str, ...]:
-    """Return the wings without `applies_to`, and those whose `applies_to` matches a tracked file.
-
-    If no tracked file is known, all wings are returned.
-    """
+    """Return the wings whose `applies_to` is empty or matches a tracked file; all wings if no tracked file is known."""
     files = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
     return tuple(
         name
@@ -354,11 +324,15 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
 
     state: ScopeState
     wing: str | None = None
-    project_exists: bool = False
     focus_exists: bool | None = None
     message: str | None = None
     nearest: tuple[str, ...] = ()
     is_writable: bool = True
+
+    @property
+    def project_exists(self) -> bool:
+        """Return whether the project has a wing."""
+        return self.wing is not None
 
     def may_write(self, kind: str) -> bool:
         """Return whether a write is possible: the wing exists, or the write is a session, which creates the wing."""
@@ -391,11 +365,11 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
             message = f"there is no wing for the project `{project_id}`, and `save_session` makes none: {error}"
         return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
     if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
-        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=bool(focus) or None)
+        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, focus_exists=bool(focus) or None)
     unread = any(path.split("/")[0] == wing for path in (*catalog.broken, *_locked(catalog)))
     doubt = ", though some of its files cannot be read" if unread else ""
     message = f"no entry of the wing `{wing}` has the focus `{focus}` yet{doubt}; a write with this focus creates it"
-    return ScopeAnswer(state=ScopeState.UNCERTAIN, wing=wing, project_exists=True, focus_exists=False, message=message)
+    return ScopeAnswer(state=ScopeState.UNCERTAIN, wing=wing, focus_exists=False, message=message)
 
 
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
