@@ -36,6 +36,7 @@ from mdmem.mcp.answers import LARGEST, json_line, page_of, plain, safe_text, tex
 from mdmem.mcp.tools.tool import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
+from mdmem.store.settings import Settings
 from mdmem.store.workspace.remarks import record_given
 from mdmem.store.workspace.workspace import OverdueError, Workspace
 
@@ -51,13 +52,6 @@ _MEND_CALL = "fix the call and repeat it"
 _MEND_MEMORY = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
 
 
-class Limits(Struct, frozen=True):
-    """The limits of a call, from the settings: seconds for each attempt, and bytes of the answer."""
-
-    seconds: float = 5
-    bytes: int = 24_000
-
-
 class Page(Struct, frozen=True):
     """One page of an answer as text, and as JSON values (`facts`) if a contract fixes the structure of the answer.
 
@@ -71,14 +65,14 @@ class Page(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """One call of a tool: its arguments (without `cursor` and `format`), the caller's access, and the limits."""
+    """One call of a tool: its arguments (without `cursor` and `format`), the caller's access, and the settings."""
 
     tool: Tool
     arguments: Mapping[str, Any]
     cursor: str | None
     form: str | None
     access: Access
-    limits: Limits
+    settings: Settings
     shown: Shown
 
     @property
@@ -96,7 +90,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         tool = self.tool
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
-        limit = max(self.limits.bytes, LARGEST) if tool.writes else self.limits.bytes
+        limit = max(self.settings.answer_limit, LARGEST) if tool.writes else self.settings.answer_limit
         if isinstance(answer, ToolResult) and answer.text and not tool.answer_types and self.form != JSON_FORM:
             text, is_last = text_page_of(safe_text(answer.text()), limit=limit, asked=asked, cursor=self.cursor)
             page = Page(text)
@@ -141,7 +135,7 @@ class Calls:
                 form=arguments.pop("format", None),
                 arguments=arguments,
                 access=access,
-                limits=await self.in_thread(self.limits),
+                settings=await self.in_thread(self._provider.settings),
                 shown={} if is_fresh else self._shown,
             )
             async with self._writers if tool.writes else self._readers:
@@ -164,10 +158,10 @@ class Calls:
 
         If the files cannot be read in time, a reading tool returns its fallback, with lines from outside the memory.
         """
-        tool, limits = asked.tool, asked.limits
+        tool, limit = asked.tool, asked.settings.timeout_seconds
         if tool.fall_back is None:
             return await self.in_thread(partial(self._page, asked))
-        tries, seconds = (1, _TRIES * limits.seconds + 1) if tool.keeps_time else (_TRIES, limits.seconds)
+        tries, seconds = (1, _TRIES * limit + 1) if tool.keeps_time else (_TRIES, limit)
         for _ in range(tries):
             with anyio.move_on_after(seconds):
                 try:
@@ -180,11 +174,9 @@ class Calls:
                     why = _reason(error)
                 # The agent gets an answer with the status `failed`, and can go on without the memory.
                 return asked.page(tool.fall_back("failed", why, asked.arguments))
-        message = (
-            f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        )
+        message = f"no answer within {limit:g} s, tried {_TRIES} times; go on without the memory, or call again"
         found: Facts = {}
-        with anyio.move_on_after(limits.seconds):
+        with anyio.move_on_after(limit):
             found = await self.in_thread(partial(self._outside, asked))
         message += "; the lines under `fallback` are from outside the memory and do not bind" if found else ""
         return asked.page({**tool.fall_back("timed_out", message, asked.arguments), **found})
@@ -210,19 +202,11 @@ class Calls:
 
     async def on_memory(self, work: Callable[[Workspace], _Result], access: Access) -> _Result:
         """Call a function with a new workspace in a thread; raises EnvironmentFaultError if that takes too long."""
-        seconds = (await self.in_thread(self.limits)).seconds
+        seconds = (await self.in_thread(self._provider.settings)).timeout_seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
             # After the time limit, the function stops when it reads the next file.
             return await self.in_thread(lambda: work(self._provider.workspace(access).within(seconds, clock=monotonic)))
         raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
-
-    def limits(self) -> Limits:
-        """Return the limits of a call from the current settings, or the defaults if they cannot be read."""
-        try:
-            settings = self._provider.settings()
-        except (MdmemError, OSError):
-            return Limits()
-        return Limits(settings.timeout_seconds, settings.answer_limit)
 
     def _page(self, asked: ToolCall) -> Page:
         if self._page_of_hub is not None and asked.tool.asks_hub:
@@ -239,7 +223,7 @@ class Calls:
                 raise
             return tool.rootless(self._provider.cwd, str(error), **asked.tool_arguments)
         if tool.fall_back is not None and not tool.keeps_time:
-            workspace = workspace.within(asked.limits.seconds, clock=monotonic)
+            workspace = workspace.within(asked.settings.timeout_seconds, clock=monotonic)
         answer = asked.run(workspace)
         if isinstance(answer, ToolResult):
             # Recorded for the usage count in `mdmem status`.

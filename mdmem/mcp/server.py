@@ -203,7 +203,7 @@ class MemoryServer(MCPServer[Any]):
                 # The progress counts all entries, also those of wings that a caller with narrow access may not see.
                 if context is not None and not access.is_narrow:
                     tasks.start_soon(warming.report, context)
-                seconds = (await self.calls.in_thread(self.calls.limits)).seconds / 2
+                seconds = (await self.calls.in_thread(self.provider.settings)).timeout_seconds / 2
                 await self.calls.in_thread(lambda: warming.wait(seconds))
             page = await self.calls.call(listed[name], arguments, access)
             tasks.cancel_scope.cancel()
@@ -245,7 +245,7 @@ class MemoryServer(MCPServer[Any]):
     async def _current_profile(self) -> Profile:
         if self._profile is not None:
             return self._profile
-        return await self.calls.in_thread(self.provider.profile)
+        return (await self.calls.in_thread(self.provider.settings)).profile
 
 
 def serve_stdio(server: MemoryServer) -> None:

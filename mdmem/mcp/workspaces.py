@@ -24,7 +24,7 @@ from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import stamp_of
 from mdmem.store.index.records import Progress
-from mdmem.store.settings import Profile, Settings, readable_settings
+from mdmem.store.settings import Settings, readable_settings
 from mdmem.store.tree import FileKind, TreeFile
 from mdmem.store.workspace.location import Location, locate
 from mdmem.store.workspace.workspace import TimedTree, Workspace
@@ -135,24 +135,14 @@ class Provider:
         return replace(first.reread(), today=self.today(), access=access)
 
     def settings(self) -> Settings:
-        """Return the current settings, read only from their file, with defaults for unreadable settings.
-
-        Raises the errors of `workspace`, and OSError.
-        """
+        """Return the current settings, read only from their file, with defaults for what cannot be read."""
         try:
             content = read_regular(self._location().root / SETTINGS_NAME)
-        except FileNotFoundError:
-            content = b""
+        except (MdmemError, OSError):
+            return Settings()
         if self._parsed is None or self._parsed[0] != content:
             self._parsed = (content, readable_settings(content))
         return self._parsed[1]
-
-    def profile(self) -> Profile:
-        """Return the profile (the set of listed tools) of the current settings; `core` if they cannot be read."""
-        try:
-            return self.settings().profile
-        except (MdmemError, OSError):
-            return Profile.CORE
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with a separate index to build in the background while calls use the old one."""

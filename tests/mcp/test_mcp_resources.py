@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from builders import commit_all, run_here, write, write_entry
-from clients import ERAS, server_over, with_client
+from clients import ERAS, OpenedProvider, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from mdmem.guide import page, topics
-from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
+from mdmem.store.settings import Settings
 
 FIXED = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *(f"mdmem://guide/{topic}" for topic in topics())]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"
@@ -190,7 +190,7 @@ def test_what_is_not_there_is_no_resource_and_the_nearest_is_named(uri: str, sai
 
 def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
-    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
+    monkeypatch.setattr(OpenedProvider, "settings", lambda _: Settings(timeout_seconds=0.01))
     monkeypatch.setattr("mdmem.mcp.resources.list_text", lambda *_: answered.wait(10))
     code, said = refusal(server_over(root), "mdmem://wing/nav")
     answered.set()

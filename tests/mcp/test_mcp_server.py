@@ -29,13 +29,12 @@ from mcp import Client
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as warmup
-from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.model.text import ACTING
-from mdmem.store.settings import Profile
+from mdmem.store.settings import Profile, Settings
 from mdmem.store.state.local_records import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
@@ -410,7 +409,7 @@ def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, mo
     root = make_root(repository / "memory")
     write(repository, "README.md", "The gateway closes at night.\n")
     commit_all(repository)
-    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.3))
+    monkeypatch.setattr(OpenedProvider, "settings", lambda _: Settings(timeout_seconds=0.3))
     monkeypatch.setattr("mdmem.mcp.tools.core.retrieve", lambda *_, **__: time.sleep(0.5))
     told = facts(call(server_over(root), "retrieve", query="night gateway", format="json"))
     assert told["retrieval_status"] == "timed_out"
