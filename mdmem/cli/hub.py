@@ -12,7 +12,7 @@ import click
 from mdmem.ask.question import Question
 from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options
 from mdmem.hub.connection import init, open_hub, transaction
-from mdmem.hub.push import PushRequest, push
+from mdmem.hub.push import push
 from mdmem.hub.repositories import Grant, add_token, drop_token, forget, grant, grants, rename, revoke, rotate_token
 from mdmem.hub.search import search_hub, who
 from mdmem.hub.verify import status, verify
@@ -98,13 +98,13 @@ def push_command(given: Globals, **options: Any) -> int:
     For CI, after a merge to the default branch. A push is sent whole or not at all, and never brings an older commit.
     Exit code 3 if a pinned wing is not fetched: all the rest was sent.
     """
-    return _push(given, PushRequest(**options))
+    return _push(given, **options)
 
 
-def _push(given: Globals, request: PushRequest) -> int:
+def _push(given: Globals, **options: Any) -> int:
     workspace = given.open()
     with _opened() as connection:
-        result = push(workspace, connection, request)
+        result = push(workspace, connection, **options)
     if given.form == "text":
         given.remark(*result.missing, *rendered.kept_remarks(result))
     sent = {
@@ -213,7 +213,7 @@ def rebuild_command(given: Globals, **options: Any) -> int:
 
     It repairs what `mdmem hub verify` finds. The hub does not go back to an older commit.
     """
-    return _push(given, PushRequest(**options, is_whole=True))
+    return _push(given, is_whole=True, **options)
 
 
 @_command("rename", click.argument("old"), click.argument("new"))

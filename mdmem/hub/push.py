@@ -48,19 +48,6 @@ class Succession(StrEnum):
     REWRITTEN = "rewritten"
 
 
-class PushRequest(Struct, frozen=True):
-    """Which commit to push, and under which name. None means the repository's own name.
-
-    With `is_rewritten`, the hub's commit need not be an ancestor of the pushed commit. With `is_whole`, everything is
-    sent again.
-    """
-
-    repository: str | None = None
-    commit: str = "HEAD"
-    is_rewritten: bool = False
-    is_whole: bool = False
-
-
 class PushResult(Struct, frozen=True):
     """The result of a push: the requested commit, the hub's commit before and after, and the number of changes.
 
@@ -88,24 +75,34 @@ class PushResult(Struct, frozen=True):
         return is_same or self.succession is Succession.OLDER
 
 
-def push(workspace: Workspace, connection: HubConnection, request: PushRequest) -> PushResult:
+def push(
+    workspace: Workspace,
+    connection: HubConnection,
+    *,
+    repository: str | None = None,
+    commit: str = "HEAD",
+    is_rewritten: bool = False,
+    is_whole: bool = False,
+) -> PushResult:
     """Update the hub to a commit of this memory, in one transaction. The hub never goes back to an older commit.
 
-    Raises UsageError, HubError, HubRaceError and git's errors.
+    `repository` is its name in the hub, if not its own. With `is_rewritten`, the hub's commit need not be an ancestor
+    of the pushed commit. With `is_whole`, everything is sent again. Raises UsageError, HubError, HubRaceError and git's
+    errors.
     """
     git = workspace.location.get_repository()
-    commit = resolve(git, request.commit)
+    commit = resolve(git, commit)
     contents = Contents(workspace, commit)
 
     def send(cursor: Any) -> PushResult:
-        stored = _take_repository(cursor, contents, given=request.repository)
-        how = _succession(cursor, git, stored, commit, is_rewritten=request.is_rewritten)
+        stored = _take_repository(cursor, contents, given=repository)
+        how = _succession(cursor, git, stored, commit, is_rewritten=is_rewritten)
         had = stored.commit
         if how is Succession.OLDER:
             return PushResult(stored.name, commit, had or commit, had, how)
-        counts = _transfer(cursor, stored.id, contents, is_whole=request.is_whole)
+        counts = _transfer(cursor, stored.id, contents, is_whole=is_whole)
         result = PushResult(stored.name, commit, commit, had, how, *counts, missing=contents.missing_sentences)
-        is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
+        is_noted = (stored.format, stored.url) == (FORMAT, remote_place(contents.remote)) and not is_whole
         if not (result.is_unchanged and is_noted):
             _note(cursor, stored, contents)
         return result

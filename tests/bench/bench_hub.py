@@ -34,7 +34,7 @@ from mdmem.ask.question import Question  # noqa: E402
 from mdmem.ask.retrieve import retrieve  # noqa: E402
 from mdmem.hub.connection import connected, init, open_hub, transaction  # noqa: E402
 from mdmem.hub.copy import open_copy  # noqa: E402
-from mdmem.hub.push import PushRequest, push  # noqa: E402
+from mdmem.hub.push import push  # noqa: E402
 from mdmem.hub.repositories import add_token, grant  # noqa: E402
 from mdmem.hub.search import search_hub  # noqa: E402
 from mdmem.model.entry import EntryType  # noqa: E402
@@ -94,7 +94,7 @@ def pushed(dsn: str, folder: Path) -> float:
 
     def send() -> None:
         with connected(dsn) as connection:
-            push(workspace, connection, PushRequest(repository=f"org/{folder.name}"))
+            push(workspace, connection, repository=f"org/{folder.name}")
 
     return timed(send)
 

@@ -6,7 +6,7 @@ import psycopg
 from builders import open_root
 
 from mdmem.hub.connection import LOCK_SECONDS, connected
-from mdmem.hub.push import PushRequest, PushResult, push
+from mdmem.hub.push import PushResult, push
 
 
 def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
@@ -17,7 +17,7 @@ def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
 def pushed(dsn: str, root: Path, *, lock_seconds: float = LOCK_SECONDS, **asked: object) -> PushResult:
     with connected(dsn) as connection:
         connection.execute(f"SET lock_timeout = '{lock_seconds}s'")
-        return push(open_root(root), connection, PushRequest(**asked))
+        return push(open_root(root), connection, **asked)
 
 
 # What every push of the same commit must leave, however it came there; ids and times differ.

@@ -19,7 +19,7 @@ from mdmem.ask.show import in_full, list_entries, list_problems, show
 from mdmem.change.history import why
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.copy import copy_key, load_copy, open_copy
-from mdmem.hub.push import PushRequest, push
+from mdmem.hub.push import push
 from mdmem.hub.repositories import grant
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import EntryType, Status
@@ -86,7 +86,7 @@ def both(tmp_path: Path, dsn: str) -> Iterator[Both]:
     clone, index = open_root(root), FullTextIndex(tmp_path / "index")
     with ExitStack() as stack:
         owner = stack.enter_context(connected(dsn))
-        push(clone, owner, PushRequest(repository="acme/app"))
+        push(clone, owner, repository="acme/app")
 
         def opened(access: Access) -> tuple[Workspace, Workspace]:
             connection = owner

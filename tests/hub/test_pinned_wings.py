@@ -15,7 +15,7 @@ from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
 from mdmem.hub import contents
 from mdmem.hub.connection import connected
-from mdmem.hub.push import PushRequest, PushResult, push
+from mdmem.hub.push import PushResult, push
 from mdmem.hub.repositories import add_token, grant
 from mdmem.hub.search import search_hub
 from mdmem.render.hub import kept_remarks
@@ -140,7 +140,7 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
 
 def pushed_by(token: str, dsn: str, root: Path, **asked: object) -> PushResult:
     with connected(dsn.replace("user=postgres", "user=guest"), token=token) as connection:
-        return push(open_root(root), connection, PushRequest(**asked))
+        return push(open_root(root), connection, **asked)
 
 
 def in_order(dsn: str) -> dict[str, list[str]]:

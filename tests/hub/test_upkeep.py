@@ -16,7 +16,7 @@ from pushes import pushed, rows, state
 import mdmem.guide
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import HubError, connected, expected, init, require
-from mdmem.hub.push import PushRequest, Succession, push
+from mdmem.hub.push import Succession, push
 from mdmem.hub.repositories import add_token, forget, grant, grants, rename
 from mdmem.hub.verify import status, verify
 
@@ -131,8 +131,8 @@ def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: 
         grant(owner, "ci", ["shop"], may_push=True)
     with connected(dsn.replace("user=postgres", "user=guest"), token=token) as connection:
         git(folder, "commit", "-q", "--amend", "-m", "rewritten")
-        request = PushRequest(is_rewritten=True)
-        assert push(open_root(folder / "memory"), connection, request).succession is Succession.REWRITTEN
+        pushed_again = push(open_root(folder / "memory"), connection, is_rewritten=True)
+        assert pushed_again.succession is Succession.REWRITTEN
         assert verify(open_root(folder / "memory"), connection).findings == ()
         report = status(connection)
         assert ([one.name for one in report.repositories], report.bytes) == (["shop"], None)
