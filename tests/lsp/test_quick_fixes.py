@@ -10,6 +10,7 @@ from editors import Hand, applied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from memories import RULE
 from msgspec.structs import replace
 from pygls.workspace import PositionCodec
 from test_cases import CASES, facts_of, settings_of
@@ -21,7 +22,6 @@ from mdmem.lsp.memory import Abilities, Document, OpenMemory
 from mdmem.store.workspace.location import located
 from mdmem.write.fix import plan_fix
 
-RULE = "memory/nav/rules/callbacks.md"
 OTHER = "memory/nav/rules/other.md"
 FIX_ALL = "source.fixAll.mdmem"
 # No editor shows the mark, or lets it be taken away by an edit.

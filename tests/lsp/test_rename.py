@@ -4,13 +4,12 @@ import pytest
 from builders import commit_all, git, run_here, write, write_entry
 from editors import Hand
 from lsprotocol import types
+from memories import RULE
 from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Abilities
 
-RULE = "memory/nav/rules/callbacks.md"
-THREADS = "memory/nav/architecture/threads.md"
 NEAR = "memory/nav/rules/near.md"
 
 
