@@ -44,7 +44,7 @@ def test_an_address_tells_its_entry_with_its_chain_and_reasons(reader: Hand) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("---\nsta|tus: active\n---\n", "status: its state; a draft has no effect yet"),
+        ("---\nsta|tus: active\n---\n", "status: whether it applies; a draft has no effect yet"),
         ("---\nignore: {local-|path: yes}\n---\n", "local-path (warning)"),
         ("---\nshared_wings: [ro|s]\n---\n", "shared wing ros · owners Ada\nWhat robots share"),
         ('---\napplies_to: ["src/n|av/**"]\n---\n', "2 files\nsrc/nav/node.py\nsrc/nav/plan.py"),
