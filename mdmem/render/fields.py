@@ -1,4 +1,4 @@
-"""Render the fields of the front matter: a single field as text, and all fields as JSON or as the guide's tables."""
+"""Render the fields of the front matter: a single field as text, and all fields as JSON or as the guide's lists."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ def fields_json(fields: Sequence[Field]) -> dict[str, Any]:
 
 
 def fields_markdown(fields: Sequence[Field]) -> str:
-    """Return the fields as a Markdown table, with the commands that set them, and with all values or an example."""
-    rows = []
+    """Return the fields as a Markdown list, with the commands that set them, and with all values or an example."""
+    lines = []
     for one in fields:
         commands = _WRITER.sub("", one.set_by)
-        meaning = f"{one.meaning}{' (required)' if one.required else ''}{f'; set by {commands}' if commands else ''}"
+        after = f"; set by {commands}" if commands else ""
         is_choice = one.kind in (Kind.TYPE, Kind.STATUS, Kind.WING_KIND)
         value = _KINDS[one.kind] if is_choice else f"`{one.example.removeprefix(f'{one.name}: ')}`"
-        rows.append(f"| `{one.name}` | {meaning} | {value} |")
-    return "\n".join(["| field | meaning | values, or an example |", "| --- | --- | --- |", *rows])
+        lines.append(f"- `{one.name}`{' (required)' if one.required else ''}: {one.meaning} ({value}){after}")
+    return "\n".join(lines)
 
 
 def guide_table() -> str:
-    """Return the tables of the guide, one for each kind of file, each with a heading."""
+    """Return the lists of the guide, one for each kind of file, each with a heading."""
     tables = [
         (holder, [one for one in FIELDS if one.holder is holder or (holder is Holder.WING and one.in_manifest)])
         for holder in Holder

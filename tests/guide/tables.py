@@ -58,10 +58,9 @@ _PURPOSES = {
 
 
 def _profiles() -> Iterator[str]:
-    yield from ("| profile | for | tools |", "| --- | --- | --- |")
     for profile, names in PROFILES.items():
         tools = "all" if set(names) == set(TOOLS) else _codes(name for name in TOOLS if name in names)
-        yield f"| `{profile}` | {_PURPOSES[profile]} | {tools} |"
+        yield f"- `{profile}`, {_PURPOSES[profile]}: {tools}"
 
 
 # It takes the records of three others.
@@ -69,14 +68,13 @@ _REPEATS = ("store_session_with_learnings",)
 
 
 def _records() -> Iterator[str]:
-    yield from ("| tool | record | fields |", "| --- | --- | --- |")
     for tool in SAVING:
         parameters = {} if tool.name in _REPEATS else tool.input_schema["properties"]
         for name, schema in parameters.items():
             record = schema.get("items", schema)
             if found := record.get("properties"):
                 fields = (_field(one, found[one], is_needed=one in record["required"]) for one in found)
-                yield f"| `{tool.name}` | `{name}` | {'; '.join(fields)} |"
+                yield f"- `{name}` of `{tool.name}`: {'; '.join(fields)}"
 
 
 def _field(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
