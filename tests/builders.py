@@ -13,6 +13,7 @@ from datetime import date
 from functools import cache, wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import processes
 import pytest
@@ -346,6 +347,18 @@ def hook(folder: Path, name: str, script: str) -> Path:
     file = write(folder, f".git/hooks/{name}", f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
     return file
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, name: str, end: str) -> None:
+    """Let one call of the system refuse the paths with an end, as it does for those without permission."""
+    call: Callable[..., Any] = getattr(os, name)
+
+    def refusing(path: Any, *rest: Any, **options: Any) -> Any:
+        if os.fspath(path).endswith(end):
+            raise PermissionError(13, "Permission denied")
+        return call(path, *rest, **options)
+
+    monkeypatch.setattr(os, name, refusing)
 
 
 def nobody(top: Path) -> None:

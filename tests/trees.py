@@ -11,6 +11,7 @@ from builders import entry_text
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.store.catalog.load import load
+from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of
 
@@ -32,9 +33,6 @@ class ListedTree(Tree):
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         return {}
-
-    def identity(self, path: str, content: bytes) -> str:
-        return digest_of(content)
 
 
 @dataclass(frozen=True)
@@ -67,6 +65,14 @@ def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> lis
     return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run_checks(case, [code])]
 
 
+def meant(catalog: Catalog) -> tuple[Any, ...]:
+    """Return all that a catalog says, without the files that it came from."""
+    chains = (catalog.lineage.linked_successors, catalog.lineage.claimants, catalog.lineage.disputes)
+    heads = {address: catalog.lineage.heads(address) for address in catalog.entries}
+    rest = (catalog.wings, catalog.broken, catalog.findings, catalog.sizes, catalog.digests)
+    return list(catalog.entries.items()), chains, heads, *rest
+
+
 @dataclass
 class HeldTree(Tree):
     """A tree of files held in memory, each known by its content, if it can be read."""
@@ -84,6 +90,3 @@ class HeldTree(Tree):
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         known = ((file.path, self.content[file.path]) for file in files)
         return {path: digest_of(content) for path, content in known if isinstance(content, bytes)}
-
-    def identity(self, path: str, content: bytes) -> str:
-        return digest_of(content)

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import (
@@ -12,23 +11,21 @@ from builders import (
     git,
     make_repository,
     make_root,
+    refuse,
     repository_of,
     run_mdmem,
     without_rights,
     write,
     write_entry,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from trees import meant
 
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.load import load, settings_bytes
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.store.catalog.snapshot import EntryCache
-from mdmem.store.state.files import read_packed, write_packed
 from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree
 
 
@@ -46,13 +43,6 @@ def loaded(root: Path) -> Catalog:
 def cached(root: Path, cache: Path) -> Catalog:
     """Return the catalog of the files on disk as one run of mdmem loads it."""
     return load(WorkingTree(root), EntryCache(cache))
-
-
-def meant(catalog: Catalog) -> tuple[Any, ...]:
-    """Return all that a catalog says."""
-    rest = (catalog.files, catalog.others, catalog.sizes, catalog.closed)
-    broken = {path: (one.entry, one.findings) for path, one in catalog.broken.items()}
-    return (catalog.entries, catalog.wings, broken, catalog.findings, rest)
 
 
 def codes(catalog: Catalog) -> list[tuple[str, str]]:
@@ -96,18 +86,6 @@ def test_links_and_folders_in_an_entrys_place_are_broken_and_never_followed(root
     assert list(catalog.entries) == ["w/r/good"]
     assert codes(catalog) == [("w/r/link.md", "symlink"), ("w/r/pipe.md", "unreadable")]
     assert "w/r/folder.md/e.md" in [file.path for file in catalog.others]
-
-
-def refuse(monkeypatch: pytest.MonkeyPatch, name: str, end: str) -> None:
-    """Let one call of the system refuse the paths with an end, as it does for those without permission."""
-    call: Callable[..., Any] = getattr(os, name)
-
-    def refusing(path: Any, *rest: Any, **options: Any) -> Any:
-        if os.fspath(path).endswith(end):
-            raise PermissionError(13, "Permission denied")
-        return call(path, *rest, **options)
-
-    monkeypatch.setattr(os, name, refusing)
 
 
 @pytest.mark.parametrize("through_cache", [False, True])
@@ -238,45 +216,6 @@ def test_a_time_is_spelled_the_same_whether_it_comes_out_of_the_file_or_of_the_c
     assert [str(one.verified_at) for one in entries] == ["2026-03-06"] * 2
 
 
-NAMES = ["w/r/a.md", "w/r/b-c.md", "w/README.md", "v/q/a.md", "v/README.md", "w/r/README.md", "w/x.md"]
-CONTENTS = [
-    entry_text(),
-    entry_text(supersedes="a", tags=["x", "y"], verified_at="2026-03-05T10:00+02:00", version=3, confidence=0.5),
-    entry_text("# A\n", status="deprecated", superseded_by=["w/r/a"], ignore="{expired: why}"),
-    entry_text("Größe 🙂\r\n\n", type="note", label="entity", relations="[{type: uses, to: w/r/a}]"),
-    entry_text(title="B c", owner="[a]", see="[n/a, b-c]", verified_at="soon"),
-    entry_text(type="pattern", trigger="t", repeatable_steps="[a, b]", expires_at="2020-01-01"),
-    "---\nkind: shared\nshared_wings: [v]\nowners: Ada\nlast_hygiene_at: 2026-03-05\n---\n",
-    "---\nkind: team\n---\n",
-    "# Prose\n",
-    "",
-    "---\ntype: note\n",
-    "---\ntype: note\ntype: note\n---\n",
-    "\ufeff---\r\ntype: note\r\nstatus: active\r\ncreated_at: 2026-03-05\r\n---\r\nx\r\n",
-]
-EDITS = st.lists(
-    st.dictionaries(st.sampled_from(NAMES), st.none() | st.sampled_from(CONTENTS), min_size=1, max_size=5),
-    min_size=1,
-    max_size=5,
-)
-
-
-@given(EDITS)
-def test_cache_gives_what_a_fresh_load_gives_after_any_edits(
-    tmp_path_factory: pytest.TempPathFactory, edits: list[dict[str, str | None]]
-) -> None:
-    folder = tmp_path_factory.mktemp("edits")
-    root = make_root(folder / "root")
-    for edit in edits:
-        for name, content in edit.items():
-            if content is None:
-                (root / name).unlink(missing_ok=True)
-            else:
-                write(root, name, content)
-        assert meant(cached(root, folder / "cache")) == meant(loaded(root))
-        assert meant(cached(root, folder / "cache")) == meant(loaded(root))
-
-
 def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "top")
     root = make_root(top / "memory")
@@ -316,32 +255,3 @@ def test_cache_never_keeps_new_content_under_the_name_of_the_old(
     load(Overtaken(root, change=lambda: write(root, path, new)), EntryCache(tmp_path / "cache"))
     write(root, path, old)
     assert meant(cached(root, tmp_path / "cache")) == meant(loaded(root))
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        5,
-        [],
-        "x",
-        {"path": 1},
-        {"path": "w/r/e.md", "entry": {"type": "law"}},
-        {"path": "w/r/e.md", "entry": {"address": "w/r/e", "type": "note", "status": "active", "title": [None]}},
-        {
-            "path": "w/r/e.md",
-            "entry": {"address": "w/r/e", "type": "note", "status": "active", "title": "x", "created_at": "soon"},
-        },
-        {"kind": "team"},
-    ],
-)
-def test_foreign_record_of_the_cache_is_ignored(root: Path, tmp_path: Path, record: object) -> None:
-    write(root, "w/README.md", "---\nkind: shared\n---\n")
-    write_entry(root, "w/r/e")
-    cached(root, tmp_path / "cache")
-    path = tmp_path / "cache"
-    write_packed(path, VERSION_OF_CACHE, dict.fromkeys(unpacked(path), record))
-    assert meant(cached(root, tmp_path / "cache")) == meant(loaded(root))
-
-
-def unpacked(path: Path) -> dict[str, object]:
-    return read_packed(path, VERSION_OF_CACHE, dict[str, object]) or {}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
+import pytest
 from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
+from trees import HeldTree
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
@@ -17,115 +19,69 @@ from mdmem.store.catalog.links import Edge, EdgeKind, classify
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
-from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 
 NEW, OLD, OTHER = "app/rules/new", "app/rules/old", "app/rules/other"
 BROKEN = "---\ntype: decision\nsuperseded_by: [app/rules/new\n---\n"
 ENDED = {"status": "deprecated"}
 
 
-@dataclass
-class MemoryTree(Tree):
-    """A tree in memory."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-    name: str = "memory"
-
-    def files(self) -> tuple[TreeFile, ...]:
-        return tuple(TreeFile(path) for path in sorted(self.texts))
-
-    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        yield from ((path, self.texts[path].encode()) for path in paths)
-
-    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        return {file.path: digest_of(self.texts[file.path].encode()) for file in files}
-
-    def identity(self, path: str, content: bytes) -> str:
-        return digest_of(content)
+def memory(stated: Mapping[str, dict[str, object] | str]) -> Catalog:
+    """Load entries by their address, beside a shared wing; a text stands as it is."""
+    texts = {f"{address}.md": one if isinstance(one, str) else entry_text(**one) for address, one in stated.items()}
+    shared = {"lib/README.md": "---\nkind: shared\n---\n"}
+    return load(HeldTree({path: text.encode() for path, text in (texts | shared).items()}))
 
 
-def catalog_of(**entries: dict[str, object] | str) -> Catalog:
-    """Load entries by their id in `app/rules`; a text stands as it is."""
-    return load(MemoryTree({f"app/rules/{name}.md": _text(stated) for name, stated in entries.items()}))
+DRAFT, BY_OLD_ALONE = {"supersedes": [OLD], "status": "draft"}, {"superseded_by": [NEW], **ENDED}
+TURNED_DOWN = {"supersedes": [OLD], **ENDED, "deprecated_reason": "Too slow."}
+DEAD = {"supersedes": [OLD], "superseded_by": [OTHER], "deprecated_at": "2026-03-01", **ENDED}
+# Entries by their entry-id, and the class of some of their edges.
+ROWS: dict[str, tuple[dict[str, Any], dict[tuple[str, str], EdgeKind]]] = {
+    "a dangling link in the field that is silent": (
+        {"new": {"supersedes": [OLD]}, "old": {"superseded_by": ["app/rules/nwe"], **ENDED}},
+        {("new", "old"): EdgeKind.UNKNOWN, ("nwe", "old"): EdgeKind.DANGLING},
+    ),
+    "an edge out of a cycle": (
+        {"a": {"supersedes": ["b"]}, "b": {"supersedes": ["a"]}, "c": {"supersedes": ["a"]}},
+        {("a", "b"): EdgeKind.CYCLE, ("b", "a"): EdgeKind.CYCLE, ("c", "a"): EdgeKind.MISSING_BACK},
+    ),
+    "two successors go before a mismatch": (
+        {"new": {"supersedes": [OLD]}, "other": {"supersedes": [OLD]}, "old": {"superseded_by": [OTHER], **ENDED}},
+        {("new", "old"): EdgeKind.TWO_SUCCESSORS, ("other", "old"): EdgeKind.TWO_SUCCESSORS},
+    ),
+    "one turned down is no second successor": (
+        {"new": {"supersedes": [OLD]}, "other": TURNED_DOWN, "old": BY_OLD_ALONE},
+        {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.PENDING},
+    ),
+    "the old entry ended for a reason of its own": (
+        {"new": DRAFT, "old": {**BY_OLD_ALONE, "deprecated_reason": "it hid outages"}},
+        {("new", "old"): EdgeKind.PENDING},
+    ),
+    "another successor took over": (
+        {"new": DRAFT, "other": {"supersedes": [OLD]}, "old": {"superseded_by": [NEW, OTHER], **ENDED}},
+        {("new", "old"): EdgeKind.PENDING, ("other", "old"): EdgeKind.SOUND},
+    ),
+    "a silent draft is named by an entry that ended by itself": (
+        {"new": {"status": "draft"}, "old": {**BY_OLD_ALONE, "reason": "it hid outages"}},
+        {("new", "old"): EdgeKind.MISSING_FORWARD},
+    ),
+    "the chain goes on behind a dead successor": (
+        {"new": DEAD, "old": {**BY_OLD_ALONE, "deprecated_at": "2026-05-01"}, "other": {"supersedes": [NEW]}},
+        {("new", "old"): EdgeKind.SOUND, ("other", "new"): EdgeKind.SOUND},
+    ),
+    "short links": (
+        {"new": {"supersedes": ["old"]}, "old": {"superseded_by": ["rules/new"], **ENDED}},
+        {("new", "old"): EdgeKind.SOUND},
+    ),
+}
 
 
-def _text(stated: dict[str, object] | str) -> str:
-    return stated if isinstance(stated, str) else entry_text(**stated)
-
-
-def kinds(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> dict[tuple[str, str], EdgeKind]:
-    """Return the classes by superseding and superseded entry-id."""
-    return {(_id(edge.new), _id(edge.old)): edge.kind for edge in classify(catalog, untracked)}
-
-
-def _id(address: str) -> str:
-    return address.removeprefix("app/rules/")
-
-
-def kind_of(new: dict[str, object] | str, old: dict[str, object] | str) -> EdgeKind:
-    """Return the class of the one edge between `new` and `old`."""
-    return kinds(catalog_of(new=new, old=old))["new", "old"]
-
-
-def test_unknown_when_the_silent_field_holds_a_dangling_link() -> None:
-    catalog = catalog_of(new={"supersedes": [OLD]}, old={"superseded_by": ["app/rules/nwe"], **ENDED})
-    assert kinds(catalog) == {("new", "old"): EdgeKind.UNKNOWN, ("nwe", "old"): EdgeKind.DANGLING}
-
-
-def test_edge_out_of_a_cycle_is_judged_for_itself() -> None:
-    catalog = catalog_of(
-        a={"supersedes": ["app/rules/b"]}, b={"supersedes": ["app/rules/a"]}, c={"supersedes": ["app/rules/a"]}
-    )
-    assert kinds(catalog)["c", "a"] is EdgeKind.MISSING_BACK
-
-
-def across(new_kind: str, old_kind: str) -> EdgeKind:
-    texts = {
-        "one/README.md": f"---\nkind: {new_kind}\n---\n",
-        "two/README.md": f"---\nkind: {old_kind}\n---\n",
-        "one/rules/new.md": entry_text(supersedes=["two/rules/old"]),
-        "two/rules/old.md": entry_text(superseded_by=["one/rules/new"], **ENDED),
-    }
-    return classify(load(MemoryTree(texts)))[0].kind
-
-
-def test_two_successors_go_before_mismatch() -> None:
-    catalog = catalog_of(
-        new={"supersedes": [OLD]}, other={"supersedes": [OLD]}, old={"superseded_by": [OTHER], **ENDED}
-    )
-    assert set(kinds(catalog).values()) == {EdgeKind.TWO_SUCCESSORS}
-
-
-def test_one_turned_down_is_no_second_successor() -> None:
-    turned_down = {"supersedes": [OLD], **ENDED, "deprecated_reason": "Too slow."}
-    found = kinds(catalog_of(new={"supersedes": [OLD]}, other=turned_down, old={"superseded_by": [NEW], **ENDED}))
-    assert found == {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.PENDING}
-
-
-def test_pending_when_the_old_entry_ended_for_a_reason_of_its_own() -> None:
-    new = {"supersedes": [OLD], "status": "draft"}
-    assert kind_of(new, {"superseded_by": [NEW], "deprecated_reason": "it hid outages", **ENDED}) is EdgeKind.PENDING
-
-
-def test_pending_when_another_successor_took_over() -> None:
-    old = {"superseded_by": [NEW, OTHER], **ENDED}
-    catalog = catalog_of(new={"supersedes": [OLD], "status": "draft"}, other={"supersedes": [OLD]}, old=old)
-    assert kinds(catalog) == {("new", "old"): EdgeKind.PENDING, ("other", "old"): EdgeKind.SOUND}
-
-
-def test_missing_forward_when_a_silent_draft_is_named_by_an_entry_that_ended_by_itself() -> None:
-    old = {"superseded_by": [NEW], "reason": "it hid outages", **ENDED}
-    assert kind_of({"status": "draft"}, old) is EdgeKind.MISSING_FORWARD
-
-
-def test_sound_when_the_chain_goes_on_behind_a_dead_successor() -> None:
-    new = {"supersedes": [OLD], "superseded_by": [OTHER], "deprecated_at": "2026-03-01", **ENDED}
-    old = {"superseded_by": [NEW], "deprecated_at": "2026-05-01", **ENDED}
-    assert set(kinds(catalog_of(new=new, old=old, other={"supersedes": [NEW]})).values()) == {EdgeKind.SOUND}
-
-
-def test_short_links_count_as_full_ones() -> None:
-    assert kind_of({"supersedes": ["old"]}, {"superseded_by": ["rules/new"], **ENDED}) is EdgeKind.SOUND
+@pytest.mark.parametrize("row", ROWS)
+def test_class_of_an_edge(row: str) -> None:
+    entries, expected = ROWS[row]
+    found = classify(memory({f"app/rules/{name}": stated for name, stated in entries.items()}))
+    ids = [(one.new.removeprefix("app/rules/"), one.old.removeprefix("app/rules/")) for one in found]
+    assert dict(zip(ids, (one.kind for one in found), strict=True)) == expected
 
 
 # Properties: small memories in two wings, with files that are missing and files that cannot be parsed.
@@ -141,11 +97,6 @@ ENTRIES = st.fixed_dictionaries(
     }
 )
 MEMORIES = st.dictionaries(st.sampled_from(PLACES), st.one_of(ENTRIES, ENTRIES, ENTRIES, st.just(BROKEN)), min_size=1)
-
-
-def memory(stated: dict[str, dict[str, object] | str]) -> Catalog:
-    texts = {f"{address}.md": _text(one) for address, one in stated.items()}
-    return load(MemoryTree(texts | {"lib/README.md": "---\nkind: shared\n---\n"}))
 
 
 @given(MEMORIES)

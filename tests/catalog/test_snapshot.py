@@ -7,12 +7,13 @@ import random
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, write
+from builders import commit_all, entry_text, git, make_repository, make_root, write
+from trees import meant
 
 from mdmem.record import pack
 from mdmem.store.catalog import snapshot
 from mdmem.store.catalog.load import load
-from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import _VERSION as VERSION
 from mdmem.store.catalog.snapshot import EntryCache, FileRow
 from mdmem.store.state.files import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
@@ -75,13 +76,26 @@ def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
     assert EntryCache(tmp_path / "table").known({"e.md": stat}).get("e.md") == found
 
 
-@pytest.mark.parametrize("content", [b"", b"mdmem", b"[]", pack(snapshot._VERSION, {"w/r/e.md": 5}), pack("0", {})])
+ROOT = {"w/README.md": "---\nkind: shared\n---\n", "w/r/e.md": entry_text(type="note")}
+DIGEST = digest_of(ROOT["w/r/e.md"].encode())
+ENTRY = {"address": "w/r/e", "type": "note", "status": "active", "title": "x"}
+RECORDS: list[object] = [5, [], "x", {"path": 1}, {"kind": "team"}]
+RECORDS += [
+    {"path": "w/r/e.md", "entry": ENTRY | odd} for odd in ({"type": "law"}, {"title": [1]}, {"created_at": "soon"})
+]
+STORED = [{"w/r/e.md": [DIGEST, [0, 0, 0, 0], record]} for record in RECORDS]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"mdmem", b"[]", pack("0", {}), *(pack(VERSION, rows) for rows in ({"w/r/e.md": 5}, *STORED))],
+)
 def test_torn_foreign_or_older_file_is_none(tmp_path: Path, content: bytes) -> None:
-    root = tmp_path / "root"
-    write(root, "w/r/e.md", OLD)
-    write(tmp_path, "table", content)
-    assert digests(root, tmp_path / "table") == {"w/r/e.md": digest_of(OLD)}
-    assert (tmp_path / "table").read_bytes() != content
+    root, table = make_root(tmp_path / "root"), write(tmp_path, "table", content)
+    for path, text in ROOT.items():
+        write(root, path, text)
+    assert meant(load(WorkingTree(root), EntryCache(table))) == meant(load(WorkingTree(root)))
+    assert table.read_bytes() != content
 
 
 @pytest.mark.usefixtures("patient")
@@ -92,7 +106,7 @@ def test_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     digests(root, cache)
     (root / "w/r/a.md").unlink()
     digests(root, cache)
-    assert list(read_packed(cache, snapshot._VERSION, dict[str, FileRow]) or ()) == ["w/r/b.md"]
+    assert list(read_packed(cache, VERSION, dict[str, FileRow]) or ()) == ["w/r/b.md"]
 
 
 def test_digests_are_right_when_the_cache_cannot_be_written(tmp_path: Path) -> None:
@@ -116,100 +130,56 @@ def test_file_whose_name_is_no_text_keeps_no_other_from_being_remembered(
 
 # Answers from the table are those of a load that reads every file, whatever happens to the files.
 
-
-def told(catalog: Catalog) -> object:
-    entries = [(entry, catalog.sizes[address]) for address, entry in catalog.entries.items()]
-    chains = catalog.lineage
-    heads = {address: chains.heads(address) for address in catalog.entries}
-    told = (chains.linked_successors, chains.successors, chains.claimants, chains.disputes, heads)
-    broken = list(catalog.broken.items())
-    return entries, catalog.wings, broken, catalog.findings, catalog.digests, catalog.files, catalog.others, told
-
-
-class Memory:
-    """A memory in a repository, and what may happen to its files."""
-
-    def __init__(self, folder: Path, draw: random.Random) -> None:
-        self.top, self.draw = make_repository(folder), draw
-        make_root(self.top, "")
-        write(self.top, "w/README.md", "---\nkind: project\n---\n")
-        for number in range(6):
-            self.put(f"w/r/e{number}.md")
-        commit_all(self.top)
-
-    def path(self) -> Path:
-        return self.draw.choice(self.paths())
-
-    def paths(self) -> list[Path]:
-        return sorted(path for path in self.top.glob("w/*/*.md") if not path.is_symlink())
-
-    def put(self, path: str) -> None:
-        link = self.draw.choice(["e1", "w/r/e2", "r/e3", "w/s/e4", "./e5.md", "../s/e1.md"])
-        created = self.draw.choice(["2026-01-01", "2026-01-01T10:00:00+02:00", "soon"])
-        title = self.draw.choice(["", "title: T\n", 'title: "two\\n lines"\n'])
-        status = self.draw.choice(["active", "deprecated", "law"])
-        fields = f"type: note\nstatus: {status}\ncreated_at: {created}\n{title}see: {link}"
-        chain = self.draw.choice(["", "", "\nsupersedes: w/r/e2", "\nsupersedes: [e3, w/r/e9]", "\nsuperseded_by: e1"])
-        write(self.top, path, f"---\n{fields}{chain}\n---\n\nWord {self.draw.randrange(9)}.\n")
-
-    def edited(self) -> None:
-        self.put(self.path().relative_to(self.top).as_posix())
-
-    def added(self) -> None:
-        path = f"w/{self.draw.choice('rs')}/e{self.draw.randrange(9)}.md"
-        (self.top / path).unlink(missing_ok=True)
-        self.put(path)
-
-    def removed(self) -> None:
-        if len(self.paths()) > 1:
-            self.path().unlink()
-
-    def moved(self) -> None:
-        target = self.top / "w/s" / f"m{self.draw.randrange(3)}.md"
-        target.parent.mkdir(exist_ok=True)
-        target.unlink(missing_ok=True)
-        self.path().replace(target)
-
-    def of_equal_size_and_time(self) -> None:
-        path = self.path()
-        stat = path.stat()
-        path.write_bytes(path.read_bytes().replace(b"type: note", b"type: Note"))
-        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-
-    def closed(self) -> None:
-        path = self.path()
-        if len(self.paths()) > 1:
-            path.unlink()
-            path.symlink_to("e1.md")
-
-    def torn(self) -> None:
-        self.path().write_bytes(self.draw.choice([b"", b"\xff", b"---\ntype: note\n"]))
-
-    def about_the_settings(self) -> None:
-        write(self.top, "mdmem.toml", self.draw.choice(["", '[lineage]\none_sided = "fact"\n', "[\n"]))
-
-    def stashed(self) -> None:
-        git(self.top, "stash", "-q")
-
-    def checked_out(self) -> None:
-        git(self.top, "checkout", "-q", ".")
-
-    def about_the_wing(self) -> None:
-        write(
-            self.top, "w/README.md", self.draw.choice(["# Prose\n", "---\nkind: shared\n---\n", "---\nkind: x\n---\n"])
-        )
-
-
-EVENTS = [Memory.edited, Memory.added, Memory.removed, Memory.moved, Memory.of_equal_size_and_time]
-EVENTS += [
-    Memory.edited,
-    Memory.closed,
-    Memory.torn,
-    Memory.about_the_settings,
-    Memory.stashed,
-    Memory.checked_out,
-    Memory.about_the_wing,
+CONTENTS = [
+    *(entry_text(type="note", see=link) for link in ("e1", "w/r/e2", "r/e3", "w/s/e2", "./e1.md", "../s/e1.md")),
+    *(entry_text(supersedes=old, created_at="2026-01-01T10:00:00+02:00") for old in ("w/r/e2", ["e3", "w/r/e9"], "a")),
+    entry_text("# A\n", status="deprecated", superseded_by=["e1"], ignore="{expired: why}"),
+    entry_text(tags=["x", "y"], verified_at="2026-03-05T10:00+02:00", version=3, confidence=0.5),
+    entry_text("Größe 🙂\r\n\n", type="note", label="entity", relations="[{type: uses, to: w/r/e1}]"),
+    entry_text(title='"two\\n lines"', owner="[a]", see="[n/a, e2]", verified_at="soon"),
+    entry_text(type="pattern", trigger="t", repeatable_steps="[a, b]", expires_at="2020-01-01"),
+    *(entry_text(status="law"), "# Prose\n", "", "\0", "---\ntype: note\n", "---\ntype: note\ntype: note\n---\n"),
+    "\ufeff---\r\ntype: note\r\nstatus: active\r\ncreated_at: 2026-03-05\r\n---\r\nx\r\n",
+    *("---\nkind: shared\nshared_wings: [v]\nowners: Ada\nlast_hygiene_at: 2026-03-05\n---\n", "---\nkind: x\n---\n"),
 ]
+PLACES = [f"w/{room}/e{number}.md" for room in "rs" for number in range(4)]
+PLACES += [*PLACES, "w/README.md", "v/q/e1.md", "v/README.md", "w/r/README.md", "w/x.md"]
+EVENTS = [
+    "write",
+    "write",
+    "write",
+    "remove",
+    "move",
+    "same size and time",
+    "link",
+    "settings",
+    "stash -q",
+    "checkout -q .",
+]
+
+
+def change(top: Path, draw: random.Random) -> str:
+    """Change some file, and return how."""
+    event, path, other = draw.choice(EVENTS), top / draw.choice(PLACES), draw.choice(sorted(top.glob("w/r/e*.md")))
+    if event == "settings":
+        write(top, "mdmem.toml", draw.choice(["", '[lineage]\none_sided = "fact"\n', "[\n"]))
+    elif event == "same size and time":
+        stat = other.stat()
+        other.write_bytes(other.read_bytes().replace(b"note", b"Note"))
+        os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    elif event not in ("write", "remove", "move", "link"):
+        git(top, *event.split())
+    elif path != other:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        if event == "write":
+            path.write_text(draw.choice(CONTENTS), newline="")
+        elif event == "move":
+            other.replace(path)
+            other.write_text(entry_text(), newline="")
+        elif event == "link":
+            path.symlink_to(other)
+    return event
 
 
 @pytest.mark.parametrize("patience", [0, 2_000_000_000])
@@ -217,10 +187,13 @@ def test_load_through_the_cache_is_the_load_of_every_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ) -> None:
     monkeypatch.setattr(snapshot, "RACY_NS", max(patience, 20_000_000))
-    memory = Memory(tmp_path / "top", random.Random(3))
-    kept = EntryCache(tmp_path / "snapshot")
-    for event in (memory.draw.choice(EVENTS) for _ in range(40)):
-        event(memory)
+    top, draw, kept = make_root(make_repository(tmp_path / "top")), random.Random(3), EntryCache(tmp_path / "snapshot")
+    for path in ("w/r/e1.md", "w/README.md"):
+        write(top, path, CONTENTS[0] if "e1" in path else CONTENTS[-1])
+    commit_all(top)
+    for _ in range(80):
+        event = change(top, draw)
         for cache in (kept, EntryCache(tmp_path / "snapshot")):
-            loaded = load(WorkingTree(memory.top, True, cache), cache)
-            assert told(loaded) == told(load(WorkingTree(memory.top, True))), event.__name__
+            found, right = load(WorkingTree(top, True, cache), cache), load(WorkingTree(top, True))
+            assert meant(found) == meant(right), event
+            assert (found.files, found.others, found.closed) == (right.files, right.others, right.closed)

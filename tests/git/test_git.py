@@ -11,27 +11,7 @@ from builders import commit_all, git, made_once, make_repository, repository_of,
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, staged_index
-from mdmem.store.git.status import (
-    list_changed_in_index,
-    list_revision,
-    list_staged,
-    search_lines,
-)
-
-ODD_NAMES = [
-    "a b.md",
-    "größe.md",
-    "🙂.md",
-    "a\nb.md",
-    'a"b.md',
-    "a\\b.md",
-    "a\tb.md",
-    "-x.md",
-    ":x.md",
-    "*.md",
-    "[a].md",
-]
-ODD_NAMES += [os.fsdecode(b"caf\xe9.md"), "e\u0301.md"]
+from mdmem.store.git.status import list_changed_in_index, list_staged, search_lines
 
 
 @made_once
@@ -93,17 +73,6 @@ def test_repository_of_a_submodule_is_its_own(top: Path, tmp_path: Path) -> None
     assert find_repository(outer / "sub" / "memory") == Repository(outer / "sub", modules, modules)
 
 
-def test_repository_of_the_folder_counts_when_a_hook_names_another(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = make_repository(tmp_path / "other")
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(other))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
-    assert repository_of(top).top == top
-    assert [blob.path for blob in list_staged(repository_of(top), "")] == ["memory/w/r/e.md"]
-
-
 def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     monkeypatch.setattr("mdmem.store.git.process.environment_for", lambda *said: environment_for(*said) | assumed)
@@ -111,17 +80,6 @@ def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch
         find_repository(top)
     says = f"detected dubious ownership in repository at '{top}'; if you trust it"
     assert str(caught.value) == f"{says}, type `git config --global --add safe.directory {top}`"
-
-
-@pytest.mark.parametrize("listing", ["staged", "revision"])
-def test_files_with_odd_names_are_listed_as_they_are(tmp_path: Path, listing: str) -> None:
-    folder = make_repository(tmp_path / "top")
-    for name in ODD_NAMES:
-        write(folder, f"memory/w/r/{name}", "x")
-    commit = commit_all(folder)
-    found = repository_of(folder)
-    blobs = list_staged(found, "memory") if listing == "staged" else list_revision(found, commit, "memory")
-    assert sorted(blob.path for blob in blobs) == sorted(f"memory/w/r/{name}" for name in ODD_NAMES)
 
 
 def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:

@@ -1,21 +1,19 @@
 """Where files come from: the three trees give the same for the same commit, and nothing is absent that is there."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from builders import commit_all, git, made_once, make_repository, make_root, repository_of, write, write_entry
+from builders import commit_all, git, made_once, make_repository, make_root, refuse, repository_of, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trees import meant
 
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import load
-from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import resolve
-from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, Unreadable, WorkingTree, is_wing_manifest, read_one
+from mdmem.store.tree import FileKind, GitTree, Tree, Unreadable, WorkingTree, is_wing_manifest, read_one
 
 ODD_NAMES = [
     "a b.md",
@@ -24,10 +22,13 @@ ODD_NAMES = [
     "a\nb.md",
     'a"b.md',
     "a\\b.md",
+    "a\tb.md",
     "a.b.md",
     "-x.md",
-    os.fsdecode(b"caf\xe9.md"),
+    ":x.md",
+    "*.md",
 ]
+ODD_NAMES += ["[a].md", os.fsdecode(b"caf\xe9.md"), "e\u0301.md"]
 
 
 def git_tree(top: Path, under: str = "memory", revision: str | None = "HEAD") -> GitTree:
@@ -54,11 +55,6 @@ def listed(tree: Tree) -> dict[str, FileKind]:
 def content(tree: Tree) -> dict[str, bytes | Unreadable]:
     """Return what a tree reads of every file it lists."""
     return dict(tree.read([file.path for file in tree.files()]))
-
-
-def meant(catalog: Catalog) -> tuple[Any, ...]:
-    """Return what a catalog says, without the tree it came from."""
-    return (catalog.entries, catalog.wings, catalog.broken, catalog.findings, catalog.sizes, catalog.digests)
 
 
 @made_once
@@ -174,46 +170,6 @@ def test_file_in_conflict_is_unmerged_in_the_index(top: Path) -> None:
     assert listed(git_tree(top, revision=None))["w/r/a.md"] is FileKind.UNMERGED
 
 
-def test_pipe_is_unreadable_and_never_opened(top: Path) -> None:
-    os.mkfifo(top / "memory/w/r/pipe.md")
-    (found,) = (file for file in working_tree(top).files() if file.path == "w/r/pipe.md")
-    assert (found.kind, found.reason) == (FileKind.UNREADABLE, "it is not a regular file")
-
-
-def test_folder_that_cannot_be_listed_is_one_unreadable_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scan = os.scandir
-
-    def refuse(folder: str | os.PathLike[str]) -> Any:
-        if os.fspath(folder).endswith("/w/r"):
-            raise PermissionError(13, "Permission denied")
-        return scan(folder)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    found = {file.path: file for file in working_tree(top).files()}
-    assert found["w/r"] == TreeFile("w/r", FileKind.UNREADABLE, reason="Permission denied")
-    assert found.keys() == {"mdmem.toml", "v/r/a.md", "w/README.md", "w/r"}
-
-
-def test_file_that_cannot_be_read_is_unreadable_and_has_no_digest(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = working_tree(top)
-    files = tree.files()
-    refuse_opening(monkeypatch, "/w/r/a.md")
-    assert read_one(tree, "w/r/a.md") == Unreadable("Permission denied")
-    assert tree.digests(files).keys() == {file.path for file in files} - {"w/r/a.md"}
-
-
-def refuse_opening(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
-    """Let the system refuse to open the files whose path ends so, as it does for those without permission."""
-    opening: Callable[..., int] = os.open
-
-    def refuse(path: str | os.PathLike[str], *rest: Any, **options: Any) -> int:
-        if os.fspath(path).endswith(end):
-            raise PermissionError(13, "Permission denied")
-        return opening(path, *rest, **options)
-
-    monkeypatch.setattr(os, "open", refuse)
-
-
 def test_file_that_went_away_is_unreadable(top: Path) -> None:
     tree = working_tree(top)
     tree.files()
@@ -265,7 +221,7 @@ def test_top_of_the_repository_does_not_open_a_manifest_that_is_a_pipe(at_top: P
 def test_top_of_the_repository_keeps_a_wing_whose_manifest_cannot_be_read(
     at_top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refuse_opening(monkeypatch, "/wing/README.md")
+    refuse(monkeypatch, "open", "/wing/README.md")
     catalog = load(working_tree(at_top, ""))
     assert list(catalog.entries) == ["wing/r/e"]
     assert [(finding.code, finding.place.path) for finding in catalog.findings] == [("unreadable", "wing/README.md")]

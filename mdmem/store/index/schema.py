@@ -76,7 +76,8 @@ class Words(_Field):
     def index(self, value: Mapping[str, Sequence[int]], **_options: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Yield each term with its frequency, weight and positions."""
         for term, places in value.items():
-            yield self.to_bytes(term), len(places), float(len(places)), array("I", places).tobytes()
+            content = array("I", places).tobytes()
+            yield term.encode("utf-8", "surrogatepass"), len(places), float(len(places)), content
 
 
 class Values(_Field):
