@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.index.records import IndexDocument
 
 WORDS = (
@@ -62,3 +64,20 @@ def numbered(number: int, *, extra: str = "") -> IndexDocument:
         tags=(words[0],),
         created_at=f"2026-03-{number % 28 + 1:02}",
     )
+
+
+def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
+    """Return the source of an answer, which must be the right one, and whether it is degraded."""
+    found = index.search(question, live=made.live, read=made.read)
+    right = FullTextIndex(None).search(question, live=made.live, read=made.read)
+    assert found.matches == right.matches != []
+    assert found.degraded == (found.why is not None)
+    return found.source, found.degraded
+
+
+def kept(made: Tree, folder: Path) -> FullTextIndex:
+    """Return an index in a folder that holds a tree as it is."""
+    index = FullTextIndex(folder)
+    index.refresh(live=made.live, read=made.read)
+    made.asked.clear()
+    return index

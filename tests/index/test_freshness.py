@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
+from builders import (
+    commit_all,
+    entry_text,
+    environment,
+    git,
+    made_once,
+    memory,
+    merge_conflict,
+    run_here,
+    write,
+    write_entry,
+)
 
 from mdmem.store.index.fulltext import FOLDER
 
@@ -155,16 +167,6 @@ def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
     assert [(hit["title"], hit["via"]) for hit in hits] == [("Winds", [ADDRESS])]
 
 
-def test_pull_is_seen(asked: Asked, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "-q", str(asked.folder), "clone")
-    clone = Asked(asked.capsys, tmp_path / "clone")
-    assert clone.titles() == ["Lifts"]
-    write_crane(asked.folder, "Drops")
-    commit_all(asked.folder)
-    git(clone.folder, "pull", "-q", "--ff-only")
-    assert clone.titles() == ["Drops"]
-
-
 def test_each_worktree_gets_its_own_answer(asked: Asked, tmp_path: Path) -> None:
     git(asked.folder, "worktree", "add", "-q", str(tmp_path / "second"))
     second = Asked(asked.capsys, tmp_path / "second")
@@ -184,17 +186,10 @@ def test_change_of_many_files_is_seen(asked: Asked) -> None:
 
 
 def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> None:
-    folder = asked.folder
-    git(folder, "checkout", "-q", "-b", "other")
-    write_crane(folder, "Drops")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "main")
-    write_crane(folder, "Tilts")
-    commit_all(folder)
-    assert asked.titles() == ["Tilts"]
-    git(folder, "merge", "-q", "other", ends=1)
+    texts = (entry_text(f"The crane {title.lower()}.\n", title=title) for title in ("Tilts", "Drops"))
+    merge_conflict(asked.folder, f"memory/{ADDRESS}.md", *texts)
     assert [problem["code"] for problem in asked.said("retrieve")["problems"]] == ["merge-marker"]
-    git(folder, "merge", "--abort")
+    git(asked.folder, "merge", "--abort")
     assert asked.titles() == ["Tilts"]
     assert asked.said("retrieve")["problems"] == []
 
@@ -257,54 +252,30 @@ def test_scores_are_the_same_from_index_changed_files_and_scan(asked: Asked) -> 
     assert beside == indexed == scanned["hits"]
 
 
-def torn_table(folder: Path) -> None:
-    for path in (folder / INDEX).glob("*.toc"):
-        path.write_bytes(path.read_bytes()[:40])
+def each(pattern: str, change: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Return what changes each file of the index that a pattern matches."""
+    return lambda folder: [change(path) for path in (folder / INDEX).glob(pattern)]
 
 
-def torn_segment(folder: Path) -> None:
-    for path in (folder / INDEX).glob("MAIN_*.*"):
-        path.write_bytes(path.read_bytes()[:10])
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "torn table": each("*.toc", lambda path: path.write_bytes(path.read_bytes()[:40])),
+    "torn segment": each("MAIN_*.*", lambda path: path.write_bytes(path.read_bytes()[:10])),
+    "noise in the segment": each("MAIN_*.*", lambda path: path.write_bytes(os.urandom(path.stat().st_size))),
+    "no segment": each("MAIN_*.*", Path.unlink),
+    "no table": each("*.toc", Path.unlink),
+    "no cache": lambda folder: shutil.rmtree(folder / ".git/mdmem"),
+}
 
 
-def noise_in_segment(folder: Path) -> None:
-    for path in (folder / INDEX).glob("MAIN_*.*"):
-        path.write_bytes(os.urandom(path.stat().st_size))
-
-
-def no_segment(folder: Path) -> None:
-    for path in (folder / INDEX).glob("MAIN_*.*"):
-        path.unlink()
-
-
-def no_table(folder: Path) -> None:
-    for path in (folder / INDEX).glob("*.toc"):
-        path.unlink()
-
-
-def no_cache(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder / ".git/mdmem")
-
-
-DAMAGES = (torn_table, torn_segment, noise_in_segment, no_segment, no_table, no_cache)
-
-
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_damaged_index_gives_the_same_answer_and_is_mended(damage: Callable[[Path], None], asked: Asked) -> None:
-    damage(asked.folder)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_index_gives_the_same_answer_and_is_mended(damage: str, asked: Asked) -> None:
+    DAMAGES[damage](asked.folder)
     assert run_here(asked.capsys, "status", cwd=asked.folder).code == 0
-    assert asked.titles() == ["Lifts"]
-    assert as_answered(asked.said("search")) == (False, "index")
-
-
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_damaged_index_that_cannot_be_mended_is_said(damage: Callable[[Path], None], asked: Asked) -> None:
-    damage(asked.folder)
     with held_lock(asked.folder):
         assert asked.titles() == ["Lifts"]
         assert as_answered(asked.said("search")) == (True, "scan")
+    assert asked.titles() == ["Lifts"]
+    assert as_answered(asked.said("search")) == (False, "index")
 
 
 def test_place_that_cannot_hold_an_index_gives_the_answer_marked_degraded(tmp_path: Path, capsys: Capture) -> None:

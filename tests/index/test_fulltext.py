@@ -15,31 +15,11 @@ from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
 from mdmem.store.index.records import IndexDocument
 
-from .builders import Tree, numbered, tree
-
-
-def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
-    """Return the source of an answer, which must be the right one, and whether it is degraded."""
-    found = index.search(question, live=made.live, read=made.read)
-    right = FullTextIndex(None).search(question, live=made.live, read=made.read)
-    assert found.matches == right.matches != []
-    assert found.degraded == (found.why is not None)
-    return found.source, found.degraded
-
-
-def kept(made: Tree, folder: Path) -> FullTextIndex:
-    index = FullTextIndex(folder)
-    index.refresh(live=made.live, read=made.read)
-    made.asked.clear()
-    return index
-
-
-def files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and "lock" not in path.name.lower())
+from .builders import Tree, ask, kept, numbered, tree
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in files(folder)}
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != LOCK}
 
 
 # Freshness
@@ -92,18 +72,6 @@ def test_folder_stays_small_when_refreshed_often(tmp_path: Path) -> None:
     assert ask(index, made, "again executor") == ("index", False)
     assert len(list(tmp_path.glob("*.toc"))) == 1
     assert len(list(tmp_path.glob("*.pst"))) <= 8
-
-
-def test_scores_are_those_of_a_new_index_after_many_changes(tmp_path: Path) -> None:
-    made = tree(60)
-    index = kept(made, tmp_path / "old")
-    for turn in range(40):
-        made.put(numbered(turn, extra=f"lock {turn}"))
-        index.refresh(live=made.live, read=made.read)
-    made.drop("w/r/e3", "w/r/e41")
-    asked: dict[str, Any] = {"live": made.live, "read": made.read}
-    new = FullTextIndex(tmp_path / "new").search("lock executor", **asked).matches
-    assert index.search("lock executor", **asked).matches == new != []
 
 
 # A first index

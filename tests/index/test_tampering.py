@@ -13,21 +13,13 @@ from builders import environment, memory
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.index.storage import checksum
 
-from .builders import Tree, tree
+from .builders import ask, kept, tree
 
 # What Whoosh's own pickles name.
 ALLOWED = {
     *(("whoosh.codec.whoosh3", "W3Codec"), ("whoosh.codec.whoosh3", "W3Segment")),
     *(("collections", "defaultdict"), ("builtins", "int"), ("builtins", "set")),
 }
-QUESTION = "lock executor"
-
-
-def answered(index: FullTextIndex, made: Tree) -> str:
-    """Return where the answer came from, which is the right one."""
-    found = index.search(QUESTION, live=made.live, read=made.read)
-    assert found.matches == FullTextIndex(None).search(QUESTION, live=made.live, read=made.read).matches != []
-    return found.source
 
 
 class Planted:
@@ -41,7 +33,7 @@ class Planted:
 
 
 def files_of(folder: Path) -> list[str]:
-    FullTextIndex(folder).refresh(live=tree(3).live, read=tree(3).read)
+    kept(tree(3), folder)
     return sorted(path.name[path.name.index(".") :] for path in folder.iterdir() if "." in path.name)
 
 
@@ -51,14 +43,14 @@ def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
     for end in files_of(tmp_path / "index"):
         for is_summed in (False, True):
             folder = tmp_path / f"index{end}{is_summed}"
-            FullTextIndex(folder).refresh(live=made.live, read=made.read)
+            kept(made, folder)
             [file] = folder.glob(f"*{end}")
             content = pickle.dumps(Planted(tmp_path / "RAN"), 2)
             file.write_bytes(content + checksum(file.name, content) if is_summed else content)
             for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
-                assert index.search(QUESTION, live=made.live, read=made.read).matches
+                assert index.search("lock executor", live=made.live, read=made.read).matches
             if not is_summed:
-                assert answered(FullTextIndex(folder), made) == "index"
+                assert ask(FullTextIndex(folder), made) == ("index", False)
     assert not (tmp_path / "RAN").exists()
 
 
@@ -66,7 +58,7 @@ def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
 def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) -> None:
     """Whoever knows the format puts the pickle where Whoosh reads one, and sums the file anew."""
     made, folder = tree(30), tmp_path / "index"
-    FullTextIndex(folder).refresh(live=made.live, read=made.read)
+    kept(made, folder)
     [file] = folder.glob({"segments": "*.toc", "block": "*.pst", "extras": "*.trm"}[held])
     content, planted = file.read_bytes()[:-4], pickle.dumps(Planted(tmp_path / "RAN"), 2)
     starts = [at for at in range(len(content)) if content[at : at + 2] in (b"\x80\x02", b"\x80\x04", b"\x80\x05")]
@@ -78,7 +70,7 @@ def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) ->
     assert changed != content
     file.write_bytes(changed + checksum(file.name, changed))
     for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
-        answered(index, made)
+        ask(index, made)
     assert not (tmp_path / "RAN").exists()
 
 
@@ -118,8 +110,8 @@ def test_no_command_unpickles_what_an_index_has_no_use_for(tmp_path: Path) -> No
 
 def test_file_in_the_place_of_another_is_damage(tmp_path: Path) -> None:
     made, folder = tree(30), tmp_path / "index"
-    FullTextIndex(folder).refresh(live=made.live, read=made.read)
+    kept(made, folder)
     [keys], [lengths] = folder.glob("*.row.col"), folder.glob("*_text_len.col")
     keys.write_bytes(lengths.read_bytes())
     assert FullTextIndex(folder).state(live=made.live).usable is False
-    assert answered(FullTextIndex(folder), made) == "index"
+    assert ask(FullTextIndex(folder), made) == ("index", False)
