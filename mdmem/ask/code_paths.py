@@ -70,13 +70,18 @@ def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bo
 
 def is_there(path: Path) -> bool:
     """Return whether a file or folder exists at a path; raises OSError if permission is denied."""
+    # `Path.exists` ignores all errors since Python 3.14.
     try:
-        return path.exists()
+        path.stat()
     except OSError as error:
         # No file can have a name that the system rejects as too long.
-        if error.errno != errno.ENAMETOOLONG:
+        if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}:
             raise
         return False
+    except ValueError:
+        # The path has a null character.
+        return False
+    return True
 
 
 def _is_folder(path: Path) -> bool:

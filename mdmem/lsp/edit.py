@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -185,6 +185,10 @@ def _moved_names(memory: OpenMemory, old: Path, new: Path) -> dict[str, str]:
     if not (old.is_relative_to(root) and new.is_relative_to(root)) or old == root:
         return {}
     before, after = old.relative_to(root).as_posix(), new.relative_to(root).as_posix()
+    for path in (old, new):
+        # The system refuses a name that is too long.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
     if old.is_dir():
         has_entries = any(one.startswith(f"{before}/") for one in memory.catalog.addresses)
         return {f"{before}/": f"{after}/"} if has_entries and before.count("/") < 2 else {}

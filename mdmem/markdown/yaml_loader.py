@@ -131,6 +131,9 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Finding:
     if "single document" in words:
         place = Place("", at.line + 2, at.column + 1)
         return Finding("multiple-documents", "the front matter has more than one YAML document", place, "keep one")
+    if "nesting depth" in words:
+        # Since version 0.2.6, libyaml has a limit of its own, and reads ahead up to it.
+        return Finding("nested-value", _TOO_DEEP, Place("", at.line + 2, at.column + 1), "write plain values")
     help_ = "put quotes around the value, or fix the indentation"
     explained = _Refusal(text, words, error.context_mark or at, at).explained()
     return explained or _fault(at, f"the YAML parser says: {error.problem}", help_)
@@ -190,6 +193,7 @@ class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
 FRONT_MATTER_LIMIT = 16 * 1024
 # libyaml's composer is recursive, and 16 KiB of brackets would overflow the C stack.
 _DEPTH_LIMIT = 20
+_TOO_DEEP = f"values nest deeper than {_DEPTH_LIMIT} levels"
 # YAML refuses these control characters, or treats them as line breaks that editors do not show
 # (U+0085, U+2028, U+2029 and a lone CR).
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff](?<!\r(?=\n))")
@@ -227,8 +231,7 @@ def _refused(text: str) -> Iterator[Finding]:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             place = place_of(event)
             if depth > _DEPTH_LIMIT:
-                message = f"values nest deeper than {_DEPTH_LIMIT} levels"
-                yield Finding("nested-value", message, place, "write plain values")
+                yield Finding("nested-value", _TOO_DEEP, place, "write plain values")
                 return
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 message = f"YAML anchor or alias `{event.anchor}`"

@@ -54,7 +54,7 @@ def test_indentation_is_that_of_the_file(before: str, indent: str) -> None:
         ("{} {}", "it cannot be read as JSON: line 1: extra data"),
         ('{"a": [,]}', "it cannot be read as JSON: line 1: expecting value"),
         ('{"a": NaN}', "it cannot be read as JSON: `NaN` is not a value"),
-        ("[" * 50_000, "it cannot be read as JSON: it is nested too deep"),
+        ("[" * 500_000, "it cannot be read as JSON: it is nested too deep"),
     ],
 )
 def test_what_cannot_be_grown_safely_is_refused(before: str, why: str) -> None:

@@ -67,6 +67,11 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 _NAMES = ("--format=%x01%h%x02%an%x02%aI%x02%s", "--name-only", "-z")
 
 
+def _with_offset(when: str) -> str:
+    """Return git's strict ISO date with an offset: git writes UTC as `Z` since version 2.46, and `+00:00` before."""
+    return when.replace("Z", "+00:00")
+
+
 def _commits_in(printed: bytes) -> Iterator[Commit]:
     # A subject may contain the separator, too, so a hash must follow it.
     for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", printed.decode("utf-8", "surrogateescape")):
@@ -74,7 +79,7 @@ def _commits_in(printed: bytes) -> Iterator[Commit]:
             head, _, rest = record.partition("\n")
             digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
             changed = tuple(path for path in rest.split("\0") if path)
-            yield Commit(digest, author, when, subject.rstrip("\0"), changed)
+            yield Commit(digest, author, _with_offset(when), subject.rstrip("\0"), changed)
 
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
@@ -303,7 +308,7 @@ def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileR
         change = _raw_change(part, parts)
         if change.path == path:
             digest, author, email, when, subject = commit
-            yield FileRevision(digest, author, email, when, subject, path, change.before, change.after)
+            yield FileRevision(digest, author, email, _with_offset(when), subject, path, change.before, change.after)
             if change.before is None:
                 return
 
