@@ -20,11 +20,11 @@ _FOLDER = Path(mdmem.guide.__file__).parent
 
 
 def _facets() -> Iterator[str]:
-    yield from ("| facet | types | labels | rooms |", "| --- | --- | --- | --- |")
     for row in ROWS:
         if row.types:
             kinds = " and ".join(f"{kind}s" for kind in row.types)
-            yield f"| `{row.facet}` | {kinds} | {_codes(row.labels)} | {_codes(row.rooms)} |"
+            rooms = f"; rooms {_codes(row.rooms)}" if row.rooms else ""
+            yield f"- `{row.facet}`, of {kinds}: labels {_codes(row.labels)}{rooms}"
 
 
 def _codes(names: Iterable[str]) -> str:
@@ -32,21 +32,20 @@ def _codes(names: Iterable[str]) -> str:
 
 
 def _checks() -> Iterator[str]:
-    severities = list(Severity)
-    yield "| theme | " + " | ".join(f"{severity}s" for severity in severities) + " |"
-    yield "| --- |" + " --- |" * len(severities)
     for theme, checks in groupby(get_checks().values(), key=lambda check: check.theme):
-        codes: dict[Severity, list[str]] = {severity: [] for severity in severities}
+        codes: dict[Severity, list[str]] = {}
         for check in checks:
-            codes[check.severity].append(check.code)
-        yield f"| {theme} | " + " | ".join(map(_codes, codes.values())) + " |"
+            codes.setdefault(check.severity, []).append(check.code)
+        yield f"- *{theme}*: " + "; ".join(
+            f"{severity}s {_codes(codes[severity])}" for severity in Severity if severity in codes
+        )
 
 
 def _commands() -> Iterator[str]:
-    groups = [*GROUPS.items(), ("Started by programs", PROGRAMS)]
-    for title, rows in groups:
+    for title, rows in GROUPS.items():
         lines = (f"- `{name}`: {sentence}" for name, sentence in rows.items())
-        yield "\n".join([f"**{title}**", "", *lines, *([""] if title != groups[-1][0] else [])])
+        yield "\n".join([f"**{title}**", "", *lines, ""])
+    yield f"Programs start {_codes(PROGRAMS)}."
 
 
 _PURPOSES = {

@@ -75,7 +75,7 @@ def test_table_is_what_the_program_has(page: str, table: str) -> None:
 
 
 def test_every_setting_is_in_the_guide_with_its_default() -> None:
-    rows = dict(re.findall(r"^\| `([a-zN.][\w.]+)` \| (.*?) \| .+ \|$", TEXTS["settings"], re.MULTILINE))
+    rows = dict(re.findall(r"^- `([a-zN.][\w.]+)` \((.*?)\): .+$", TEXTS["settings"], re.MULTILINE))
     defaults = {key: getattr(Settings(), key.split(".")[-1]) for key in KEYS}
     defaults |= {f"wings.NAME.{key}": getattr(WingSettings(), key.split(".")[-1]) for key in WING_KEYS}
     assert list(rows) == list(defaults)
