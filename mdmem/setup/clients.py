@@ -14,13 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.setup.client_config import (
-    add_piece,
-    grow_json,
-    grow_toml,
-    read_object,
-    read_toml,
-)
+from mdmem.setup.client_config import add_piece, grow_json, grow_toml, read_object, read_toml
 
 SERVER = "mdmem"
 
@@ -197,8 +191,7 @@ export const Mdmem = async ({ directory }) => ({
 
 HOOKS: Mapping[str, ClientHooks] = {
     "claude-code": ClientHooks(
-        path=".claude/settings.json",
-        events={"SessionStart": "", "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit"},
+        path=".claude/settings.json", events={"SessionStart": "", "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit"}
     ),
     "codex": ClientHooks(
         path=".codex/hooks.json",

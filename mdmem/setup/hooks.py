@@ -243,14 +243,7 @@ def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
         state = HookState.CALLING if _CALL.search(content) else HookState.FOREIGN
     shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
     return Hook(
-        stage=stage,
-        path=path,
-        shown=shown,
-        state=state,
-        where=where,
-        wanted=wanted,
-        framework=framework,
-        legacy=legacy,
+        stage=stage, path=path, shown=shown, state=state, where=where, wanted=wanted, framework=framework, legacy=legacy
     )
 
 

@@ -121,9 +121,7 @@ def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date
         REVIEW_REASON: None,
     }
     return ChangeSet(
-        (patched(catalog, entry.path, values),),
-        actions=(WriteAction(Verb.DEPRECATE, address),),
-        reason=reason.strip(),
+        (patched(catalog, entry.path, values),), actions=(WriteAction(Verb.DEPRECATE, address),), reason=reason.strip()
     )
 
 

@@ -151,15 +151,7 @@ class RelatedEntity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     entity_id: Annotated[str, Meta(description="the id or the name of an entity that exists")]
     relationship_type: Literal[
-        "BELONGS_TO",
-        "CONFLICTS_WITH",
-        "PRODUCED",
-        "MERGES_INTO",
-        "PRODUCES",
-        "CONSUMES",
-        "READS",
-        "WRITES",
-        "INVOLVES",
+        "BELONGS_TO", "CONFLICTS_WITH", "PRODUCED", "MERGES_INTO", "PRODUCES", "CONSUMES", "READS", "WRITES", "INVOLVES"
     ]
     properties: dict[str, Any] = field(default_factory=dict)
 

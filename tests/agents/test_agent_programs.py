@@ -82,11 +82,7 @@ PROGRAMS = {
     "gemini": Program(
         "gemini",
         ("-p", TASK, "--yolo", "--model", "fake"),
-        {
-            "GOOGLE_GEMINI_BASE_URL": "{address}",
-            "GEMINI_API_KEY": "none",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        },
+        {"GOOGLE_GEMINI_BASE_URL": "{address}", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
         _gemini,
     ),
     "opencode": Program("opencode", ("run", TASK), {}, _opencode),

@@ -68,11 +68,7 @@ BACK = f"{NEW} supersedes {OLD}, so it cannot be superseded by it"
             supersede(),
             f"{NEW} supersedes {OLD} already, by way of {FIRST}",
         ),
-        (
-            {OLD: {**ENDED, "superseded_by": NEW}, NEW: {"supersedes": OLD, "reason": "a"}},
-            supersede(NEW, OLD),
-            BACK,
-        ),
+        ({OLD: {**ENDED, "superseded_by": NEW}, NEW: {"supersedes": OLD, "reason": "a"}}, supersede(NEW, OLD), BACK),
         ({NEW: {"status": "draft", "supersedes": OLD}}, supersede(NEW, OLD), BACK),
         ({NEW: GONE}, supersede(), f"{NEW} is deprecated, so it cannot supersede anything"),
         (

@@ -51,8 +51,7 @@ def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
 
 
 @pytest.mark.parametrize(
-    ("shared", "expected"),
-    [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")],
+    ("shared", "expected"), [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")]
 )
 def test_share_of_words_decides_at_its_edges(root: Path, shared: int, expected: str) -> None:
     # Twenty words in both together: 14 are exactly .70, 10 exactly .50.
@@ -64,8 +63,7 @@ def test_share_of_words_decides_at_its_edges(root: Path, shared: int, expected: 
 
 
 @pytest.mark.parametrize(
-    ("address", "fields"),
-    [("web/architecture/known", {}), ("nav/architecture/known", {"type": "invariant"})],
+    ("address", "fields"), [("web/architecture/known", {}), ("nav/architecture/known", {"type": "invariant"})]
 )
 def test_equal_words_of_another_wing_or_type_are_no_candidates(
     root: Path, address: str, fields: dict[str, str]

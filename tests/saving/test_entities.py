@@ -88,10 +88,7 @@ FENCED = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\nlabel: entity
             LIVED_IN.replace("Old fact.\r\n\r\n", ""),
             LIVED_IN.split("\r\n\r\n")[0] + "\r\n\r\nNew fact.\r\n\r\nTwo lines.\r\n",
         ),
-        (
-            FENCED,
-            f"{FENCED}\n\nNew fact.\n\nTwo lines.\n",
-        ),
+        (FENCED, f"{FENCED}\n\nNew fact.\n\nTwo lines.\n"),
     ],
     ids=["crlf", "no-final-newline", "no-body", "fence-at-the-end"],
 )
@@ -165,10 +162,7 @@ def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(root: Path) -
 def test_relation_by_name_does_not_reach_another_project(root: Path) -> None:
     write_entry(root, "web/parts/it", type="note", label="entity", entity="Base")
     result = upsert(root, "Arm", "It moves.", related("Base"))
-    assert (result.status, result.message) == (
-        "failed",
-        "there is no entity `Base` to relate to; save that one first",
-    )
+    assert (result.status, result.message) == ("failed", "there is no entity `Base` to relate to; save that one first")
 
 
 @pytest.mark.parametrize("named", ["Bsae", "nav/entities/bas"])
@@ -201,10 +195,7 @@ def test_properties_are_kept_beside_the_relations(root: Path) -> None:
         (5, "`related_entities` must be a list of objects with `entity_id` and `relationship_type`"),
         (["Base"], f"{ONE}: expected `object`, got `str`"),
         ([{"entity_id": "Base"}], f"{ONE}: object missing required field `relationship_type`"),
-        (
-            [related("Base", "READ")],
-            f"{ONE[:-1]}.relationship_type` must be one of {TYPES}, found `READ`",
-        ),
+        ([related("Base", "READ")], f"{ONE[:-1]}.relationship_type` must be one of {TYPES}, found `READ`"),
         ([related("Base") | {"properties": []}], f"{ONE[:-1]}.properties`: expected `object`, got `array`"),
         ([related("Base", a=float("inf"))], NO_OBJECT),
         ([related("Base", a="\ud800")], NO_OBJECT),

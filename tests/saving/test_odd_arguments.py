@@ -144,11 +144,7 @@ def test_what_does_not_fit_is_named_in_one_sentence(root: Path, tmp_path: Path, 
         ("focus", ["a"], "`focus` must be a text"),
         ("agent", "a\x00b", "`agent` contains the character U+0000, which is invisible; remove it"),
         ("room", {}, "`room` must be a text"),
-        (
-            "governance_token",
-            5,
-            "`governance_token` must be a text, as `request_global_write_approval` returned it",
-        ),
+        ("governance_token", 5, "`governance_token` must be a text, as `request_global_write_approval` returned it"),
     ],
 )
 def test_argument_that_does_not_fit_is_named(tmp_path: Path, name: str, value: object, message: str) -> None:

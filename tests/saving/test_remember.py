@@ -112,10 +112,7 @@ def test_what_no_project_takes_is_the_callers_own(
     before = snapshot(root)
     access = Access(readable=frozenset(readable)) if readable else None
     result = kept(root, access=access, title="A zebra", content="It is striped.", **stated)
-    assert (result.id, result.message) == (
-        "private:context/a-zebra",
-        "private:context/a-zebra is saved, for you alone",
-    )
+    assert (result.id, result.message) == ("private:context/a-zebra", "private:context/a-zebra is saved, for you alone")
     (kept_in,) = (tmp_path / "data/mdmem/private").iterdir()
     assert (kept_in / "private/context/a-zebra.md").is_file()
     assert kept_in.stat().st_mode & 0o077 == 0

@@ -24,11 +24,7 @@ GIT = {"url": "https://example.org/mdmem.store.git", "vcs_info": {"vcs": "git"}}
         ("uv-receipt.toml", {}, "uv tool install --force 'mdmem[mcp]'"),
         ("", {}, "{prefix}/bin/pip install 'mdmem[mcp]'"),
         ("", GIT, "{prefix}/bin/pip install 'mdmem[mcp] @ git+https://example.org/mdmem.store.git'"),
-        (
-            "",
-            FOLDER | {"dir_info": {"editable": True}},
-            "{prefix}/bin/pip install -e '/home/ada/my code/mdmem[mcp]'",
-        ),
+        ("", FOLDER | {"dir_info": {"editable": True}}, "{prefix}/bin/pip install -e '/home/ada/my code/mdmem[mcp]'"),
     ],
 )
 def test_line_fits_the_way_it_was_installed(marker: str, origin: Mapping[str, Any], line: str, tmp_path: Path) -> None:
