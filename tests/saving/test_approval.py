@@ -9,6 +9,7 @@ import pytest
 from builders import open_root, snapshot, write, write_entry
 from processes import run_at_once
 
+from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.write.results import SaveResult
 from saving.agents import NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, session
@@ -84,18 +85,14 @@ def test_global_write_to_a_project_of_that_name_fails(tmp_path: Path) -> None:
     )
 
 
-def test_shared_wing_needs_a_token_whatever_the_scope_says(saves: Agent, root: Path) -> None:
-    write(root, "ros/README.md", SHARED)
+@pytest.mark.parametrize("manifest", [SHARED, "---\nkind: [\n---\n"], ids=["shared", "torn"])
+def test_shared_wing_needs_a_token_whatever_the_scope_says(saves: Agent, root: Path, manifest: str) -> None:
+    write(root, "ros/README.md", manifest)
+    write_entry(root, "ros/rules/one")
     assert saves.save_context(context(), "ros").message == (
         "a write to the shared wing `ros` needs a `governance_token`"
     )
     assert saves.save_context(context(), "ros", None, token_of(saves)).status == "saved"
-
-
-def test_wing_whose_manifest_is_torn_needs_a_token(root: Path) -> None:
-    write(root, "ros/README.md", "---\nkind: [\n---\n")
-    write_entry(root, "ros/rules/one")
-    assert agent(root).save_context(context(), "ros").status == "failed"
 
 
 def test_token_is_good_for_one_write(saves: Agent) -> None:
@@ -172,14 +169,8 @@ def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(root: Pa
 
 def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(saves: Agent, tmp_path: Path) -> None:
     call = partial(saves.save_context, context(scope="global"), "nav", None)
-    with _busy(tmp_path):
+    with write_lock(tmp_path / ".git/mdmem/state/memory/saving"):
         assert call().waits
     assert call().message == "a write to the shared wing `shared` needs a `governance_token`"
     assert call(token_of(saves)).status == "saved"
     assert PendingWrites(tmp_path / ".git/mdmem/state/memory").pending() == ()
-
-
-def _busy(folder: Path):  # type: ignore[no-untyped-def]
-    from mdmem.store.state.files import write_lock
-
-    return write_lock(folder / ".git/mdmem/state/memory/saving")

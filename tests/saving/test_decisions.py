@@ -9,7 +9,7 @@ from builders import open_root, snapshot, write, write_entry
 from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
-from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
+from saving.agents import WORDS, Agent, agent, decision, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
 NEW = ("saved", "new", None)
@@ -161,18 +161,6 @@ def test_review_is_passed_by_naming_what_is_superseded(saves: Agent, root: Path)
     assert (root / f"{known}.md").read_bytes() == before
 
 
-@pytest.mark.parametrize("field", ["supersedes", "distinct_from"])
-@pytest.mark.parametrize("named", ["known", "architecture/known", "nav/architecture/"])
-def test_decision_that_is_not_named_in_full_is_told_the_whole_address(root: Path, field: str, named: str) -> None:
-    with_words(root, 5)
-    result = agent(root).save_decision(decision(**{field: named}), "nav")
-    assert (result.status, result.message) == (
-        "failed",
-        f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` matches nav/architecture/known",
-    )
-    assert entries(root) == ["nav/architecture/known"]
-
-
 def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> None:
     root = project(tmp_path, ACTIVE)
     known = with_words(root, 15)
@@ -210,14 +198,6 @@ def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) ->
     assert not (root / "nav/architecture/other.md").exists()
 
 
-def test_project_cannot_supersede_a_shared_rule(root: Path) -> None:
-    write(root, "ros/README.md", "---\nkind: shared\n---\n")
-    write_entry(root, "ros/rules/clock", title="Clock")
-    result = agent(root).save_decision(decision(supersedes="ros/rules/clock"), "nav")
-    assert result.status == "failed"
-    assert "so nav overrides it" in (result.message or "")
-
-
 def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(saves: Agent, root: Path) -> None:
     results = [saves.save_decision(decision(f"{'Long ' * 30}{end}", "Why."), "nav") for end in ("one", "two")]
     assert [one.status for one in results] != ["saved", "duplicate_skip"]
@@ -234,24 +214,6 @@ def test_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
     saves = agent(root)
     assert saves.save_decision(decision(), "nav").artifact_id == "nav/choices/use-utc"
     assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
-
-
-def test_room_that_is_no_name_fails(root: Path) -> None:
-    result = agent(root).save_decision(decision(), "nav", room="../Up Here")
-    assert (result.status, result.message) == (
-        "failed",
-        "`room`: `../Up Here` is not a valid name for a room; write it like `anti-patterns`",
-    )
-
-
-def test_text_that_the_checks_refuse_is_not_written(root: Path) -> None:
-    key = "AKIA" + "IOSFODNN7EXAMPLA"
-    result = agent(root).save_decision(decision(rationale=f"The key is {key}."), "nav")
-    assert result.status == "failed"
-    assert result.message == (
-        "nothing was written: this looks like an AWS access key; revoke it, then write where it is kept instead"
-    )
-    assert entries(root) == []
 
 
 def test_index_that_cannot_be_written_stops_no_comparison(root: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from builders import open_root, snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -41,11 +40,6 @@ RECORDS = {
     "session": session(actions_taken=[], decisions_made=[], open_items=[], next_actions=[], save_scope="project"),
     "entity": entity(scope="project"),
 }
-
-
-AHEAD = "2027-01-01, 41 days ahead of today"
-SCOPE = "`decision.scope` must be one of `global`, `project`, `focus`"
-NO_DAY = "`decision` has a date that is not a day such as 2026-04-08"
 
 
 @st.composite
@@ -105,49 +99,3 @@ def test_no_argument_of_a_batch_raises(
         assert dump(batch.as_json()).encode()
         assert dump(saves.get_save_status(project_id)).encode()
         assert dump(saves.request_global_write_approval())
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        (None, "`decision`: expected `object`, got `null`"),
-        ({"rationale": "x"}, "`decision`: object missing required field `title`"),
-        ({"title": " \n", "rationale": "x"}, "`decision`: object missing required field `title`"),
-        ({"title": 3}, "`decision.title`: expected `str`, got `int`"),
-        ({"title": "x\x07"}, "`decision.title` contains the character U+0007, which is invisible; remove it"),
-        (decision(titel="x"), "`decision`: object contains unknown field `titel`"),
-        (decision(confidence=1.5), "`decision.confidence`: expected `float` <= 1.0"),
-        (decision(confidence=10**5000), "`decision.confidence`: number out of range"),
-        (decision(confidence=float("nan")), "`decision.confidence`: expected `float` >= 0.0"),
-        (decision(confidence=True), "`decision.confidence`: expected `float | null`, got `bool`"),
-        (decision(date="soon"), NO_DAY),
-        (decision(date="2026-02-30"), NO_DAY),
-        (
-            decision(date="2027-01-01"),
-            f"nothing was written: `created_at` is {AHEAD}; write the day on which it happened",
-        ),
-        (decision(scope="globl"), f"{SCOPE}, found `globl`"),
-        (decision(scope={}), "`decision.scope`: expected `str`, got `object`"),
-    ],
-)
-def test_what_does_not_fit_is_named_in_one_sentence(root: Path, tmp_path: Path, record: object, message: str) -> None:
-    before = snapshot(tmp_path)
-    result = agent(root).save_decision(record, "nav")
-    assert (result.status, result.message) == ("failed", message)
-    assert snapshot(tmp_path) == before
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("project_id", 5, "`project_id` must be a text"),
-        ("focus", ["a"], "`focus` must be a text"),
-        ("agent", "a\x00b", "`agent` contains the character U+0000, which is invisible; remove it"),
-        ("room", {}, "`room` must be a text"),
-        ("governance_token", 5, "`governance_token` must be a text, as `request_global_write_approval` returned it"),
-    ],
-)
-def test_argument_that_does_not_fit_is_named(tmp_path: Path, name: str, value: object, message: str) -> None:
-    arguments: dict[str, Any] = {"decision": decision(), "project_id": "nav"} | {name: value}
-    result = called(project(tmp_path), "decision", arguments)
-    assert (result.status, result.message) == ("failed", message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import open_root, snapshot, write_entry
@@ -14,7 +15,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.model.entry import EntryType, Status
 from mdmem.write.records import ComposedEntry, Decision, compose_record, read_request
 from mdmem.write.similar import Subject, subject_of
-from saving.agents import Agent, agent, context, decision, entries, later, outcome, pattern, save, session
+from saving.agents import Agent, agent, decision, entries, later, outcome, pattern, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)
 
@@ -76,28 +77,29 @@ def test_pattern_that_ended_or_is_of_another_kind_is_no_duplicate(root: Path, ot
     assert save(agent(root), "pattern").dedup_outcome == "new"
 
 
-def test_equal_context_is_saved_as_often_as_it_comes(root: Path) -> None:
-    clocks = (later(0), later(301))
-    results = [agent(root, now=now).save_context(context(relevance_score=0.8), "nav") for now in clocks]
-    assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
-    assert [one.artifact_id for one in results] == ["nav/context/arm", "nav/context/arm-2"]
-    assert (root / "nav/context/arm.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
-        "title: arm\nlabel: context\ntopic: arm\n"
-        "relevance_score: 0.8\n---\n\nThe arm has six joints.\n"
-    )
+CONTEXT = "label: context\ntopic: arm\nrelevance_score: 0.8\n---\n\nThe arm has six joints.\n"
+SESSION = (
+    "label: session\nobjective: Set up\n"
+    "actions_taken:\n  - wrote it\ndecisions_made:\n  - one\nnext_actions:\n  - a\n  - b\n---\n"
+)
+WORK = {"actions_taken": ["wrote it"], "decisions_made": "one", "open_items": [""], "next_actions": ["a", "b"]}
 
 
-def test_equal_session_is_saved_as_often_as_it_comes(root: Path) -> None:
-    stated = session(actions_taken=["wrote it"], decisions_made="one", open_items=[""], next_actions=["a", "b"])
-    results = [agent(root, now=now).save_session(stated, "nav") for now in (later(0), later(301))]
+@pytest.mark.parametrize(
+    ("kind", "stated", "address", "title", "text"),
+    [
+        ("context", {"relevance_score": 0.8}, "nav/context/arm", "arm", CONTEXT),
+        ("session", WORK, "nav/sessions/set-up", "Set up", SESSION),
+    ],
+)
+def test_equal_context_and_session_are_saved_as_often_as_they_come(
+    root: Path, kind: str, stated: dict[str, Any], address: str, title: str, text: str
+) -> None:
+    results = [save(agent(root, now=now), kind, **stated) for now in (later(0), later(301))]
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
-    assert entries(root) == ["nav/sessions/set-up", "nav/sessions/set-up-2"]
-    assert (root / "nav/sessions/set-up.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
-        "title: Set up\nlabel: session\nobjective: Set up\n"
-        "actions_taken:\n  - wrote it\ndecisions_made:\n  - one\nnext_actions:\n  - a\n  - b\n---\n"
-    )
+    assert entries(root) == [address, f"{address}-2"]
+    head = "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+    assert (root / f"{address}.md").read_text() == f"{head}title: {title}\n{text}"
 
 
 def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(root: Path) -> None:

@@ -50,17 +50,12 @@ def test_session_names_what_was_there_before(saves: Agent, root: Path) -> None:
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/a-test-fails")
 
 
-def test_part_that_fails_stops_no_other(root: Path) -> None:
-    batch = agent(root).store_session_with_learnings(
-        session(), [{"title": 3}, decision(), None], [pattern("x"), {}], "nav"
-    )
+def test_part_that_fails_stops_no_other(saves: Agent, root: Path) -> None:
+    batch = saves.store_session_with_learnings({}, [decision("Other")], [], "nav")
+    assert statuses(batch) == ("failed", ["saved"], [], "partial")
+    batch = saves.store_session_with_learnings(session(), [{"title": 3}, decision(), None], [pattern("x"), {}], "nav")
     assert statuses(batch) == ("saved", ["failed", "saved", "failed"], ["saved", "failed"], "partial")
     assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
-
-
-def test_session_that_fails_stops_no_part(root: Path) -> None:
-    batch = agent(root).store_session_with_learnings({}, [decision()], [], "nav")
-    assert statuses(batch) == ("failed", ["saved"], [], "partial")
 
 
 def test_link_changes_no_other_byte_of_the_session(saves: Agent, root: Path) -> None:
