@@ -183,12 +183,15 @@ def two_successors(folder: Path, status: str, **fields: Any) -> Path:
     return root
 
 
-def winner(root: Path, results: list[tuple[int, int, str, str]]) -> tuple[str, str, str]:
-    """Return the entry-ids of who came first and second, and what the second was told; nothing is half done."""
+def winner(root: Path, commands: list[list[str]]) -> tuple[str, str, str]:
+    """Run two commands at once, and return the entry-ids of who came first and second, and what the second was told."""
+    results = run_at_once(run_one, str(root), commands, count=2)
     (won, code, _, _), (lost, lost_code, out, said) = sorted(results, key=lambda one: one[1])
-    assert (code, lost_code, out) == (0, 4, "")
+    assert (code, lost_code, out, said.count("\n")) == (0, 4, "", 1)
     first, second = ("one", "two")[won], ("one", "two")[lost]
+    assert said.startswith(f"mdmem: {OLD} is superseded by nav/architecture/{first} already; ")
     assert f"superseded_by: [nav/architecture/{first}]\n" in (root / f"{OLD}.md").read_text()
+    assert_clean(root)
     return first, second, said
 
 
@@ -196,14 +199,12 @@ def winner(root: Path, results: list[tuple[int, int, str, str]]) -> tuple[str, s
 def test_two_who_supersede_the_same_entry_at_once_get_one_winner_and_one_choice(tmp_path: Path, turn: int) -> None:
     root = two_successors(tmp_path / "m", "active")
     line = ["supersede", OLD, "--reason", "It was measured.", "--by"]
-    results = run_at_once(run_one, str(root), [[*line, f"nav/architecture/{one}"] for one in ("one", "two")], count=2)
-    first, second, said = winner(root, results)
-    assert said == (
-        f"mdmem: {OLD} is superseded by nav/architecture/{first} already; nothing was written: "
-        f"`mdmem supersede nav/architecture/{first} --by nav/architecture/{second} --reason TEXT` replaces that one\n"
+    first, second, said = winner(root, [[*line, f"nav/architecture/{one}"] for one in ("one", "two")])
+    assert said.endswith(
+        f"nothing was written: `mdmem supersede nav/architecture/{first} --by nav/architecture/{second} --reason TEXT` "
+        "replaces that one\n"
     )
     assert "supersedes" not in (root / f"nav/architecture/{second}.md").read_text()
-    assert_clean(root)
 
 
 def test_fault_that_is_another_writers_doing_is_a_lost_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,21 +240,13 @@ def test_first_entries_of_a_new_wing_at_once_are_all_written(tmp_path: Path) -> 
 def test_two_new_entries_for_the_same_one_at_once_leave_one(root: Path) -> None:
     line = ["supersede", OLD, "--reason", "It was measured.", "--status", "active", "--commit", "--body"]
     text = "We decided.\n\nRationale: it was measured.\n"
-    commands = [[*line, text, "--title", one] for one in ("One", "Two")]
-    first, second, said = winner(root, run_at_once(run_one, str(root), commands, count=2))
-    assert said.startswith(f"mdmem: {OLD} is superseded by nav/architecture/{first} already; ")
-    assert said.count("\n") == 1
+    first, second, _ = winner(root, [[*line, text, "--title", one] for one in ("One", "Two")])
     assert not (root / f"nav/architecture/{second}.md").exists()
     assert git(root, "log", "-1", "--format=%s") == f"Supersede {OLD} by nav/architecture/{first}"
     assert git(root, "status", "--porcelain") == ""
-    assert_clean(root)
 
 
 def test_two_drafts_for_the_same_entry_approved_at_once_leave_one_in_force(tmp_path: Path) -> None:
     root = two_successors(tmp_path / "m", "draft", supersedes=OLD, reason="It was measured.")
-    commands = [["approve", f"nav/architecture/{one}"] for one in ("one", "two")]
-    first, second, said = winner(root, run_at_once(run_one, str(root), commands, count=2))
-    assert said.startswith(f"mdmem: {OLD} is superseded by nav/architecture/{first} already; ")
-    assert said.count("\n") == 1
+    _, second, _ = winner(root, [["approve", f"nav/architecture/{one}"] for one in ("one", "two")])
     assert "status: draft\n" in (root / f"nav/architecture/{second}.md").read_text()
-    assert_clean(root)
