@@ -48,16 +48,6 @@ class Client(Struct, frozen=True, kw_only=True):
             return {**self.more, "command": [command, *arguments]}
         return {**({} if self.is_toml else {"type": "stdio"}), **self.more, "command": command, "args": arguments}
 
-    def read(self, content: bytes) -> dict[str, Any]:
-        """Return the parsed content of the file. Raises MisfitError."""
-        return (read_toml if self.is_toml else read_object)(content)
-
-    def grow(self, content: bytes, server: Mapping[str, Any]) -> bytes:
-        """Return the content of the file with the server added. Raises MisfitError."""
-        if self.is_toml:
-            return grow_toml(content, self.holder, SERVER, server)
-        return grow_json(content, self.holder, {SERVER: server})
-
 
 CLIENTS: Mapping[str, Client] = {
     one.name: one
@@ -96,13 +86,19 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
     """
     client = CLIENTS[name]
     server = client.server(under if client.top is not None else None if is_found else under or ".", command)
-    piece = client.grow(b"", server).decode()
+
+    def added(before: bytes) -> bytes:
+        if client.is_toml:
+            return grow_toml(before, client.holder, SERVER, server)
+        return grow_json(before, client.holder, {SERVER: server})
+
+    piece = added(b"").decode()
 
     def grow(before: bytes) -> bytes | str:
-        held = client.read(before).get(client.holder)
+        held = (read_toml if client.is_toml else read_object)(before).get(client.holder)
         found = held.get(SERVER) if isinstance(held, dict) else None
         if found is None:
-            return client.grow(before, server)
+            return added(before)
         started = found.get("command") if isinstance(found, dict) else None
         commands = map(str, started[:1] if isinstance(started, list) else (started,))
         stays = f"{client.path} has a server `{SERVER}` already and stays as it is"

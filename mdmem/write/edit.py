@@ -52,39 +52,23 @@ def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
 
 def with_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
     """Return a text with comment lines above it. A byte order mark stays at the start."""
-    mark, text = _split(content)
-    return b"".join((mark, *notes, text))
+    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    return mark + b"".join(notes) + content.removeprefix(mark)
 
 
 def without_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text without the comment lines above it, even if the user changed their words or line ends.
-
-    Only marked lines at the top are removed, and at most as many as there were. The entry itself begins with `---`.
-    """
-    mark, text = _split(content)
-    for _ in notes:
-        line, newline, rest = text.partition(b"\n")
-        if not line.startswith(_MARK.encode()):
-            break
-        text = rest if newline else b""
-    return mark + text
-
-
-def _split(content: bytes) -> tuple[bytes, bytes]:
-    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
-    return mark, content[len(mark) :]
+    """Return a text without the comment lines above it, even if the user changed their words or line ends."""
+    # Only marked lines at the top, and at most as many as there were. The entry itself begins with `---`.
+    above = rb"\A(%s)?(?:%s[^\n]*(?:\n|\Z)){0,%d}" % (codecs.BOM_UTF8, _MARK.encode(), len(notes))
+    return re.sub(above, rb"\1", content, count=1)
 
 
 class EditSession(Struct, frozen=True):
     """A file that is being edited, with its content at the start."""
 
     address: str
+    path: str
     content: bytes
-
-    @property
-    def path(self) -> str:
-        """Return the file's path from the root."""
-        return f"{self.address}.md"
 
 
 def open_entry(workspace: Workspace, name: str) -> EditSession:
@@ -94,10 +78,11 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
         raise UsageError(f"{plain}.md is not an entry; edit it with your own editor, then run `mdmem check`")
     address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_name(workspace, name)
     refuse_remote(workspace, address.split("/", 1)[0])
-    content = workspace.bytes_of(f"{address}.md")
+    path = f"{address}.md"
+    content = workspace.bytes_of(path)
     if content is None:
-        raise NotFoundError(f"{address}.md is not a regular file that can be read; fix that first")
-    return EditSession(address, content)
+        raise NotFoundError(f"{path} is not a regular file that can be read; fix that first")
+    return EditSession(address, path, content)
 
 
 def faults_of(workspace: Workspace, opening: EditSession, content: bytes) -> tuple[Finding, ...]:

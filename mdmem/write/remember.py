@@ -65,11 +65,6 @@ class Memo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Return the type for the entry."""
         return _TYPES.get(self.kind, EntryType.NOTE)
 
-    @property
-    def room_kind(self) -> str:
-        """Return the kind of record whose room in the settings is used."""
-        return "session" if self.kind == "session" else ROOM_KINDS[self.type]
-
 
 class RememberResult(Struct, frozen=True, kw_only=True):
     """The result of a call. `id` is None if nothing was written."""
@@ -116,7 +111,7 @@ def _write(home: Workspace, memo: Memo, now: datetime) -> RememberResult:
     if known is not None:
         name = id_of(known, is_private=is_private)
         return RememberResult(success=True, id=name, message=repeated_message(name), timestamp=now)
-    room = room_for(home.settings, memo.room_kind, memo.room)
+    room = room_for(home.settings, "session" if memo.kind == "session" else ROOM_KINDS[memo.type], memo.room)
     address = free_address(home, wing, room, kind=memo.kind, title=memo.title)
     links = {}
     for one in memo.related_to:

@@ -400,7 +400,9 @@ def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
     project = project_id.strip() or None if isinstance(project_id, str) else None
     ledger = PendingWrites(workspace.state_folder)
     try:
-        records = [one for one in ledger.pending() if may_retry(workspace, one) and _is_of(one, wings, project)]
+        records = [
+            one for one in ledger.pending() if may_retry(workspace, one) and concerns(one, wings, project=project)
+        ]
         blocked = blocked_saves(workspace, ledger, project=project)
     except EnvironmentFaultError:
         return {"status": SaveStatus.FAILED, "count": 0, "oldest_pending_at": None, "artifact_ids": []}
@@ -417,23 +419,18 @@ def get_save_status(workspace: Workspace, project_id: object) -> dict[str, Any]:
     }
 
 
-def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:
+def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None = None) -> bool:
     """Return whether a write belongs to a project and a scope. None means any."""
-    if not _is_of(record, wings, project):
-        return False
+    named = record.arguments.get("project_id")
+    if project is not None and named != project:
+        meant = find_wing(project, wings)
+        if meant is None or not isinstance(named, str) or find_wing(named, wings) != meant:
+            return False
     if scope == "focus":
         return bool(record.arguments.get("focus"))
     stated = record.arguments.get(VERBS.get(record.verb, ""))
     is_global = isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
     return scope is None or is_global is (scope == "global")
-
-
-def _is_of(record: PendingWrite, wings: Mapping[str, Wing], project: str | None) -> bool:
-    named = record.arguments.get("project_id")
-    if project is None or named == project:
-        return True
-    meant = find_wing(project, wings)
-    return meant is not None and isinstance(named, str) and find_wing(named, wings) == meant
 
 
 def blocked_saves(
