@@ -190,7 +190,7 @@ def install(given: Globals, *, driver_only: bool) -> None:
         print_text(upkeep.driver_text(driver, install_driver(repository, driver)))
     elif driver_only:
         given.remark("no memory here: `mdmem init` makes one")
-    if any(step.hook.where is HookPlace.WORK_TREE for step in steps):
+    if any(step.where is HookPlace.WORK_TREE for step in steps):
         given.remark("they are in the work tree: commit them to share them; they use the `mdmem` on the PATH")
 
 
@@ -208,7 +208,7 @@ def uninstall(given: Globals, *, driver_only: bool) -> None:
     print_text(upkeep.steps_text(steps))
     driver = find_driver(repository)
     if driver is not None:
-        is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
+        is_used = any(step.framework is not None and step.framework.names_mdmem for step in steps)
         is_left = is_used and driver.state in (HookState.CURRENT, HookState.FORMER)
         print_text(upkeep.driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
 

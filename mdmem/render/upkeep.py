@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from mdmem.change.fetch_wings import FetchWingsResult
 from mdmem.change.hygiene import Groups, HygieneReport
 from mdmem.change.status import StatusReport
@@ -17,7 +15,7 @@ from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_wri
 from mdmem.render.json import record_json
 from mdmem.render.style import Style
 from mdmem.render.text import code, count, entries, first_of, prose
-from mdmem.setup.hooks import Hook, HookStep
+from mdmem.setup.hooks import Hook
 from mdmem.setup.merge_driver import Driver
 
 # The most rules listed that were never shown to an agent; JSON has all.
@@ -74,18 +72,16 @@ def status_text(report: StatusReport, style: Style) -> str:
     return "\n".join([*lines, *(f"note     {remark}" for remark in report.remarks)])
 
 
-def steps_text(steps: Sequence[HookStep]) -> str:
+def steps_text(hooks: Sequence[Hook]) -> str:
     """Return a line for each hook: the change that was made, or why there was none."""
     lines = []
-    for step in steps:
-        hook = step.hook
-        if step.done == "removed legacy":
-            state = _state(replace(hook, legacy=None))
-            lines += [f"removed {hook.shown}.legacy", f"{hook.shown} stays as it is: {state}"]
-        elif step.done == "kept":
+    for hook in hooks:
+        if hook.done == "removed legacy":
+            lines.append(f"removed {hook.shown}.legacy")
+        if hook.done in ("kept", "removed legacy"):
             lines.append(f"{hook.shown} stays as it is: {_state(hook)}")
         else:
-            lines.append(f"{step.done} {hook.shown}")
+            lines.append(f"{hook.done} {hook.shown}")
     return "\n".join(lines)
 
 

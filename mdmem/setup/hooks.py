@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
@@ -185,6 +186,8 @@ class Hook(Struct, frozen=True, kw_only=True):
     wanted: bytes
     framework: Framework | None = None
     legacy: Path | None = None
+    # What was done with the hook: `wrote`, `replaced`, `kept`, `removed` or `removed legacy`.
+    done: str = "kept"
 
     @property
     def is_checking(self) -> bool:
@@ -204,13 +207,6 @@ class Hook(Struct, frozen=True, kw_only=True):
         if self.state is HookState.FOREIGN:
             return f"{self.shown} is somebody else's and stays as it is: add `{line}` to it"
         return ""
-
-
-class HookStep(Struct, frozen=True):
-    """A hook before the change, and what was done: `wrote`, `replaced`, `kept`, `removed` or `removed legacy`."""
-
-    hook: Hook
-    done: str
 
 
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
@@ -270,7 +266,7 @@ def _content(path: Path) -> bytes | None:
         return b""
 
 
-def install_hooks(repository: Repository) -> tuple[HookStep, ...]:
+def install_hooks(repository: Repository) -> tuple[Hook, ...]:
     """Write mdmem's hooks, or update older ones, and return what was done at each stage.
 
     Raises UsageError if somebody else wrote a hook. The message has the line to add, and nothing is written.
@@ -279,7 +275,7 @@ def install_hooks(repository: Repository) -> tuple[HookStep, ...]:
     obstacles = tuple(dict.fromkeys(hook.advice for hook in hooks if hook.advice))
     if obstacles:
         raise UsageError(f"{'; '.join(obstacles)}; nothing was written, so run this again then")
-    return tuple(HookStep(hook, put(hook)) for hook in hooks)
+    return tuple(replace(hook, done=put(hook)) for hook in hooks)
 
 
 def put(hook: Hook) -> str:
@@ -295,16 +291,17 @@ def put(hook: Hook) -> str:
     return "wrote" if hook.state is HookState.ABSENT else "replaced"
 
 
-def uninstall_hooks(repository: Repository) -> tuple[HookStep, ...]:
+def uninstall_hooks(repository: Repository) -> tuple[Hook, ...]:
     """Remove mdmem's unchanged hooks, also those that a framework moved aside. Return what was done at each stage."""
-    steps = []
+    hooks = []
     for hook in find_hooks(repository):
-        done = "kept"
-        if hook.where is not HookPlace.ELSEWHERE and hook.legacy is not None:
+        is_here = hook.where is not HookPlace.ELSEWHERE
+        if is_here and hook.legacy is not None:
             hook.legacy.unlink(missing_ok=True)
-            done = "removed legacy"
-        elif hook.where is not HookPlace.ELSEWHERE and hook.state in (HookState.CURRENT, HookState.FORMER):
+            hooks.append(replace(hook, legacy=None, done="removed legacy"))
+        elif is_here and hook.state in (HookState.CURRENT, HookState.FORMER):
             hook.path.unlink(missing_ok=True)
-            done = "removed"
-        steps.append(HookStep(hook, done))
-    return tuple(steps)
+            hooks.append(replace(hook, done="removed"))
+        else:
+            hooks.append(hook)
+    return tuple(hooks)

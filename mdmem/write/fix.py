@@ -35,14 +35,14 @@ class RefusedFix(Struct, frozen=True):
     """A fix that was left out, and the first new finding that the fix would have caused."""
 
     finding: Finding
-    fix: Fix
     brings: Finding
 
     @property
     def sentence(self) -> str:
         """Return a sentence that explains to people why the fix was left out."""
         brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
-        return f"{self.finding.place.path}: left out «{self.fix.title}», which would bring {brings}"
+        title = self.finding.fix.title if self.finding.fix is not None else ""
+        return f"{self.finding.place.path}: left out «{title}», which would bring {brings}"
 
 
 class FixResult(Struct, frozen=True):
@@ -242,9 +242,7 @@ class _Fixing:
             self.state = after
         elif len(names) == 1:
             self._barred.update(names)
-            first = chosen.findings[0]
-            if first.fix is not None:
-                self.refused.append(RefusedFix(first, first.fix, brings[0]))
+            self.refused.append(RefusedFix(chosen.findings[0], brings[0]))
         else:
             half = len(names) // 2
             for some in (names[:half], names[half:]):
