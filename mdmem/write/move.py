@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -115,14 +116,13 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
             raise LostRaceError(f"`{new}/` exists already; {hint}")
     if moving.taken:
         raise LostRaceError(taken(moving.taken[0].removesuffix(".md")))
-    settings, settings_remarks = _changed_settings(moving)
-    baseline, baseline_remarks = _changed_baseline(moving)
+    more = [*_changed_settings(moving), *_changed_baseline(moving)]
     entries = [one for one in case.catalog.addresses if f"{one}.md" in moves]
     actions = [WriteAction(Verb.MOVE, one, moving.addresses[one]) for one in sorted(entries)]
     return ChangeSet(
-        (*_changes(moving), *settings, *baseline),
+        (*_changes(moving), *(one for one in more if isinstance(one, Change))),
         actions=tuple(actions or [WriteAction(Verb.MOVE, f"{old}/", f"{new}/") for old, new in moved.items()]),
-        remarks=(*settings_remarks, *baseline_remarks, *_remarks(moving)),
+        remarks=(*(one for one in more if isinstance(one, str)), *_remarks(moving)),
     )
 
 
@@ -163,56 +163,48 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
         yield f"`{wing}` is a new wing"
 
 
-_WING_KEYS = ("default_wing", "default_shared_wing")
-_Changed = tuple[tuple[Change, ...], tuple[str, ...]]
-
-
-def _changed_settings(moving: MoveFix) -> _Changed:
-    """Return the change of `mdmem.toml` to the new names, or a remark if the right change is not certain."""
-    settings, before = moving.case.settings, moving.case.settings.source
-    stated = {settings.default_wing, settings.default_shared_wing, *settings.wings}
-    baselines = [one for one in [settings.baseline] if one is not None and one in moving.moves]
-    if not before or (stated.isdisjoint(moving.wings) and not baselines):
-        return (), ()
+def _changed_settings(moving: MoveFix) -> Iterator[Change | str]:
+    """Yield the change of `mdmem.toml` to the new names of wings, or a remark if the right change is not certain."""
+    settings, before, wings = moving.case.settings, moving.case.settings.source, moving.wings
+    if not before or {settings.default_wing, settings.default_shared_wing, *settings.wings}.isdisjoint(wings):
+        return
     # Values of a wrong type stay the same.
     meant = tomllib.loads(before.decode("utf-8-sig"))
-    for key in _WING_KEYS:
+    for key in ("default_wing", "default_shared_wing"):
         if isinstance(meant.get(key), str):
-            meant[key] = moving.wings.get(meant[key], meant[key])
+            meant[key] = wings.get(meant[key], meant[key])
     if isinstance(meant.get("wings"), dict):
-        meant["wings"] = {moving.wings.get(name, name): table for name, table in meant["wings"].items()}
-    check = meant.get("check")
-    if isinstance(check, dict) and isinstance(check.get("baseline"), str):
-        check["baseline"] = moving.moves.get(check["baseline"], check["baseline"])
-    text = before.decode("utf-8")
-    for old, new in (*moving.wings.items(), *((one, moving.moves[one]) for one in baselines)):
+        meant["wings"] = {wings.get(name, name): table for name, table in meant["wings"].items()}
+    text = before.decode()
+    for old, new in wings.items():
         # Do not change comments.
         text = re.sub(rf"(?m)^([^#\n]*?)(?<![\w/-]){re.escape(old)}(?![\w/-])", rf"\g<1>{new}", text)
     try:
         is_meant = tomllib.loads(text.removeprefix("\ufeff")) == meant
     except tomllib.TOMLDecodeError:
         is_meant = False
-    if not is_meant:
-        names = ", ".join(f"`{old}`" for old in (*moving.wings, *baselines))
-        return (), (f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}",)
-    after = text.encode()
-    return ((Change(SETTINGS_NAME, SETTINGS_NAME, before, after),) if after != before else ()), ()
+    if is_meant:
+        yield Change(SETTINGS_NAME, SETTINGS_NAME, before, text.encode())
+    else:
+        names = ", ".join(f"`{old}`" for old in wings)
+        yield f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}"
 
 
-def _changed_baseline(moving: MoveFix) -> _Changed:
-    """Return the change of the baseline file to the new addresses, or a remark if the right change is not certain."""
+def _changed_baseline(moving: MoveFix) -> Iterator[Change | str]:
+    """Yield the change of the baseline file to the new addresses, or a remark if the right change is not certain."""
     path = moving.case.settings.baseline
     content = read_one(moving.case.catalog.tree, path) if path is not None else Unreadable("")
+    if path is not None and path in moving.moves:
+        yield f"write the new path of the baseline, `{moving.moves[path]}`, into {SETTINGS_NAME}"
     if path is None or path in moving.moves or isinstance(content, Unreadable):
-        return (), ()
-    remark = f"{path} was left as it is; `mdmem check --update-baseline` writes it again"
-    try:
+        return
+    counts: dict[tuple[str, str], int] = {}
+    with suppress(MdmemError):
         known = read_baseline(content)
-    except MdmemError:
-        return (), (remark,)
-    counts = {
-        (code, moving.addresses.get(old, moving.moves.get(old, old))): count for (code, old), count in known.items()
-    }
-    if len(counts) < len(known):
-        return (), (remark,)
-    return ((Change(path, path, content, baseline_bytes(counts)),) if counts != known else ()), ()
+        counts = {(code, moving.addresses.get(old, moving.moves.get(old, old))): n for (code, old), n in known.items()}
+        if counts == known:
+            return
+    if counts and len(counts) == len(known):
+        yield Change(path, path, content, baseline_bytes(counts))
+    else:
+        yield f"{path} was left as it is; `mdmem check --update-baseline` writes it again"
