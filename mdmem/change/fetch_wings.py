@@ -32,8 +32,8 @@ _HOW_TO_ADD = "`[wings.NAME] git = ...` in mdmem.toml adds one"
 class FetchedWing(Struct, frozen=True, kw_only=True):
     """The result for one fetched wing: its old and new commit, or the fault that prevented the update.
 
-    The counts are of new, changed and removed entries, and of current entries. `asked` is the ISO date on which
-    `commit` was last fetched.
+    The counts are of new, changed and removed entries, and of current entries. `asked` is the ISO date of the last
+    fetch of `commit`.
     """
 
     name: str

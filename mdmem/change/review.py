@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from datetime import date
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,21 +12,8 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import forgiving_settings, retrieve_in
-from mdmem.change.review_model import Answered, AnswerPair, Counts, Merging, Move, ReviewReport, Unread
-from mdmem.change.review_parts import (
-    Comparison,
-    TreeSide,
-    faults_of_change,
-    find_beliefs,
-    find_contradictions,
-    find_covered,
-    find_dependents,
-    find_edits,
-    find_proposed,
-    find_relation_changes,
-    find_transitions,
-    find_unread,
-)
+from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport, Unread
+from mdmem.change.review_parts import TreeSide, compare_trees
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
 from mdmem.model.finding import Finding
@@ -108,42 +94,6 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
             AnswerPair(one, _answer(before, one, request.wings), _answer(after, one, request.wings))
             for one in request.queries
         ),
-    )
-
-
-def compare_trees(
-    before: TreeSide, after: TreeSide, *, today: date, files: Callable[[], Collection[str]] = tuple
-) -> ReviewReport:
-    """Return the differences in meaning between two trees. `files` returns the tracked paths of the repository."""
-    comparison = Comparison(before, after)
-    changes = comparison.changes
-    faults = faults_of_change(comparison, today)
-    (rewordings, edits), steps = find_edits(comparison, faults), find_transitions(comparison, faults)
-    beliefs = find_beliefs(comparison)
-    return ReviewReport(
-        before=before.name,
-        after=after.name,
-        unread=tuple(find_unread(comparison)),
-        counts=Counts(
-            added=len(changes.added),
-            gone=len(changes.gone),
-            altered=len(changes.changed),
-            moved=len(comparison.moves),
-            no_ops=len(comparison.no_ops),
-            in_force_before=len(before.current),
-            in_force_after=len(after.current),
-        ),
-        transitions=steps,
-        bearings=find_relation_changes(comparison),
-        proposed=find_proposed(comparison),
-        beliefs=beliefs,
-        rewordings=rewordings,
-        edits=edits,
-        dependents=find_dependents(comparison),
-        covered=find_covered(comparison, rewordings, files),
-        moves=tuple(Move(old, new) for old, new in sorted(comparison.moves.items())),
-        no_ops=comparison.no_ops,
-        contradictions=find_contradictions(comparison),
     )
 
 

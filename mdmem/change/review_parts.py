@@ -17,13 +17,16 @@ from mdmem.change.review_model import (
     CLAIMS,
     Belief,
     ContradictionChange,
+    Counts,
     Covered,
     Dependent,
     FieldChange,
     FieldEdit,
+    Move,
     Proposed,
     Ref,
     RelationChange,
+    ReviewReport,
     Rewording,
     Span,
     Transition,
@@ -172,18 +175,48 @@ class Comparison(Struct, frozen=True, dict=True):
         return tuple(sorted({head for entry in naming for head in catalog.lineage.heads(entry.address)}))
 
 
-def faults_of_change(comparison: Comparison, today: date) -> dict[str, list[Finding]]:
-    """Return the findings of all checks that compare two trees, by address, whatever checks the settings disable."""
-    before, after = comparison.before, comparison.after
-    case = Case(after.catalog, after.settings, today, base=before, known_changes=comparison.changes)
-    found: dict[str, list[Finding]] = {}
+def compare_trees(
+    before: TreeSide, after: TreeSide, *, today: date, files: Callable[[], Collection[str]] = tuple
+) -> ReviewReport:
+    """Return the differences in meaning between two trees. `files` returns the tracked paths of the repository."""
+    comparison = Comparison(before, after)
+    changes = comparison.changes
+    # Run all checks that compare two trees, whatever checks the settings disable.
+    case = Case(after.catalog, after.settings, today, base=before, known_changes=changes)
+    faults: dict[str, list[Finding]] = {}
     for check in get_checks().values():
         for finding in check.find(case) if check.needs_base else ():
-            found.setdefault(finding.address or "", []).append(finding)
-    return found
+            faults.setdefault(finding.address or "", []).append(finding)
+    (rewordings, edits), steps = _find_edits(comparison, faults), _find_transitions(comparison, faults)
+    beliefs = _find_beliefs(comparison)
+    return ReviewReport(
+        before=before.name,
+        after=after.name,
+        unread=tuple(_find_unread(comparison)),
+        counts=Counts(
+            added=len(changes.added),
+            gone=len(changes.gone),
+            altered=len(changes.changed),
+            moved=len(comparison.moves),
+            no_ops=len(comparison.no_ops),
+            in_force_before=len(before.current),
+            in_force_after=len(after.current),
+        ),
+        transitions=steps,
+        bearings=_find_relation_changes(comparison),
+        proposed=_find_proposed(comparison),
+        beliefs=beliefs,
+        rewordings=rewordings,
+        edits=edits,
+        dependents=_find_dependents(comparison),
+        covered=_find_covered(comparison, rewordings, files),
+        moves=tuple(Move(old, new) for old, new in sorted(comparison.moves.items())),
+        no_ops=comparison.no_ops,
+        contradictions=_find_contradictions(comparison),
+    )
 
 
-def find_unread(comparison: Comparison) -> Iterator[Unread]:
+def _find_unread(comparison: Comparison) -> Iterator[Unread]:
     """Yield the files of both trees that cannot be read."""
     sides: tuple[tuple[Literal["before", "after"], TreeSide, TreeSide], ...] = (
         ("before", comparison.before, comparison.after),
@@ -199,7 +232,7 @@ def find_unread(comparison: Comparison) -> Iterator[Unread]:
             yield Unread(which, path, finding.code, finding.message, ref)
 
 
-def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
+def _find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
     """Return the entries that are no longer current, with their successors, then the new entries. Sort by authority."""
     ended, replacing = [], set[str]()
     for old in sorted(map(comparison.before.ref, comparison.ended), key=lambda ref: ref.rank):
@@ -214,7 +247,7 @@ def find_beliefs(comparison: Comparison) -> tuple[Belief, ...]:
     return (*ended, *(Belief(None, (ref,), _reason(comparison, ref.address)) for ref in new))
 
 
-def find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
+def _find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
     """Return the entries that drafts propose to supersede, amend or override since the change, by authority."""
     moved, after = comparison.moved, comparison.after
     before = {(moved(new), says, moved(old)) for new, says, old in _proposals(comparison.before.catalog)}
@@ -271,7 +304,7 @@ def _shortened(text: str) -> str:
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON].rsplit(' ', 1)[0]} …"
 
 
-def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Transition, ...]:
+def _find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Transition, ...]:
     """Return the changes of status: first the illegal changes, then those with findings, then the rest by authority."""
     changes = comparison.changes
     steps: list[tuple[Ref, Status | None, Status | None]] = [
@@ -292,7 +325,7 @@ def find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Findi
     return tuple(sorted(found, key=lambda one: (not one.is_illegal, not one.faults, one.entry.rank)))
 
 
-def find_relation_changes(comparison: Comparison) -> tuple[RelationChange, ...]:
+def _find_relation_changes(comparison: Comparison) -> tuple[RelationChange, ...]:
     """Return the new claims and amendments, then the removed ones whose entries are both still current.
 
     A claim is a one-sided supersession.
@@ -313,7 +346,7 @@ def _relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
         yield from ((address, AMENDS, old) for old in amended)
 
 
-def find_covered(
+def _find_covered(
     comparison: Comparison, reworded: Sequence[Rewording], files: Callable[[], Collection[str]]
 ) -> tuple[Covered, ...]:
     """Return the current entries that began, ended or changed, by authority, with the files that they apply to.
@@ -333,7 +366,7 @@ def find_covered(
     return tuple(found)
 
 
-def find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
+def _find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
     """Return the new contradictions between entries, then the contradictions that the change ended.
 
     Sort by authority.
@@ -356,7 +389,7 @@ def _contradiction(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) ->
     return ContradictionChange(first, second, why, is_new)
 
 
-def find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
+def _find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
     """Return the current entries and drafts that link to an entry that is no longer current.
 
     Sort by the entry that ended, then by authority.
@@ -403,7 +436,7 @@ def word_changes(before: str, after: str) -> tuple[Span, ...]:
     return tuple(Span(mark, " ".join(words).replace(f" {_PARAGRAPH} ", _PARAGRAPH)) for mark, words in runs if words)
 
 
-def find_edits(
+def _find_edits(
     comparison: Comparison, faults: Mapping[str, Sequence[Finding]]
 ) -> tuple[tuple[Rewording, ...], tuple[FieldEdit, ...]]:
     """Return the entries with a new text, title or binding field, then the entries with changes in other fields.

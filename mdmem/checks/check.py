@@ -85,8 +85,8 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def explanation(self) -> str:
-        """Return the docstring of the rule, which `--explain` prints."""
-        return inspect.cleandoc(self.rule.__doc__ or "")
+        """Return the docstring of the rule, which `--explain` prints; its example is a code block in Markdown."""
+        return inspect.cleandoc(self.rule.__doc__ or "").replace("\nFails:\n", "\nFails:\n\n")
 
     @property
     def summary(self) -> str:

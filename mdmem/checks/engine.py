@@ -57,8 +57,7 @@ class CheckReport(Struct, frozen=True):
     def is_old(self, finding: Finding) -> bool:
         """Return whether a finding already existed before the change.
 
-        Without a base no finding is old. A finding about an unreadable file is never old, since that file may hide
-        others.
+        Without a base no finding is old. A finding about an unreadable file is never old: it may hide others.
         """
         return self.base is not None and not finding.new and not is_incomplete(finding)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -12,14 +11,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from mdmem.model.access import Access
-from mdmem.model.globs import matches
+from mdmem.model.globs import any_match, fixed_part
 from mdmem.store.git.history import days_of_ends, list_deletions
 from mdmem.store.git.process import BlobReader, Repository
 from mdmem.store.git.status import list_ignored, list_not_added, list_staged, list_tracked
-
-_MAGIC = re.compile(r"[*?\[\\]")
-# A glob with an empty part, `.` or `..`, which never begins like a path in git's list.
-_UNLISTED = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 class GitFacts(Struct, frozen=True, dict=True):
@@ -124,10 +119,8 @@ class TrackedPaths(Struct, frozen=True, dict=True):
 
     def has_match(self, glob: str) -> bool:
         """Return whether a glob matches a tracked path; only paths that begin like the glob are compared."""
-        magic = _MAGIC.search(glob)
-        start = glob if magic is None else glob[: magic.start()]
-        paths = self.paths if _UNLISTED.search(glob.removesuffix("/")) else self._below(start)
-        return any(matches(glob, path) for path in paths)
+        start = fixed_part(glob)
+        return start is not None and any_match([glob], self._below(start)) is not None
 
     def _below(self, start: str) -> Iterator[str]:
         for index in range(bisect_left(self.paths, start), len(self.paths)):

@@ -81,13 +81,6 @@ def line_end(document: Document) -> str:
     return "\r\n" if document.text.count("\r\n") * 2 > document.text.count("\n") else "\n"
 
 
-def certainly_meant(value: str, allowed: Iterable[str]) -> str | None:
-    """Return the only allowed word that differs from a value by case, `-` or `_`, or one typing mistake; else None."""
-    plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
-    close = [word for word in allowed if is_slip(plain, word)]
-    return close[0] if len(close) == 1 else None
-
-
 def is_slip(written: str, meant: str) -> bool:
     """Return whether two words are equal or differ by one typing mistake.
 
@@ -218,8 +211,8 @@ def has_odd_extension(path: str) -> bool:
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
     """Return a finding with the fix that changes a link, in a front matter or in a body, to lead to an address.
 
-    If the field has a link to this address already, the fix removes the wrong link. A field never gets a link to its
-    own entry.
+    If the field has a link to this address already, the fix removes the wrong link. No field gets a link to its own
+    entry.
     """
     document = case.catalog.document(f"{link.address}.md")
     if isinstance(link, Reference):

@@ -114,8 +114,7 @@ _NAME = re.compile(
 class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
     """The offset of a verb such as "amends", and the names that follow it, each with its offset.
 
-    A name is an address, or a kind and a number such as `adr 7`. A link between `start` and `end` also counts as a
-    name.
+    A name is an address, or a kind and a number such as `adr 7`. A link between `start` and `end` is a name, too.
     """
 
     offset: int
@@ -226,8 +225,7 @@ def written_items(document: Document, name: str) -> Iterator[tuple[int, str]]:
 class FileFacts(StoredRecord, frozen=True):
     """The facts of one file, and the findings of the checks that depend only on this file.
 
-    `gives_reason` is only computed for an entry that supersedes or overrides another. `body_size` and `size` are in
-    bytes.
+    `gives_reason` is only computed for an entry that supersedes or overrides another. Sizes are in bytes.
     """
 
     links: tuple[WrittenLink, ...] = ()

@@ -137,7 +137,7 @@ def _print(given: Globals, runs: list[CheckedRoot], style: ReportStyle, form: st
 
 def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: list[CheckedRoot]) -> None:
     """Print which resolved conflicts are not staged, and how to continue if a git hook called the command."""
-    from mdmem.change.conflicts import left_to_stage
+    from mdmem.change.resolve import left_to_stage
 
     for step in filter(None, map(left_to_stage, workspaces)):
         given.remark(f"decided on disk, not staged: `{step}`")

@@ -8,10 +8,9 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from mdmem.change.conflicts import find_conflicts
 from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
-from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
+from mdmem.change.resolve import ResolveRequest, find_conflict, find_conflicts, resolve
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.cli.common import (
     Globals,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
-from mdmem.change.conflicts import MergeConflict, MergeConflicts
+from mdmem.change.resolve import MergeConflict, MergeConflicts
 from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry

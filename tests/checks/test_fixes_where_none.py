@@ -10,7 +10,7 @@ from trees import case_of
 
 from mdmem.checks.case import Base
 from mdmem.checks.engine import run_checks
-from mdmem.checks.rules.front_matter import with_syntax_fix, with_whole_value
+from mdmem.checks.rules.front_matter import with_rewrite
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
@@ -212,8 +212,7 @@ def test_fixed_line_reads_as_it_was_written_and_nothing_else_changes(value: str)
     text = f"{HEAD}title: {value}\nowner: Ada\n{BODY}"
     document = parse_document(PATH, text.encode())
     for found in document.findings:
-        mend = {"yaml-syntax": with_syntax_fix, "comment-truncates-value": with_whole_value}.get(found.code)
-        fix = mend(document, found).fix if mend else None
+        fix = with_rewrite(document, found).fix
         if fix is None:
             continue
         mended = parse_document(PATH, apply_edits(document.data, fix.edits))

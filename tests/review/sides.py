@@ -6,9 +6,8 @@ from datetime import date
 from builders import entry_text
 from trees import HeldTree
 
-from mdmem.change.review import compare_trees
 from mdmem.change.review_model import ReviewReport
-from mdmem.change.review_parts import TreeSide
+from mdmem.change.review_parts import TreeSide, compare_trees
 from mdmem.store.catalog.load import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Unreadable

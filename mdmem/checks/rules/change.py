@@ -22,7 +22,6 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
     the same change (at least half of it). Drafts, deprecated and superseded entries may be deleted.
 
     Fails:
-
         git rm app/rules/use-utc.md     (status: active in the base)
 
     Fix: restore the file, and end the entry with `mdmem deprecate` or `mdmem supersede`.
@@ -52,13 +51,11 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
     change only corrects the wording. The finding is an error for invariants, a warning for decisions.
 
     Fails:
-
         base:    Times are stored in UTC.
         now:     Times are stored in local time.      (status: active, version: 1 in both)
 
     Fix: undo the change and write a successor with `mdmem supersede`. Increase `version` if it is the same rule in
-    better words. If you only corrected a mistake in the wording, `mdmem edit --editorial` adds `editorial_at:
-    YYYY-MM-DD`.
+    better words. For a corrected slip, `mdmem edit --editorial` adds `editorial_at`.
     """
     for one in case.changes.changed:
         severity = _SEVERITIES.get(one.before.type)
@@ -113,7 +110,6 @@ def illegal_transition(case: Case) -> Iterator[Finding]:
     - A deprecated entry becomes active again with a new `reason`.
 
     Fails:
-
         base:    status: active
         now:     status: draft
 
@@ -162,7 +158,6 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
     invariant, nobody has approved it.
 
     Fails:
-
         base:    created_at: 2026-03-05    type: invariant
         now:     created_at: 2026-11-20    type: note
 
@@ -194,7 +189,6 @@ def activated_by_agent(case: Case) -> Iterator[Finding]:
     them. An agent cannot approve its own entry.
 
     Fails:
-
         type: decision
         status: active          (draft in the base, or not there)
         agent: claude           (and no `approved_by`, or `approved_by: claude`)
@@ -253,12 +247,10 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
     `wing-without-owner` reports that instead.
 
     Fails:
-
         app/README.md             owners: [Till Team <till@example.org>]
         app/rules/use-utc.md      status: active     (and neither `approved_by` nor `owner` names that team)
 
-    Fix: let an owner of the wing run `mdmem approve`, or add the person who approved the entry to `owners` in the
-    wing's README.md.
+    Fix: let an owner of the wing run `mdmem approve`, or add the person who approved the entry to the wing's `owners`.
     """
     agents = {entry.address for entry, _ in _activated_by_agents(case)}
     for _, entry in case.changes.activated():
@@ -283,11 +275,9 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
     """The change alters the text of an entry that was already deprecated or superseded.
 
     Such entries are the record of former rules, and readers follow the supersessions back to them. Links, status,
-    dates, reasons and `ignore` may change. A new or changed `editorial_at` means that the change only corrects the
-    wording.
+    dates, reasons and `ignore` may change. A new or changed `editorial_at` marks a correction.
 
     Fails:
-
         base:    status: deprecated    Calls are retried once.
         now:     status: deprecated    Calls are retried twice.
 
@@ -325,11 +315,9 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
 
     If git cannot merge a file, the merge stops. If the sides supersede the same entry by two different entries, git may
     merge them silently, and both rules count as current. If both sides add an entry at the same address, links may lead
-    to the other side's rule. Resolving a conflict decides which rule applies, so resolve it in your branch, where it is
-    reviewed.
+    to the other side's rule. Resolving a conflict decides which rule applies, so do it in your branch, for review.
 
     Fails:
-
         ours:      app/rules/a.md    supersedes: [app/rules/old]
         theirs:    app/rules/b.md    supersedes: [app/rules/old]
 

@@ -29,12 +29,11 @@ def date_form(case: Case) -> Iterator[Finding]:
     order. A date without a time is fine.
 
     Fails:
-
         created_at: 05.03.2026
         verified_at: 2023-14-05
 
-    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does this if
-    the meaning is certain.
+    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does what is
+    certain.
     """
     yield from case.loaded("invalid-date")
     yield from case.loaded("not-iso", _rewritten)
@@ -72,7 +71,6 @@ def impossible_date(case: Case) -> Iterator[Finding]:
     somebody usually copied an older entry and kept its date.
 
     Fails:
-
         created_at: 2026-03-05
         verified_at: 2062-04-10
 
@@ -112,11 +110,9 @@ _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     """A deprecated entry has no `deprecated_at`.
 
-    A build or review of last March must be judged by the rules of last March. Without the date nobody can tell whether
-    the entry still applied then.
+    Without the date nobody can tell whether the entry applied on a given day, for example to a build of last March.
 
     Fails:
-
         status: deprecated
         created_at: 2025-06-02
         superseded_by: [web/rules/use-the-query-cache]
@@ -151,7 +147,6 @@ def review_overdue(case: Case) -> Iterator[Finding]:
     as often as the settings say. The check ignores notes, and rules that nobody ever verified.
 
     Fails:
-
         type: decision
         status: active
         verified_at: 2023-02-01
@@ -178,7 +173,6 @@ def expired(case: Case) -> Iterator[Finding]:
     that day the entry counts as under review, and every answer marks it.
 
     Fails:
-
         status: active
         expires_at: 2026-06-30
 

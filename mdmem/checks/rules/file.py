@@ -46,7 +46,6 @@ def not_text(case: Case) -> Iterator[Finding]:
     interrupted write or a forgotten entry. Links to its address look right but lead to no rule.
 
     Fails:
-
         title: Geschäftsregel        (the «ä» saved as the single byte 0xe4)
         version https://git-lfs.github.com/spec/v1
 
@@ -72,13 +71,11 @@ def file_form(case: Case) -> Iterator[Finding]:
     programs. If the last line has no newline, adding a line changes two lines, which causes needless merge conflicts.
 
     Fails:
-
         type: decision\\r\\n
         status: active\\n
         We store times in UTC.⏏    (no newline)
 
-    Fix: save the file as UTF-8 without a byte order mark, with the same line ending on all lines, including the last.
-    `mdmem check --fix` does this.
+    Fix: run `mdmem check --fix`, which removes the mark and ends all lines, also the last, in the same way.
     """
     for address, document in case.documents:
         text = document.text
@@ -134,16 +131,14 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
 
     A zero-width space in a key or an address makes it different, although it looks the same. Marks that change the
     direction of text can hide what a line says, and terminals execute control characters. In a key, an address or a
-    file name the finding is an error, elsewhere a warning. Characters that emoji and scripts such as Persian or Thai
-    need are fine.
+    file name the finding is an error, elsewhere a warning. Those that emoji and scripts such as Thai need are fine.
 
     Fails:
-
         st\\u200batus: active
         title: \\x1b[31mNever\\x1b[0m retry a payment
 
     Fix: type the word again, or remove the character in the given column. `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes
-    a terminal's colours.
+    colours.
     """
     yield from case.loaded("control-characters")
     yield from case.loaded("invisible-characters")
@@ -209,11 +204,9 @@ def file_too_large(case: Case) -> Iterator[Finding]:
     an error and is not read.
 
     Fails:
-
         app/architecture/everything-we-know.md    (1.4 MiB)
 
-    Fix: split it into entries of one rule each. Keep logs and transcripts outside the memory. Move long text from the
-    front matter into the body.
+    Fix: split it into entries of one rule each, move long text into the body, and keep logs outside the memory.
     """
     yield from case.loaded("file-too-large")
     yield from case.loaded("front-matter-too-large")
@@ -230,11 +223,9 @@ def symlink_or_submodule(case: Case) -> Iterator[Finding]:
 
     A symbolic link gives one entry two addresses, and on Windows the checkout has a text file with the target's path
     instead. A link that leads out of the memory could give any file of the machine to a model. Files of another
-    repository have another history, so commits and reviews here do not show them, and a fresh clone has an empty
-    folder.
+    repository have another history, so commits and reviews here do not show them, and clones lack them.
 
     Fails:
-
         app/rules/use-utc.md -> ../../shared/rules/use-utc.md
         app/rules/keys.md -> /home/someone/.ssh/id_ed25519
         shared/    (a submodule: it has a `.git`)
@@ -267,7 +258,6 @@ def merge_marker(case: Case) -> Iterator[Finding]:
     `merge-conflict` reports conflicts.
 
     Fails:
-
         <<<<<<< HEAD
         We store times in UTC.
         =======
@@ -290,7 +280,6 @@ def unreadable(case: Case) -> Iterator[Finding]:
     It may contain an invariant, so the check is incomplete, and every answer lists the file as a problem.
 
     Fails:
-
         app/rules/use-utc.md    (permission denied)
 
     Fix: give yourself permission to read it, for example with `chmod u+r FILE`, and run the check again.
@@ -346,7 +335,6 @@ def unportable_name(case: Case) -> Iterator[Finding]:
     looks right may lead to the other file.
 
     Fails:
-
         app/rules/aux.md
         app/rules/use-utc.md    and    app/rules/Use-UTC.md
 
@@ -412,7 +400,6 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
     only reported if it looks like an entry.
 
     Fails:
-
         app/use-utc.md
         app/rules/diagram.png
         app/rules/use-utc.markdown
@@ -456,7 +443,6 @@ def bad_name(case: Case) -> Iterator[Finding]:
     one style nobody must guess how to type an address.
 
     Fails:
-
         MyApp/Business Rules/Use UTC.md
 
     Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also changes the links to it. `mdmem
@@ -483,7 +469,6 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     The rule and the links to it work here, but the file exists for nobody else.
 
     Fails:
-
         app/rules/use-utc.md    (.gitignore: *-utc.md)
 
     Fix: remove the pattern from `.gitignore`, or `git add -f` the file; `git check-ignore -v FILE` shows the pattern.

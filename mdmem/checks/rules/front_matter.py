@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Case, written_links
 from mdmem.checks.check import check
-from mdmem.checks.fixes import certainly_meant, field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
+from mdmem.checks.fixes import field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import remove_item, rename_key, replace_items, set_fields
@@ -33,7 +33,6 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
     the first, only the first is read. A tool that did not recognise the first one has written the second.
 
     Fails:
-
         ---
         type: decision
         status: active
@@ -56,14 +55,12 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
     a tab, and a quotation mark that is not closed.
 
     Fails:
-
         title: Retries: three at most
         applies_to: **/*.py
 
-    Fix: put the value in quotation marks, such as `title: "Retries: three at most"`. `mdmem check --fix` does this if
-    the meaning is certain.
+    Fix: quote the value: `title: "Retries: three at most"`. `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from case.loaded("yaml-syntax", with_syntax_fix)
+    yield from case.loaded("yaml-syntax", with_rewrite)
 
 
 @check("front-matter-shape", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -82,7 +79,6 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     - `[[x]]` is a list in a list, so other tools see no link; in the body it is fine.
 
     Fails:
-
         owner:
           team: navigation
           lead: ada
@@ -91,8 +87,7 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
 
     Fix: write plain text, such as `owner: navigation`, without hyphens before the keys. Put a value that begins with
     `&`, `*` or `!` in quotation marks. Write `supersedes: [app/rules/local-times]`. Keep one of two equal keys. Put
-    nested values under your own key, such as `x-owner:`. `mdmem check --fix` removes the extra brackets of a link if
-    the meaning is certain.
+    nested values under your own key, such as `x-owner:`. `mdmem check --fix` removes extra brackets.
     """
     for former in FORMER_CODES["front-matter-shape"]:
         yield from case.loaded(former, _without_brackets if former == "wiki-link-value" else None)
@@ -119,7 +114,6 @@ def unknown_field(case: Case) -> Iterator[Finding]:
     unknown key is a warning. Keys that begin with `x-` are yours; mdmem keeps them and ignores their values.
 
     Fails:
-
         superseded-by: app/rules/store-utc
         Status: active
         colour: red
@@ -154,7 +148,6 @@ def lost_value(case: Case) -> Iterator[Finding]:
     usually belongs to a number or the name of a channel.
 
     Fails:
-
         owner:
         title: Update #2 done        (the title is `Update`)
 
@@ -162,7 +155,7 @@ def lost_value(case: Case) -> Iterator[Finding]:
     or write `# ` with a space if you mean a comment. `mdmem check --fix` does this if the meaning is certain.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
-    yield from case.loaded("comment-truncates-value", with_whole_value)
+    yield from case.loaded("comment-truncates-value", with_rewrite)
     for finding in case.loaded("empty-value"):
         if (finding.place.path, finding.place.line) in cut:
             continue
@@ -181,14 +174,12 @@ def missing_field(case: Case) -> Iterator[Finding]:
     of entries. Without type or status the entry cannot be read, and every answer lists it as a problem.
 
     Fails:
-
         ---
         type: decision
         created_at: 2026-03-05
         ---
 
-    Fix: add the field; here `status: draft` until the decision is approved. `mdmem check --fix` corrects a misspelled
-    key.
+    Fix: add the field, here `status: draft` until somebody approves it. `mdmem check --fix` corrects a misspelled key.
     """
     yield from case.loaded("missing-field", _with_missing_key)
 
@@ -216,7 +207,6 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     two is invalid, the entry cannot be read, and every answer lists it as a problem.
 
     Fails:
-
         confidence: high
         owner: [web-team, api-team]
         type: desicion
@@ -250,7 +240,9 @@ def _converted(document: Document, finding: Finding) -> Finding:
 def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
     """Return a finding with the fix that corrects a typing mistake, or a word that another format uses for the same."""
     value = str(fields_of(document).get(name))
-    meant = certainly_meant(value, allowed) or certain_value(value, allowed)
+    plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
+    close = [word for word in allowed if is_slip(plain, word)]
+    meant = close[0] if len(close) == 1 else certain_value(value, allowed)
     return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
 
 
@@ -262,7 +254,6 @@ def field_not_for_type(case: Case) -> Iterator[Finding]:
     to sessions; `entity` and `relations` to entities.
 
     Fails:
-
         type: note
         trigger: The build fails on a clean checkout
 
@@ -283,7 +274,6 @@ def list_form(case: Case) -> Iterator[Finding]:
     tag, so a filter for `web` or `views` does not find the entry.
 
     Fails:
-
         tags: [executor, navigation, Executor]
         tags: web, views
 
@@ -391,18 +381,11 @@ class _Rewrite(Struct, frozen=True):
     meant: str | None = None
 
 
-def with_syntax_fix(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `yaml-syntax` with its fix, if the cause makes the meaning certain."""
-    make = _REWRITES.get(finding.cause)
-    return _with_rewrite(document, finding, make) if make is not None else finding
-
-
-def with_whole_value(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that puts the value, up to the end of the line, in quotation marks."""
-    return _with_rewrite(document, finding, _uncut)
-
-
-def _with_rewrite(document: Document, finding: Finding, make: Callable[[str, int], _Rewrite | None]) -> Finding:
+def with_rewrite(document: Document, finding: Finding) -> Finding:
+    """Return a finding about a line with YAML syntax with its fix, if the cause makes the meaning certain."""
+    make = _REWRITES.get(finding.cause or finding.former)
+    if make is None:
+        return finding
     start = line_start(document, finding.place.line)
     line, *following = document.text[start:].split("\n", 2)
     rewrite = make(line.rstrip("\r"), finding.place.column - 1)
@@ -471,10 +454,11 @@ def _tab(line: str, column: int) -> _Rewrite | None:
     return _Rewrite(column, column + width, "  " * width if is_indent else " ") if width else None
 
 
-# The functions that make a fix, by the cause that `yaml_loader` reports.
+# The functions that make a fix, by the cause that `yaml_loader` reports, or by the kind of the finding.
 _REWRITES: Mapping[str, Callable[[str, int], _Rewrite | None]] = {
     "second colon": _plain,
     "first character": _plain,
     "open quote": _open_quote,
     "tab": _tab,
+    "comment-truncates-value": _uncut,
 }

@@ -38,11 +38,9 @@ _NUMBER = re.compile(r"\d+")
 def link_placeholder(case: Case) -> Iterator[Finding]:
     """A link field contains a word such as `n/a`, `none` or `tbd` instead of an address.
 
-    A program that follows links would look for an entry called `n/a`, and a check for a missing successor would accept
-    it.
+    A program would look for an entry called `n/a`, and a check for a missing successor would accept it.
 
     Fails:
-
         superseded_by: none
         see: [n/a]
 
@@ -211,12 +209,10 @@ def dangling_link(case: Case) -> Iterator[Finding]:
     memory, such as `RFC 6120`.
 
     Fails:
-
         see: [react/anti-patterns/indx-as-key]
 
     Fix: write the address that was meant; the finding lists similar ones. If an entry was renamed, `git grep
-    OLD-ADDRESS` lists the entries that still mention the old address. `mdmem check --fix` does this if the meaning is
-    certain.
+    OLD-ADDRESS` lists all mentions. `mdmem check --fix` does this if the meaning is certain.
     """
     missing, lineage = _MissingTargets(case), case.catalog.lineage
     for link in case.distinct_links:
@@ -247,7 +243,6 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
     error, because `git add` skips it.
 
     Fails:
-
         see: [app/rules/new]     (app/rules/new.md is there, but `git status` lists it as untracked)
 
     Fix: `git add` the file in the same commit.
@@ -275,7 +270,6 @@ def link_form(case: Case) -> Iterator[Finding]:
     mean another entry after the entry moved. Markdown links in the body are paths and are fine.
 
     Fails:
-
         see: [index-as-key]
         see: [../rules/retry.md]
 
@@ -297,11 +291,9 @@ def needless_link(case: Case) -> Iterator[Finding]:
     """An entry links to itself, or a link field lists the same entry twice.
 
     A link to itself is usually left over from a copied file or a rename, and the right link is missing. If two branches
-    both add a link, a merge keeps both, which is a warning. A full and a short address of the same entry count as the
-    same.
+    both add a link, a merge keeps both, which is a warning. Full and short addresses are equal.
 
     Fails:
-
         app/rules/retry.md    supersedes: [app/rules/retry]
         app/rules/calls.md    see: [app/rules/retry, retry]
 
@@ -343,12 +335,10 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
     git, only links to Markdown files of the memory are checked. `[[word]]` with a single plain word counts as text.
 
     Fails:
-
         [see: react/anti-patterns/indx-as-key]
         [the reasons](../architecture/gone.md)
 
-    Fix: write the address that was meant; the finding lists similar ones. `mdmem check --fix` does this if the meaning
-    is certain.
+    Fix: write the right one; the finding lists similar ones. `mdmem check --fix` does this if the meaning is certain.
     """
     lost = [one for one in case.references if one.target is None]
     if not lost:
@@ -419,12 +409,11 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
     session, and links to an entry's own predecessor are fine.
 
     Fails:
-
         status: active
         see: [app/rules/retry-v1]     (superseded by app/rules/retry-v2)
 
-    Fix: write the address of the current entry, which the finding mentions. `mdmem check --unsafe-fixes` does this if
-    one answer is likely.
+    Fix: link the current entry, which the finding mentions. `mdmem check --unsafe-fixes` does this if one answer is
+    likely.
     """
     lineage = case.catalog.lineage
     for link in case.all_links:

@@ -22,7 +22,6 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
     CI the finding is an error. In a new memory, which has only settings and manifests, it is an info.
 
     Fails:
-
         memory/mdmem.toml     (and no file at memory/<wing>/<room>/<entry-id>.md)
 
     Fix: give the right root with `--root`, or write a first entry with `mdmem new`.
@@ -49,7 +48,6 @@ def git_unavailable(case: Case) -> Iterator[Finding]:
     the owner of the repository or is too old, or a shallow clone lacks the branch or the merge base.
 
     Fails:
-
         mdmem check --base origin/main     (in a shallow clone that lacks it)
 
     Fix: follow the hint of the finding: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, or
@@ -63,11 +61,9 @@ def git_unavailable(case: Case) -> Iterator[Finding]:
 def check_crashed(case: Case) -> Iterator[Finding]:
     """A check crashed because of a bug in mdmem, so its findings are missing.
 
-    The other checks go on, and the run counts as incomplete. No setting switches this off, since a crash must not look
-    like a file without findings.
+    The other checks go on, and the run is incomplete. No setting switches this off: a crash must not look like success.
 
     Fails:
-
         mdmem check     (the check `body-empty` failed: KeyError: 'app/rules/use-utc')
 
     Fix: run `mdmem check --ignore CODE` to skip the check, and report the output of `MDMEM_DEBUG=1 mdmem check`.
@@ -83,7 +79,6 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
     change, a merge, or something that could not be read.
 
     Fails:
-
         <!-- mdmem: ignore vague-invariant -->
         <!-- mdmem: ignore vague-invarient the word is quoted -->
         ignore: {frozen-text-changed: a typo}
@@ -107,7 +102,6 @@ def unused_suppression(case: Case) -> Iterator[Finding]:
     over the whole memory, and if that check does not depend on the local state of git.
 
     Fails:
-
         <!-- mdmem: ignore body-empty the title says it all -->     (and the body has a sentence by now)
         {"code": "body-empty", "address": "app/rules/use-utc", "count": 1}
 
@@ -133,7 +127,6 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
     - a wing of another repository is removed
 
     Fails:
-
         base:    ignore = []
         now:     ignore = ["dangling-link"]
 

@@ -34,7 +34,6 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
     address, a link, or its kind and number.
 
     Fails:
-
         app/rules/exception.md    This amends app/rules/retry-twice for payments.
 
     Fix: add the address to `amends`, or to `supersedes` if the other entry no longer applies at all.
@@ -89,7 +88,6 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
     This is a warning, even if the amending entry is itself the successor.
 
     Fails:
-
         app/rules/exception.md    type: note        amends: [app/rules/retry-twice]
         app/rules/retry-twice.md  type: decision
 
@@ -131,7 +129,6 @@ def override_invalid(case: Case) -> Iterator[Finding]:
     because the order of authority is invariant, decision, pattern, note; answers then contain both.
 
     Fails:
-
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
         base/architecture/retry.md       type: decision
 
@@ -170,7 +167,6 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
     the entries links the other with `see` or `conflicts_with`, somebody has compared them, and nothing is reported.
 
     Fails:
-
         type: decision
         label: local-override
         title: Use a MultiThreadedExecutor in the navigation node
@@ -205,7 +201,6 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
     all if one entry overrides the other.
 
     Fails:
-
         app/rules/a.md    status: active    conflicts_with: [app/rules/b]
         app/rules/b.md    status: active
 
@@ -244,7 +239,6 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
     on it. Each entry is reported once for each such wing. `supersession-across-wings` reports supersession links.
 
     Fails:
-
         shop/README.md               shared_wings: [react]
         shop/contracts/money.md      see: [billing/contracts/rounding]
 
@@ -284,7 +278,6 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
     Deprecated entries are not checked.
 
     Fails:
-
         applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
 
     Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists the files of one.
@@ -309,13 +302,12 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
     its default applies: a shared wing may then count as a project, or shared invariants may reach nobody.
 
     Fails:
-
         ---
         kind: libary
         ---
 
-    Fix: correct the value or the key. The known keys are kind, project_id, owners, shared_wings, applies_to,
-    description and last_hygiene_at.
+    Fix: correct the value, or the key: kind, project_id, owners, shared_wings, applies_to, description,
+    last_hygiene_at.
     """
     yield from (finding for finding in case.loaded("manifest-invalid") if finding.place.path not in case.unmerged)
 
@@ -325,11 +317,10 @@ def wing_without_manifest(case: Case) -> Iterator[Finding]:
     """A folder at the top of the repository has files that look like entries, but no manifest that makes it a wing.
 
     If the memory is the top of the repository, most folders contain code. Only a folder whose `README.md` has `kind` in
-    its front matter is then a wing, and mdmem reads no other folder. A file at `x/y/z.md` with `type` and `status` was
-    meant to be read.
+    its front matter is then a wing, and mdmem reads no other folder. A file with `type` and `status` was meant as an
+    entry.
 
     Fails:
-
         ops/rules/no-root.md      (an invariant, and there is no ops/README.md)
 
     Fix: write `ops/README.md` with `kind: project` and `owners` between two lines of `---`.
@@ -356,7 +347,6 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
     Projects read only shared wings, so the rules of a project's wing in that list are missing.
 
     Fails:
-
         default_wing = "teem"                  (the wing is `team`)
         shop/README.md       shared_wings: [billing]
         billing/README.md    kind: project
@@ -397,11 +387,9 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
 def wing_without_owner(case: Case) -> Iterator[Finding]:
     """A wing has no owner.
 
-    Owners approve rules before the rules apply. Without an owner nobody is responsible for the wing's rules, and nobody
-    can approve an agent's draft.
+    Owners approve rules. Without one, nobody is responsible for the rules, and nobody can approve an agent's draft.
 
     Fails:
-
         ---
         kind: shared
         ---
@@ -432,7 +420,6 @@ def wing_not_fetched(case: Case) -> Iterator[Finding]:
     commit than the fetched one, or a folder of this memory has the wing's name. Checks never fetch anything.
 
     Fails:
-
         [wings.ros2]
         git = "https://git.example.org/ros2-memory.git"     (and there is no `commit` yet)
 

@@ -54,16 +54,14 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
     is approved. If one of the two files cannot be parsed, this check does not report the link.
 
     Fails:
-
         app/rules/new.md    status: active    supersedes: [app/rules/old]
         app/rules/old.md    status: active
 
     Fix: add the missing link with `mdmem supersede OLD --by NEW --reason TEXT`, or correct the wrong one. `mdmem check
     --fix` adds a missing `superseded_by` if the successor has at least the authority of the old entry, and in two cases
     only: the old entry is not current, or the current change added the link and the old entry is neither new nor
-    imported. `--unsafe-fixes` adds it in other cases, and also a missing `supersedes`.
-    If a text says that only a part was superseded ("in part", "partly"), no fix deprecates the old entry; write
-    `amends` instead.
+    imported. `--unsafe-fixes` adds it in other cases, and also a missing `supersedes`. If a text says that only a part
+    was superseded, no fix deprecates the old entry; write `amends` instead.
     """
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
@@ -116,7 +114,6 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
     Answers follow the links and contain the successor. People who read only the status follow the old rule.
 
     Fails:
-
         status: active
         superseded_by: [app/rules/new]
 
@@ -150,12 +147,10 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
     Nobody can tell whether the rule was wrong, was replaced, or was dropped by mistake, so somebody may write it again.
 
     Fails:
-
         status: deprecated
         deprecated_at: 2026-05-04
 
-    Fix: add `superseded_by` with the successor, and this entry to the successor's `supersedes`; or add
-    `deprecated_reason`.
+    Fix: add `superseded_by`, and this entry to the successor's `supersedes`; or add `deprecated_reason`.
     """
     for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.why_ended or not _CAUSES.isdisjoint(entry.unread):
@@ -177,14 +172,12 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
     successor was deprecated later, `chain-without-head` reports that.
 
     Fails:
-
         app/rules/new.md    status: draft         supersedes: [app/rules/old]
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
     Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
     `deprecated_at`. If the successor is deprecated, list the current entry instead, or make the old entry active again
-    and remove the links in both entries. `mdmem check --unsafe-fixes` makes the old entry active if it was not
-    imported.
+    and remove the links in both entries. `mdmem check --unsafe-fixes` can make it active.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -225,7 +218,6 @@ def supersession_cycle(case: Case) -> Iterator[Finding]:
     count; `see` links may form a circle.
 
     Fails:
-
         a.md    supersedes: [wing/room/b]
         b.md    supersedes: [wing/room/a]
 
@@ -246,7 +238,6 @@ def two_successors(case: Case) -> Iterator[Finding]:
     rules is fine if the old entry lists all of them and gives a `reason` or `deprecated_reason`.
 
     Fails:
-
         app/rules/a.md      supersedes: [app/rules/old]
         app/rules/b.md      supersedes: [app/rules/old]
         app/rules/old.md    superseded_by: [app/rules/a, app/rules/b]
@@ -286,16 +277,13 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
     """An entry supersedes an entry that another one already superseded.
 
     In a chain each entry supersedes the one before it. With a fork, the author of the new entry probably did not see
-    the newest rule. The check also reports drafts, which would fork the chain once approved, and splits that the old
-    entry declares.
+    the newest rule. Drafts, which would fork the chain once approved, and declared splits are also reported.
 
     Fails:
-
         app/rules/b.md    supersedes: [app/rules/a]                    (current)
         app/rules/c.md    supersedes: [app/rules/a]    status: draft
 
-    Fix: supersede the current entry of the chain, which the finding mentions. `mdmem check --unsafe-fixes` does this if
-    one answer is likely.
+    Fix: supersede the current entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     for edge, this, _ in _consistent(case):
         # The oldest other successor that is older than this one and is not superseded by it.
@@ -330,7 +318,6 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
     If the last entry does not say why it was deprecated, another check reports that instead.
 
     Fails:
-
         app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
         app/rules/new.md    status: deprecated    deprecated_reason: the service was shut down
 
@@ -357,11 +344,9 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
     """An entry supersedes one of higher authority.
 
     The order of authority is invariant, decision, pattern, note. A decision that replaces an invariant removes a rule
-    that must not be violated, and readers may overlook the change of type. The opposite is fine, for example if a note
-    becomes a decision.
+    that must not be violated, and readers may overlook the change of type. The opposite is fine.
 
     Fails:
-
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
         app/rules/old.md    type: invariant
 
@@ -385,7 +370,6 @@ def supersession_across_wings(case: Case) -> Iterator[Finding]:
     cannot end another project's rule either. Only a shared entry may supersede a project's entry; that is a promotion.
 
     Fails:
-
         shop/forms/controlled.md       supersedes: [react/forms/uncontrolled]     (react is shared)
 
     Fix: write the address under `overrides` with a `reason`, and remove the supersession links in both entries.
@@ -412,7 +396,6 @@ def successor_older(case: Case) -> Iterator[Finding]:
     Either a date is wrong, or the link points the wrong way, so that the older rule is taken for the current one.
 
     Fails:
-
         app/rules/new.md    created_at: 2026-03-01    supersedes: [app/rules/old]
         app/rules/old.md    created_at: 2026-05-01
 
@@ -435,7 +418,6 @@ def supersession_reason_missing(case: Case) -> Iterator[Finding]:
     the body, for example after `Rationale:`.
 
     Fails:
-
         supersedes: [app/rules/retry-twice]
 
         Retry five times.
