@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct, field
@@ -14,7 +14,7 @@ from mdmem.checks.prose import FileFacts, Suppression, read_facts, written_items
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.addresses import full_address, is_entry_place, is_manifest, is_misnamed, is_usual
+from mdmem.store.catalog.addresses import full_address, is_entry_place, is_manifest
 from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
 from mdmem.store.catalog.model import Catalog
@@ -106,15 +106,19 @@ class Case(Struct, frozen=True, dict=True):
     cached: Mapping[str, FileFacts] = field(default_factory=dict)
     focus: frozenset[str] | None = None
 
-    def loaded(self, code: str, fix: Callable[[Document, Finding], Finding] | None = None) -> Iterator[Finding]:
-        """Yield the findings that loading the files produced, by present or former code; `fix` may add a fix."""
-        for one in self._by_code.get(code, ()):
+    def loaded(self, kind: str) -> Iterator[Finding]:
+        """Yield the findings that loading the files produced, by their former code, or else by the present one."""
+        for one in self._by_kind.get(kind, ()):
             # `focus` only limits the paths of entries. Findings about other files are always included.
             if self.focus is None or one.place.path in self.focus or not is_entry_place(one.place.path):
-                yield fix(self.catalog.document(one.place.path), one) if fix else one
+                yield one
+
+    def loaded_with_document(self, kind: str) -> Iterator[tuple[Document, Finding]]:
+        """Yield the same findings, each with the document of its file."""
+        return ((self.catalog.document(one.place.path), one) for one in self.loaded(kind))
 
     @cached_property
-    def _by_code(self) -> dict[str, list[Finding]]:
+    def _by_kind(self) -> dict[str, list[Finding]]:
         found: dict[str, list[Finding]] = {}
         for finding in (*self.catalog.findings, *self.faults):
             found.setdefault(finding.former or finding.code, []).append(finding)
@@ -133,28 +137,21 @@ class Case(Struct, frozen=True, dict=True):
         known = self.catalog.entries
         return tuple((known[address], document) for address, document in self.documents if address in known)
 
-    def prose_of(self, address: str) -> str:
-        """Return the body of an entry with its code replaced by spaces, so that all offsets stay the same."""
-        path = f"{address}.md"
-        if path not in self._known_prose:
-            self._known_prose[path] = without_code(self.catalog.document(path).body)
-        return self._known_prose[path]
+    @cached_property
+    def prose_of(self) -> Callable[[str], str]:
+        """Return the function that gives the body of an entry with spaces in place of code, so that offsets stay."""
+        return cache(lambda address: without_code(self.catalog.document(f"{address}.md").body))
 
     @cached_property
-    def _known_prose(self) -> dict[str, str]:
-        return {}
+    def file_facts(self) -> Callable[[str], FileFacts]:
+        """Return the function that gives the facts of a file, from `cached` or else by `read_facts`."""
 
-    def file_facts(self, path: str) -> FileFacts:
-        """Return the facts that `read_facts` finds in one file; they are cached."""
-        found = self.cached.get(path) or self._known_facts.get(path)
-        if found is None:
-            document = self.catalog.document(path)
-            found = self._known_facts[path] = read_facts(document, lambda: self.prose_of(path.removesuffix(".md")))
-        return found
+        @cache
+        def facts(path: str) -> FileFacts:
+            prose = partial(self.prose_of, path.removesuffix(".md"))
+            return self.cached.get(path) or read_facts(self.catalog.document(path), prose)
 
-    @cached_property
-    def _known_facts(self) -> dict[str, FileFacts]:
-        return {}
+        return facts
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
@@ -245,19 +242,9 @@ class Case(Struct, frozen=True, dict=True):
         return frozenset(path.removesuffix(".md") for path in on_disk - self.facts.tracked)
 
     @cached_property
-    def others(self) -> tuple[TreeFile, ...]:
-        """Return the files that are not at an entry's path, without misnamed files, which another check reports."""
-        return tuple(file for file in self.catalog.others if not is_misnamed(file.path))
-
-    @cached_property
     def all_files(self) -> tuple[TreeFile, ...]:
         """Return every file below the root."""
         return (*self.catalog.files, *self.catalog.others)
-
-    @cached_property
-    def unusual_paths(self) -> tuple[str, ...]:
-        """Return the paths of entries whose names may contain a mistake."""
-        return tuple(file.path for file in self.catalog.files if not is_usual(file.path))
 
     @cached_property
     def orphans(self) -> tuple[str, ...]:
@@ -272,7 +259,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def faulty_manifests(self) -> frozenset[str]:
         """Return the paths of manifests that are invalid."""
-        return frozenset(finding.place.path for finding in self._by_code.get("manifest-invalid", ()))
+        return frozenset(finding.place.path for finding in self._by_kind.get("manifest-invalid", ()))
 
     def is_current(self, address: str) -> bool:
         """Return whether an entry is active or under review and no current entry supersedes it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 
 from mdmem.checks.case import Case, written_in
 from mdmem.checks.check import check
 from mdmem.checks.fixes import field_at, fields_of, is_imported, with_fix
-from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import EntryType, Status, day_of, instant_of, parse_moment
 from mdmem.model.fields import DATE_FIELDS
@@ -36,7 +36,13 @@ def date_form(case: Case) -> Iterator[Finding]:
     certain.
     """
     yield from case.loaded("invalid-date")
-    yield from case.loaded("not-iso", _rewritten)
+    for document, finding in case.loaded_with_document("not-iso"):
+        name, _ = field_at(document, finding.place) or ("", 0)
+        found = _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip())
+        meant = ""
+        with suppress(ValueError):
+            meant = date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else ""
+        yield with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
     for entry, _ in case.entries:
         for name in DATE_FIELDS:
             moment = getattr(entry, name)
@@ -44,16 +50,6 @@ def date_form(case: Case) -> Iterator[Finding]:
                 message = f"`{name}` is {moment.isoformat()}, a time without an offset"
                 help_, level, former = "add the offset, or write the day alone", Severity.INFO, "date-without-offset"
                 yield case.on_entry(entry, message, help_, field=name, severity=level, former=former)
-
-
-def _rewritten(document: Document, finding: Finding) -> Finding:
-    name, _ = field_at(document, finding.place) or ("", 0)
-    found = _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip())
-    try:
-        meant = date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else None
-    except ValueError:
-        meant = None
-    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
 
 
 _PAST_FIELDS = tuple(name for name in DATE_FIELDS if name != "expires_at")

@@ -30,6 +30,7 @@ from mdmem.store.catalog.addresses import (
     is_entry_place,
     is_misnamed,
     is_misplaced,
+    is_usual,
     is_well_formed,
     well_formed,
     why_not_on_windows,
@@ -341,8 +342,10 @@ def unportable_name(case: Case) -> Iterator[Finding]:
     Fix: rename an entry, a room or a wing with `mdmem mv`, which also changes the links to it, and other files with
     `git mv`. Or merge the two entries into one. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
-    # `unusual_paths` also has all paths in a folder with such a name.
-    for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.others))).items():
+    # An unusual path also is one in a folder with such a name. `invisible-characters` reports misnamed files.
+    unusual = (file.path for file in case.catalog.files if not is_usual(file.path))
+    others = (file.path for file in case.catalog.others if not is_misnamed(file.path))
+    for place, path in files_and_folders((*unusual, *others)).items():
         name = place.rsplit("/", 1)[-1]
         if why := why_not_on_windows(name):
             message, better = f"`{visible(place)}` {why}, which Windows does not allow", None
@@ -408,9 +411,10 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
     make git ignore it. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     taken = {file.path for file in case.catalog.files}
-    for file in case.others:
+    for file in case.catalog.others:
         path = file.path
-        if file.kind is not FileKind.FILE or is_expected(path):
+        # `invisible-characters` reports misnamed files.
+        if file.kind is not FileKind.FILE or is_expected(path) or is_misnamed(path):
             continue
         *folders, name = path.split("/")
         if has_odd_extension(path):
@@ -448,7 +452,8 @@ def bad_name(case: Case) -> Iterator[Finding]:
     Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which also changes the links to it. `mdmem
     check --unsafe-fixes` does this if one answer is likely.
     """
-    for place, path in files_and_folders(case.unusual_paths).items():
+    unusual = (file.path for file in case.catalog.files if not is_usual(file.path))
+    for place, path in files_and_folders(unusual).items():
         kind, style = _NAME_STYLES[place.count("/")]
         name = place.rsplit("/", 1)[-1]
         name = name.removesuffix(".md") if kind == "entry" else name

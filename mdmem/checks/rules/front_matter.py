@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from enum import StrEnum
+from itertools import starmap
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,9 +41,9 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
     Fix: write exactly `---` as the first line of the file and after the last field; `mdmem new` writes such a file.
     Merge two front matters into one. `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from case.loaded("front-matter-missing", with_start)
-    yield from case.loaded("fence-unterminated", with_end)
-    yield from case.loaded("fence-variant", with_exact_fences)
+    yield from starmap(with_start, case.loaded_with_document("front-matter-missing"))
+    yield from starmap(with_end, case.loaded_with_document("fence-unterminated"))
+    yield from starmap(with_exact_fences, case.loaded_with_document("fence-variant"))
     yield from case.loaded("second-front-matter")
 
 
@@ -60,7 +60,10 @@ def yaml_syntax(case: Case) -> Iterator[Finding]:
 
     Fix: quote the value: `title: "Retries: three at most"`. `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from case.loaded("yaml-syntax", with_rewrite)
+    yield from starmap(with_rewrite, case.loaded_with_document("yaml-syntax"))
+
+
+_LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}\Z")
 
 
 @check("front-matter-shape", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -89,21 +92,15 @@ def front_matter_shape(case: Case) -> Iterator[Finding]:
     `&`, `*` or `!` in quotation marks. Write `supersedes: [app/rules/local-times]`. Keep one of two equal keys. Put
     nested values under your own key, such as `x-owner:`. `mdmem check --fix` removes extra brackets.
     """
-    for former in FORMER_CODES["front-matter-shape"]:
-        yield from case.loaded(former, _without_brackets if former == "wiki-link-value" else None)
-
-
-_LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
-
-
-def _without_brackets(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that removes the brackets, if they are on one line."""
-    start = line_start(document, finding.place.line) + finding.place.column - 1
-    text = document.text[start : start + finding.place.width]
-    inner = _LINK.fullmatch(text)
-    if inner is None:
-        return finding
-    return with_fix(finding, "Write the address plain", replace_span, document, start, start + len(text), inner[1])
+    *others, wiki_link = FORMER_CODES["front-matter-shape"]
+    for former in others:
+        yield from case.loaded(former)
+    for document, finding in case.loaded_with_document(wiki_link):
+        start = line_start(document, finding.place.line) + finding.place.column - 1
+        # The brackets must be on one line.
+        link = _LINK.match(document.text[start : start + finding.place.width])
+        title, given = "Write the address plain", (document, start, start + finding.place.width)
+        yield with_fix(finding, title, replace_span, *given, link[1]) if link else finding
 
 
 @check("unknown-field", Severity.ERROR, per_file=True, same_when_ended=True)
@@ -121,17 +118,13 @@ def unknown_field(case: Case) -> Iterator[Finding]:
     Fix: write the correct name of the field, such as `superseded_by` or `status`, or put `x-` before your own key.
     `mdmem check --fix` does this if the meaning is certain.
     """
-    yield from case.loaded("key-spelling", _with_known_key)
+    for document, finding in case.loaded_with_document("key-spelling"):
+        key, _ = field_at(document, finding.place) or ("", 0)
+        meant = known_spelling(key)
+        # If the correct key exists, too, nobody can tell which of the two values is meant.
+        is_certain = meant is not None and meant not in fields_of(document)
+        yield with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant) if is_certain else finding
     yield from (replace(one, severity=Severity.WARNING) for one in case.loaded("unknown-key"))
-
-
-def _with_known_key(document: Document, finding: Finding) -> Finding:
-    key, _ = field_at(document, finding.place) or ("", 0)
-    meant = known_spelling(key)
-    # If the correct key exists, too, nobody can tell which of the two values is meant.
-    if meant is None or meant in fields_of(document):
-        return finding
-    return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)
 
 
 @check(
@@ -155,11 +148,10 @@ def lost_value(case: Case) -> Iterator[Finding]:
     or write `# ` with a space if you mean a comment. `mdmem check --fix` does this if the meaning is certain.
     """
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
-    yield from case.loaded("comment-truncates-value", with_rewrite)
-    for finding in case.loaded("empty-value"):
+    yield from starmap(with_rewrite, case.loaded_with_document("comment-truncates-value"))
+    for document, finding in case.loaded_with_document("empty-value"):
         if (finding.place.path, finding.place.line) in cut:
             continue
-        document = case.catalog.document(finding.place.path)
         key, _ = field_at(document, finding.place) or (None, 0)
         # Offer no fix if the line has a comment.
         is_plain = key is not None and "#" not in document.text.split("\n")[finding.place.line - 1]
@@ -181,16 +173,13 @@ def missing_field(case: Case) -> Iterator[Finding]:
 
     Fix: add the field, here `status: draft` until somebody approves it. `mdmem check --fix` corrects a misspelled key.
     """
-    yield from case.loaded("missing-field", _with_missing_key)
-
-
-def _with_missing_key(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that corrects a key which differs from the missing one by one typing mistake."""
-    meant, fields = finding.cause, fields_of(document)
-    slips = [key for key in fields if key not in KNOWN_FIELDS and is_slip(key.lower(), meant)]
-    if meant in fields or len(slips) != 1:
-        return finding
-    return with_fix(finding, f"Write `{meant}` for `{slips[0]}`", rename_key, document, slips[0], meant)
+    for document, finding in case.loaded_with_document("missing-field"):
+        meant, fields = finding.cause, fields_of(document)
+        slips = [key for key in fields if key not in KNOWN_FIELDS and is_slip(key.lower(), meant)]
+        if len(slips) == 1 and meant not in fields:
+            title = f"Write `{meant}` for `{slips[0]}`"
+            finding = with_fix(finding, title, rename_key, document, slips[0], meant)
+        yield finding
 
 
 # git's prefix for globs. mdmem's globs have the same meaning without it.
@@ -218,9 +207,16 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     `deprecated` (for a rule that no longer applies), with `superseded_by` if it was replaced. `mdmem check --fix`
     corrects typing mistakes and values with only one possible meaning.
     """
-    yield from case.loaded("wrong-type", _converted)
-    yield from case.loaded("unknown-type", lambda *given: _with_word("type", EntryType, *given))
-    yield from case.loaded("unknown-status", lambda *given: _with_word("status", Status, *given))
+    yield from starmap(_converted, case.loaded_with_document("wrong-type"))
+    for kind, name, allowed in (("unknown-type", "type", EntryType), ("unknown-status", "status", Status)):
+        for document, finding in case.loaded_with_document(kind):
+            value = str(fields_of(document).get(name))
+            plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
+            close = [str(word) for word in allowed if is_slip(plain, word)]
+            # A typing mistake, or a word that another format uses for the same.
+            meant = close[0] if len(close) == 1 else certain_value(value, allowed)
+            title = f"Write `{name}: {meant}`"
+            yield with_fix(finding, title, set_fields, document, {name: meant}) if meant else finding
 
 
 def _converted(document: Document, finding: Finding) -> Finding:
@@ -234,15 +230,6 @@ def _converted(document: Document, finding: Finding) -> Finding:
         meant = value.removeprefix(_GLOB)
     elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value":
         meant = str(value[0] or "")
-    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
-
-
-def _with_word(name: str, allowed: type[StrEnum], document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that corrects a typing mistake, or a word that another format uses for the same."""
-    value = str(fields_of(document).get(name))
-    plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
-    close = [word for word in allowed if is_slip(plain, word)]
-    meant = close[0] if len(close) == 1 else certain_value(value, allowed)
     return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
 
 

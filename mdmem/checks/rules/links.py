@@ -16,7 +16,6 @@ from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.facts import TrackedPaths
 from mdmem.checks.fixes import field_at, is_only_cause, is_slip, with_fix, with_link
-from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import by_number, full_address, number_in
@@ -46,14 +45,11 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
 
     Fix: remove the field; an absent link field means the same. `mdmem check --fix` does it.
     """
-    yield from case.loaded("link-placeholder", _without_placeholder)
-
-
-def _without_placeholder(document: Document, finding: Finding) -> Finding:
-    found = field_at(document, finding.place)
-    if found is None or is_only_cause(document, *found):
-        return finding
-    return with_fix(finding, f"Remove it from `{found[0]}`", remove_item, document, *found)
+    for document, finding in case.loaded_with_document("link-placeholder"):
+        name, item = field_at(document, finding.place) or ("", 0)
+        if name and not is_only_cause(document, name, item):
+            finding = with_fix(finding, f"Remove it from `{name}`", remove_item, document, name, item)
+        yield finding
 
 
 class _Fate(Struct, frozen=True):
@@ -90,22 +86,16 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         `near` is the address of the entry with the link.
         """
         lost = full_address(written, near, self._lost)
-        if lost is None:
-            numbered = self._numbered(written, near)
-            if numbered is not None:
-                return _Fate("is a number, not an address", (numbered,), numbered)
-            return _Fate("does not exist", self._nearest(written, near))
-        found = self._lost[lost]
-        return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near, *found)
-
-    def _numbered(self, written: str, near: str) -> str | None:
-        """Return the only entry of the room, or else of the wing, with a number such as `ADR-0004`; None without it."""
+        if lost is not None:
+            found = self._lost[lost]
+            return found if isinstance(found, _Fate) else self._fate_of_deleted(lost, near, *found)
+        # A number such as `ADR-0004` means the only entry of the room, or else of the wing, with this number.
         known = self._by_number.get(number_in(written) or "", ())
-        for folder in (near.rpartition("/")[0], near.partition("/")[0]):
-            found = [one for one in known if one.startswith(f"{folder}/")]
-            if found:
-                return found[0] if len(found) == 1 and found[0] != near else None
-        return None
+        in_room = [one for one in known if one.startswith(f"{near.rpartition('/')[0]}/")]
+        numbered = in_room or [one for one in known if one.startswith(f"{near.partition('/')[0]}/")]
+        if len(numbered) == 1 and numbered[0] != near:
+            return _Fate("is a number, not an address", (numbered[0],), numbered[0])
+        return _Fate("does not exist", self._nearest(written, near))
 
     @cached_property
     def _by_number(self) -> dict[str, list[str]]:
