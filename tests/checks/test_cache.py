@@ -177,10 +177,11 @@ def test_cache_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.
     assert found_in(cached_case(tree, tmp_path)) == found
 
 
-@pytest.mark.parametrize("torn", [b"", b"{", b"mdmem 1 2 3\n\xff\x00"])
-def test_torn_file_of_the_cache_counts_as_none(tmp_path: Path, torn: bytes) -> None:
+@pytest.mark.parametrize("torn", [b"", b"{", b"mdmem 1 2 3\n\xff\x00", None])
+def test_file_that_is_torn_or_has_other_records_counts_as_none(tmp_path: Path, torn: bytes | None) -> None:
     found = found_in(cached_case(small(), tmp_path))
-    (tmp_path / CACHED_IN).write_bytes(torn)
+    other = pack(module._version(), {key: [1, "a"] for key in stored(tmp_path)})
+    (tmp_path / CACHED_IN).write_bytes(other if torn is None else torn)
     assert found_in(cached_case(small(), tmp_path)) == found
 
 
@@ -193,9 +194,3 @@ def test_check_that_fails_leaves_nothing_in_the_cache(tmp_path: Path, monkeypatc
     found = run_checks(cached_case(small(), tmp_path), checks)
     assert [one.code for one in found if "local-path" in one.message] == ["check-crashed"]
     assert not (tmp_path / CACHED_IN).exists()
-
-
-def test_records_of_another_kind_count_as_none(tmp_path: Path) -> None:
-    found = found_in(cached_case(small(), tmp_path))
-    (tmp_path / CACHED_IN).write_bytes(pack(module._version(), {key: [1, "a"] for key in stored(tmp_path)}))
-    assert found_in(cached_case(small(), tmp_path)) == found

@@ -52,23 +52,17 @@ def test_crash_that_tells_no_file_stands_at_the_settings(tmp_path: Path, monkeyp
 
 def test_other_checks_go_on_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError(1), at=None)
-    assert [one.code for one in run_checks(two_entries(tmp_path), [EMPTY, DANGLING])] == [
-        DANGLING,
-        DANGLING,
-        "check-crashed",
-    ]
+    found = run_checks(two_entries(tmp_path), [EMPTY, DANGLING])
+    assert [one.code for one in found] == [DANGLING, DANGLING, "check-crashed"]
 
 
-def test_crash_is_raised_when_debugging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crashing(monkeypatch, KeyError("why"), at=None)
-    with pytest.raises(KeyError, match="why"):
-        run_checks(two_entries(tmp_path), [EMPTY], is_debugging=True)
-
-
-def test_fault_outside_the_program_is_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crashing(monkeypatch, GoneError("a file went away"), at=None)
-    with pytest.raises(GoneError, match=r"^a file went away$"):
-        run_checks(two_entries(tmp_path), [EMPTY])
+@pytest.mark.parametrize(("error", "is_debugging"), [(KeyError("why"), True), (GoneError("a file went away"), False)])
+def test_crash_is_raised_when_debugging_and_a_fault_outside_the_program_always(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, *, is_debugging: bool
+) -> None:
+    crashing(monkeypatch, error, at=None)
+    with pytest.raises(type(error), match=r"why|a file went away"):
+        run_checks(two_entries(tmp_path), [EMPTY], is_debugging=is_debugging)
 
 
 def test_crash_leaves_the_run_incomplete() -> None:

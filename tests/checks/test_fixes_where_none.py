@@ -91,26 +91,16 @@ def fixing(root: Path, code: str, *, base: Path | None = None) -> list[bool]:
     return [one.fix.is_safe for one in found if one.fix is not None]
 
 
-@pytest.mark.parametrize("field", ["supersedes", "superseded_by"])
-def test_what_is_in_force_is_ended_only_as_a_decision(tmp_path: Path, field: str) -> None:
-    make_root(tmp_path)
-    links = {"superseded_by": ["app/rules/b"]} if field == "superseded_by" else {}
-    write_entry(tmp_path, "app/rules/a", **links)
-    write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
-    code = "superseded-but-active" if links else "supersession-one-sided"
-    assert fixing(tmp_path, code) == [False]
-    assert fixing(tmp_path, code, base=tmp_path) == [False]
-
-
-@pytest.mark.parametrize("field", ["supersedes", "superseded_by"])
-def test_what_is_in_force_is_ended_safely_by_who_writes_the_link(tmp_path: Path, field: str) -> None:
+@pytest.mark.parametrize("links", [{}, {"superseded_by": ["app/rules/b"]}], ids=["one link", "both links"])
+def test_what_is_in_force_is_ended_safely_by_who_writes_the_link_and_else_as_a_decision(
+    tmp_path: Path, links: dict[str, list[str]]
+) -> None:
     now, base = (make_root(tmp_path / name) for name in ("now", "base"))
-    links = {"superseded_by": ["app/rules/b"]} if field == "superseded_by" else {}
     write_entry(base, "app/rules/a")
     write_entry(now, "app/rules/a", **links)
     write_entry(now, "app/rules/b", supersedes=["app/rules/a"])
     code = "superseded-but-active" if links else "supersession-one-sided"
-    assert fixing(now, code, base=base) == [True]
+    assert [fixing(now, code, base=one) for one in (None, now, base)] == [[False], [False], [True]]
 
 
 def test_who_writes_a_claim_is_told_by_the_last_commit(tmp_path: Path) -> None:
@@ -148,28 +138,34 @@ def test_missing_end_of_what_has_ended_is_written_safely(tmp_path: Path) -> None
     assert fixing(tmp_path, "supersession-one-sided") == [True]
 
 
-def test_day_of_the_end_is_not_guessed_for_one_that_no_other_replaced(tmp_path: Path) -> None:
-    write_entry(make_root(tmp_path), "app/rules/a", status="deprecated", deprecated_reason="it is gone")
-    assert fixes(tmp_path, "deprecated-at-missing") == [None]
+ENDED = {"app/rules/a": {"status": "deprecated", "deprecated_reason": "it is gone"}}
+VERIFIED = {
+    "app/rules/a": {"status": "deprecated", "verified_at": "2026-06-01", "superseded_by": ["app/rules/b"]},
+    "app/rules/b": {"created_at": "2026-05-01", "supersedes": ["app/rules/a"]},
+}
 
 
-def test_day_of_the_end_is_not_before_the_entry_was_verified(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "entries", "settings"),
+    [
+        pytest.param("deprecated-at-missing", ENDED, b"", id="no other replaced it"),
+        pytest.param("deprecated-at-missing", VERIFIED, b"", id="its successor is older than its last check"),
+        pytest.param("bad-name", {"My-App/rules/a": {}}, b'default_wing = "My-App"\n', id="the settings name the wing"),
+        pytest.param("bad-name", {"My-App/rules/a": {}, "my_app/rules/b": {}}, b"", id="there is a wing of that name"),
+    ],
+)
+def test_day_and_name_that_may_be_wrong_are_not_offered(
+    tmp_path: Path, code: str, entries: dict[str, dict[str, object]], settings: bytes
+) -> None:
     make_root(tmp_path)
-    write_entry(tmp_path, "app/rules/a", status="deprecated", verified_at="2026-06-01", superseded_by=["app/rules/b"])
-    write_entry(tmp_path, "app/rules/b", created_at="2026-05-01", supersedes=["app/rules/a"])
-    assert fixes(tmp_path, "deprecated-at-missing") == [None]
+    for address, fields in entries.items():
+        write_entry(tmp_path, address, **fields)
+    assert fixes(tmp_path, code, settings) == [None]
 
 
-def test_wing_is_not_renamed_where_the_settings_name_it(tmp_path: Path) -> None:
+def test_wing_is_renamed_where_nothing_names_it(tmp_path: Path) -> None:
     write_entry(make_root(tmp_path), "My-App/rules/a")
     assert [fix is None for fix in fixes(tmp_path, "bad-name")] == [False]
-    assert fixes(tmp_path, "bad-name", b'default_wing = "My-App"\n') == [None]
-
-
-def test_wing_is_not_renamed_into_another(tmp_path: Path) -> None:
-    write_entry(make_root(tmp_path), "My-App/rules/a")
-    write_entry(tmp_path, "my_app/rules/b")
-    assert fixes(tmp_path, "bad-name") == [None]
 
 
 def test_entry_is_not_renamed_while_a_file_that_names_it_cannot_be_read(tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.remote import fetch_tip, make_bare, run_unattended
 from sync.pair import Two
 
+Capture = pytest.CaptureFixture[str]
+
 
 def pin(two: Two) -> str | None:
     return two.opened().settings.wings["ros2"].commit
 
 
-def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: Capture) -> None:
     ran = run_here(capsys, "sync", "--wings", cwd=two.root)
     commit = git(two.lib, "rev-parse", "main")
     assert ran.code == 0
@@ -32,9 +34,7 @@ def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: pytest.C
     assert git(two.app, "status", "--porcelain") == " M memory/mdmem.toml"
 
 
-def test_next_fetch_says_what_it_changes_and_a_third_changes_nothing(
-    two: Two, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_next_fetch_says_what_it_changes_and_a_third_changes_nothing(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened())
     before = pin(two) or ""
     write_entry(two.lib / "memory", "ros2/rules/old", title="Another choice")
@@ -56,7 +56,7 @@ def test_fetch_commits_the_settings_alone(two: Two) -> None:
     assert git(two.app, "show", "--format=%s", "--name-only", "HEAD") == "Update the wing ros2\n\nmemory/mdmem.toml"
 
 
-def test_fetch_that_breaks_a_link_here_says_which(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fetch_that_breaks_a_link_here_says_which(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened())
     git(two.lib, "rm", "-q", "memory/ros2/rules/callbacks.md")
     after = commit_all(two.lib)
@@ -66,9 +66,7 @@ def test_fetch_that_breaks_a_link_here_says_which(two: Two, capsys: pytest.Captu
     assert pin(two) == after
 
 
-def test_fetch_that_fails_keeps_what_is_here_and_says_how_old_it_is(
-    two: Two, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fetch_that_fails_keeps_what_is_here_and_says_how_old_it_is(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened())
     before = pin(two)
     two.lib.rename(two.lib.parent / "away")
@@ -80,7 +78,7 @@ def test_fetch_that_fails_keeps_what_is_here_and_says_how_old_it_is(
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
 
 
-def test_wing_that_is_not_there_moves_no_pin(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wing_that_is_not_there_moves_no_pin(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened())
     before = pin(two)
     git(two.lib, "mv", "memory/ros2", "memory/ros")
@@ -117,7 +115,7 @@ def test_ref_may_be_a_tag(two: Two) -> None:
     assert pin(two) == first
 
 
-def test_pinned_fetches_what_others_pinned_and_writes_nothing(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pinned_fetches_what_others_pinned_and_writes_nothing(two: Two, capsys: Capture) -> None:
     fetch_wings(two.opened(), commit=True)
     two.share("ros2/rules/new", title="New")
     git(two.app.parent, "clone", "-q", "--template=", str(two.app), "clone")
@@ -158,7 +156,7 @@ def test_name_that_is_no_such_wing_is_refused(two: Two) -> None:
         fetch_wings(two.opened(), ["nav"])
 
 
-def test_nothing_but_sync_fetches(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_but_sync_fetches(two: Two, capsys: Capture) -> None:
     for command in (["check"], ["retrieve"], ["status"], ["search", "callback"], ["diff"], ["list"]):
         run_here(capsys, *command, cwd=two.root)
     assert not (two.app / ".git/mdmem/cache/wings").exists()

@@ -20,6 +20,8 @@ from mdmem.write.lifecycle import deprecate
 from mdmem.write.write import WriteOptions
 from sync.pair import Two
 
+Capture = pytest.CaptureFixture[str]
+
 RULE = "ros2/rules/callbacks"
 
 
@@ -34,7 +36,7 @@ def codes(two: Two, *, snapshot: Snapshot | None = None, base: str | None = None
     return [f"{one.severity} {one.code}" for one in check(opened, CheckRequest(base=base)).findings]
 
 
-def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: Capture) -> None:
     ran = run_here(capsys, "check", "--format", "concise", cwd=two.root)
     assert ran.code == 3
     assert ran.out.splitlines()[0] == (
@@ -43,7 +45,7 @@ def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: p
     assert codes(two) == ["error wing-not-fetched"]
 
 
-def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, capsys: Capture) -> None:
     for command in (["retrieve"], ["retrieve", "--wing", "ros2"], ["search", "callback"]):
         ran = run_here(capsys, *command, cwd=two.root)
         assert ran.code == (command[0] == "search")
@@ -66,9 +68,7 @@ def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
         (["status"], "from     ros2  ../../lib at {commit}, last fetched on "),
     ],
 )
-def test_commands_read_a_fetched_wing(
-    pinned: Two, capsys: pytest.CaptureFixture[str], command: list[str], shown: str
-) -> None:
+def test_commands_read_a_fetched_wing(pinned: Two, capsys: Capture, command: list[str], shown: str) -> None:
     commit = git(pinned.lib, "rev-parse", "main")[:10]
     assert shown.replace("{commit}", commit) in run_here(capsys, *command, cwd=pinned.root).out
 
@@ -115,7 +115,7 @@ def test_wing_that_lives_elsewhere_is_not_written_here(two: Two, is_fetched: boo
     assert snapshot(two.app) == before
 
 
-def test_edit_of_a_fetched_entry_names_its_repository(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_edit_of_a_fetched_entry_names_its_repository(pinned: Two, capsys: Capture) -> None:
     ran = run_here(capsys, "edit", RULE, cwd=pinned.root)
     assert (ran.code, ran.err.partition(":")[2]) == (
         2,
@@ -123,7 +123,7 @@ def test_edit_of_a_fetched_entry_names_its_repository(pinned: Two, capsys: pytes
     )
 
 
-def test_fix_leaves_a_fetched_wing_alone(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_leaves_a_fetched_wing_alone(pinned: Two, capsys: Capture) -> None:
     path = pinned.lib / "memory/ros2/rules/callbacks.md"
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     commit_all(pinned.lib)
@@ -160,7 +160,7 @@ def test_project_that_is_ours_is_the_active_one(pinned: Two) -> None:
     assert resolve_scope(opened.catalog, opened.settings, Filters()).wing == "nav"
 
 
-def test_hygiene_leaves_a_fetched_wing_to_its_own_repository(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hygiene_leaves_a_fetched_wing_to_its_own_repository(pinned: Two, capsys: Capture) -> None:
     write_entry(pinned.lib / "memory", "ros2/rules/old", title="An older choice", expires_at="2026-04-01")
     commit_all(pinned.lib)
     fetch_wings(pinned.opened())

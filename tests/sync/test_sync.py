@@ -32,6 +32,8 @@ from mdmem.store.git.remote import move_branch
 from mdmem.write.create import create_entry
 from mdmem.write.write import WriteOptions
 
+Capture = pytest.CaptureFixture[str]
+
 
 def origin(tmp_path: Path) -> Path:
     """Return a bare repository that holds a memory."""
@@ -57,9 +59,14 @@ def two_clones(folder: Path) -> Path:
 
 
 @pytest.fixture
-def clones(tmp_path: Path) -> tuple[Path, Path]:
+def ours(tmp_path: Path) -> Path:
     two_clones(tmp_path)
-    return tmp_path / "ours", tmp_path / "theirs"
+    return tmp_path / "ours"
+
+
+@pytest.fixture
+def theirs(ours: Path) -> Path:
+    return ours.parent / "theirs"
 
 
 def add(folder: Path, address: str, body: str | None = None, /, **fields: object) -> str:
@@ -93,15 +100,14 @@ def untouched(folder: Path) -> tuple[object, ...]:
     return files, head(folder), git(folder, "status", "--porcelain"), git(folder, "worktree", "list"), pushed(folder)
 
 
-def test_sync_with_nothing_new_says_so(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "sync", cwd=clones[0])
-    at = head(clones[0])[:10]
+def test_sync_with_nothing_new_says_so(ours: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "sync", cwd=ours)
+    at = head(ours)[:10]
     assert (ran.code, ran.out) == (0, f"nothing to do: main and origin/main are at {at}\n")
 
 
 @pytest.mark.parametrize(("pulled", "pushes"), [(0, 1), (1, 0), (1, 1)])
-def test_sync_brings_both_branches_to_one_commit(clones: tuple[Path, Path], pulled: int, pushes: int) -> None:
-    ours, theirs = clones
+def test_sync_brings_both_branches_to_one_commit(ours: Path, theirs: Path, pulled: int, pushes: int) -> None:
     if pulled:
         push_entry(theirs, "nav/rules/theirs")
     if pushes:
@@ -116,10 +122,7 @@ def test_sync_brings_both_branches_to_one_commit(clones: tuple[Path, Path], pull
     assert git(ours, "worktree", "list").count("\n") == 0
 
 
-def test_sync_leaves_files_that_are_not_committed(
-    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    ours, theirs = clones
+def test_sync_leaves_files_that_are_not_committed(ours: Path, theirs: Path, capsys: Capture) -> None:
     write(ours, "code.py", "old\n")
     write(ours, "other.py", "old\n")
     commit_all(ours)
@@ -140,8 +143,7 @@ def test_sync_leaves_files_that_are_not_committed(
     assert pushed(ours) == head(ours)
 
 
-def test_file_that_is_not_committed_and_that_others_changed_stops_it(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_file_that_is_not_committed_and_that_others_changed_stops_it(ours: Path, theirs: Path) -> None:
     path = "memory/nav/architecture/threads.md"
     (theirs / path).write_bytes((theirs / path).read_bytes() + b"\nMore.\n")
     commit_all(theirs)
@@ -155,8 +157,7 @@ def test_file_that_is_not_committed_and_that_others_changed_stops_it(clones: tup
     assert not (ours / ".git/index.lock").exists()
 
 
-def test_file_that_is_in_no_commit_and_that_others_added_stops_it(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_file_that_is_in_no_commit_and_that_others_added_stops_it(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/new")
     write_entry(ours / "memory", "nav/rules/new", title="Mine")
     before = untouched(ours)
@@ -165,8 +166,7 @@ def test_file_that_is_in_no_commit_and_that_others_added_stops_it(clones: tuple[
     assert untouched(ours) == before
 
 
-def test_conflict_stops_it_and_leaves_everything(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    ours, theirs = clones
+def test_conflict_stops_it_and_leaves_everything(ours: Path, theirs: Path, capsys: Capture) -> None:
     body = "A callback must not {}.\n\nRationale: the robot stops.\n"
     rule = {"type": "invariant", "title": "Callbacks do not block", "editorial_at": "2026-11-20"}
     add(theirs, "nav/rules/callbacks", body.format("wait"), **rule)
@@ -183,9 +183,8 @@ def test_conflict_stops_it_and_leaves_everything(clones: tuple[Path, Path], caps
 
 
 def test_merge_that_a_rebase_would_take_apart_is_merged_with_the_remote(
-    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    ours: Path, theirs: Path, capsys: Capture
 ) -> None:
-    ours, theirs = clones
     push_entry(theirs, "nav/rules/theirs")
     add(ours, "nav/rules/x", "Do one.\n", title="One")
     git(ours, "checkout", "-q", "-b", "side", "HEAD~1")
@@ -203,10 +202,7 @@ def test_merge_that_a_rebase_would_take_apart_is_merged_with_the_remote(
     assert "Do both." in git(ours, "show", "origin/HEAD:memory/nav/rules/x.md")
 
 
-def test_result_that_breaks_the_graph_is_not_pushed(
-    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    ours, theirs = clones
+def test_result_that_breaks_the_graph_is_not_pushed(ours: Path, theirs: Path, capsys: Capture) -> None:
     push_entry(theirs, "nav/rules/idea", status="draft")
     git(ours, "pull", "-q")
     git(theirs, "rm", "-q", "memory/nav/rules/idea.md")
@@ -225,10 +221,7 @@ def test_result_that_breaks_the_graph_is_not_pushed(
     assert untouched(ours) == before
 
 
-def test_finding_that_the_others_have_already_stops_nobody(
-    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    ours, theirs = clones
+def test_finding_that_the_others_have_already_stops_nobody(ours: Path, theirs: Path, capsys: Capture) -> None:
     push_entry(theirs, "nav/rules/theirs", see=["nav/rules/gone"])
     add(ours, "nav/rules/ours", title="Ours")
     ran = run_here(capsys, "sync", cwd=ours)
@@ -250,8 +243,7 @@ def racing_hook(ours: Path, theirs: Path, rounds: int) -> None:
     hook.chmod(0o755)
 
 
-def test_others_that_push_first_are_waited_for(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_others_that_push_first_are_waited_for(ours: Path, theirs: Path) -> None:
     racing_hook(ours, theirs, rounds=3)
     add(ours, "nav/rules/ours", title="Ours")
     slept: list[float] = []
@@ -261,8 +253,7 @@ def test_others_that_push_first_are_waited_for(clones: tuple[Path, Path]) -> Non
     assert pushed(ours) == head(ours)
 
 
-def test_others_that_always_push_first_end_it(clones: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = clones
+def test_others_that_always_push_first_end_it(ours: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     racing_hook(ours, theirs, rounds=99)
     monkeypatch.setattr(syncing, "pauses", lambda draw: pauses(draw, 3))
     add(ours, "nav/rules/ours", title="Ours")
@@ -272,8 +263,7 @@ def test_others_that_always_push_first_end_it(clones: tuple[Path, Path], monkeyp
     assert git(ours, "status", "--porcelain") == ""
 
 
-def test_hook_that_refuses_the_push_is_heard(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    ours, _ = clones
+def test_hook_that_refuses_the_push_is_heard(ours: Path, capsys: Capture) -> None:
     write(ours, ".git/hooks/pre-push", "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n").chmod(0o755)
     add(ours, "nav/rules/ours", title="Ours")
     before = pushed(ours)
@@ -284,8 +274,7 @@ def test_hook_that_refuses_the_push_is_heard(clones: tuple[Path, Path], capsys: 
     assert pushed(ours) == before
 
 
-def test_hook_that_refuses_the_rebase_is_heard(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_hook_that_refuses_the_rebase_is_heard(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
     write(ours, ".git/hooks/pre-rebase", "#!/bin/sh\nexit 1\n").chmod(0o755)
     add(ours, "nav/rules/ours", title="Ours")
@@ -295,8 +284,7 @@ def test_hook_that_refuses_the_rebase_is_heard(clones: tuple[Path, Path]) -> Non
     assert untouched(ours) == before
 
 
-def test_commits_that_are_put_on_top_are_signed_anew(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_commits_that_are_put_on_top_are_signed_anew(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
     signer = write(
         ours.parent,
@@ -312,8 +300,7 @@ def test_commits_that_are_put_on_top_are_signed_anew(clones: tuple[Path, Path]) 
     assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(ours, "cat-file", "commit", "HEAD")
 
 
-def test_merge_commit_of_ours_stays_one(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_merge_commit_of_ours_stays_one(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/theirs")
     git(ours, "switch", "-q", "-c", "side")
     add(ours, "nav/rules/side", title="Side")
@@ -325,8 +312,7 @@ def test_merge_commit_of_ours_stays_one(clones: tuple[Path, Path]) -> None:
     assert git(ours, "merge-base", "HEAD", "origin/main") == pushed(ours)
 
 
-def test_commit_that_others_have_already_is_not_pushed_twice(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_commit_that_others_have_already_is_not_pushed_twice(ours: Path, theirs: Path) -> None:
     add(ours, "nav/rules/same", title="Same")
     add(theirs, "nav/rules/before", title="Before")
     add(theirs, "nav/rules/same", title="Same")
@@ -336,8 +322,7 @@ def test_commit_that_others_have_already_is_not_pushed_twice(clones: tuple[Path,
     assert head(ours) == head(theirs)
 
 
-def test_linked_work_tree_syncs_its_own_branch(clones: tuple[Path, Path]) -> None:
-    ours, _ = clones
+def test_linked_work_tree_syncs_its_own_branch(ours: Path) -> None:
     git(ours, "worktree", "add", "-q", "-b", "topic", "../linked")
     linked = ours.parent / "linked"
     git(linked, "push", "-q", "-u", "origin", "topic")
@@ -347,8 +332,7 @@ def test_linked_work_tree_syncs_its_own_branch(clones: tuple[Path, Path]) -> Non
     assert head(ours, "main") == pushed(ours)
 
 
-def test_side_tree_of_a_process_that_was_killed_is_taken_away(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
+def test_side_tree_of_a_process_that_was_killed_is_taken_away(ours: Path, theirs: Path) -> None:
     left = ours / ".git/mdmem/sync/tree"
     left.parent.mkdir(parents=True)
     git(ours, "worktree", "add", "-q", "--detach", str(left))
@@ -386,10 +370,10 @@ def test_side_tree_of_a_process_that_was_killed_is_taken_away(clones: tuple[Path
         ),
     ],
 )
-def test_state_in_which_nothing_can_be_synced_is_named(clones: tuple[Path, Path], command: str, said: str) -> None:
-    subprocess.run(["sh", "-c", command], cwd=clones[0], env=environment(), check=True)
+def test_state_in_which_nothing_can_be_synced_is_named(ours: Path, command: str, said: str) -> None:
+    subprocess.run(["sh", "-c", command], cwd=ours, env=environment(), check=True)
     with pytest.raises(UsageError, match=said):
-        sync(clones[0])
+        sync(ours)
 
 
 def test_memory_outside_git_has_nothing_to_sync(tmp_path: Path) -> None:
@@ -398,15 +382,14 @@ def test_memory_outside_git_has_nothing_to_sync(tmp_path: Path) -> None:
         syncing.sync(open_root(tmp_path / "m"), draw=lambda: 0.0, sleep=lambda _: None)
 
 
-def test_remote_that_is_not_there_is_named(clones: tuple[Path, Path]) -> None:
-    ours, _ = clones
+def test_remote_that_is_not_there_is_named(ours: Path) -> None:
     git(ours, "remote", "set-url", "origin", str(ours.parent / "gone.git"))
     with pytest.raises(GitError, match=r"`origin` cannot be asked: .*gone\.git"):
         sync(ours)
 
 
-def test_names_of_wings_need_the_option(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run_here(capsys, "sync", "ros2", cwd=clones[0])
+def test_names_of_wings_need_the_option(ours: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "sync", "ros2", cwd=ours)
     assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit need --wings\n")
 
 
@@ -439,8 +422,7 @@ def test_many_writers_sync_many_entries_each(tmp_path: Path, writers: int, entri
     assert git(tmp_path / "writer-0", "status", "--porcelain") == ""
 
 
-def test_branch_that_moved_meanwhile_is_not_moved(clones: tuple[Path, Path]) -> None:
-    ours, _ = clones
+def test_branch_that_moved_meanwhile_is_not_moved(ours: Path) -> None:
     old = head(ours)
     new = add(ours, "nav/rules/ours", title="Ours")
     repository = find_repository(ours)
@@ -450,8 +432,7 @@ def test_branch_that_moved_meanwhile_is_not_moved(clones: tuple[Path, Path]) -> 
     assert git(ours, "status", "--porcelain") == ""
 
 
-def test_what_is_broken_here_alone_is_not_pushed_either(clones: tuple[Path, Path]) -> None:
-    ours, _ = clones
+def test_what_is_broken_here_alone_is_not_pushed_either(ours: Path) -> None:
     add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/gone"])
     before = untouched(ours)
     with pytest.raises(SyncStoppedError):
