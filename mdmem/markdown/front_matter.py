@@ -86,9 +86,26 @@ def has_front_matter(text: str) -> bool:
 
 def refuse_bad_fences(text: str) -> None:
     """Raise FrontMatterError unless a text begins with a front matter between two lines that are exactly `---`."""
-    start = FENCE_LINE.match(text)
+    start, exact, top = FENCE_LINE.match(text), "write exactly `---`", Place("")
     if start is None:
-        raise FrontMatterError(_no_start(text))
+        number, line = next(((at, one) for at, one in enumerate(text.split("\n"), 1) if one.strip()), (0, ""))
+        line, place = line.rstrip("\r"), Place("", number)
+        if not number:
+            found = Finding("empty-file", "the file is empty", top, "delete it, or write an entry with `mdmem new`")
+        elif line.startswith(_LFS_POINTER):
+            help_ = "run `git lfs pull`, then keep the memory out of LFS with `git lfs untrack '*.md'`"
+            found = Finding("git-lfs-pointer", "the file is a Git LFS pointer", place, help_)
+        elif line == "---":
+            message = "blank lines come before the opening fence"
+            found = Finding("fence-variant", message, top, "start the file with `---`")
+        elif _VARIANT.match(line):
+            found = Finding("fence-variant", f"the opening fence is `{line}`, not `---`", place, exact)
+        elif line.strip(_UNSEEN) == "---":
+            found = Finding("fence-variant", "invisible characters are next to the opening fence", place, exact)
+        else:
+            help_ = "start it with `---`, `type:`, `status:` and `created_at:`"
+            found = Finding("front-matter-missing", "the file has no front matter", top, help_)
+        raise FrontMatterError(found)
     end = FENCE.search(text, start.end())
     # A variant of the fence before the first `---` was meant to close the front matter. The `---` is then a
     # horizontal rule in the body.
@@ -96,29 +113,10 @@ def refuse_bad_fences(text: str) -> None:
     if variant is not None:
         place = Place("", text.count("\n", 0, variant.start()) + 1)
         message = f"the closing fence is `{variant[0].rstrip(chr(13))}`, not `---`"
-        raise FrontMatterError(Finding("fence-variant", message, place, "write exactly `---`"))
+        raise FrontMatterError(Finding("fence-variant", message, place, exact))
     if end is None:
         help_ = "write `---` on a line of its own after the last key"
-        raise FrontMatterError(Finding("fence-unterminated", "the front matter is not closed", Place(""), help_))
-
-
-def _no_start(text: str) -> Finding:
-    number, line = next(((at, one) for at, one in enumerate(text.split("\n"), 1) if one.strip()), (0, ""))
-    line, place, top = line.rstrip("\r"), Place("", number), Place("")
-    exact = "write exactly `---`"
-    if not number:
-        return Finding("empty-file", "the file is empty", top, "delete it, or write an entry with `mdmem new`")
-    if line.startswith(_LFS_POINTER):
-        help_ = "run `git lfs pull`, then keep the memory out of LFS with `git lfs untrack '*.md'`"
-        return Finding("git-lfs-pointer", "the file is a Git LFS pointer", place, help_)
-    if line == "---":
-        return Finding("fence-variant", "blank lines come before the opening fence", top, "start the file with `---`")
-    if _VARIANT.match(line):
-        return Finding("fence-variant", f"the opening fence is `{line}`, not `---`", place, exact)
-    if line.strip(_UNSEEN) == "---":
-        return Finding("fence-variant", "invisible characters are next to the opening fence", place, exact)
-    help_ = "start it with `---`, `type:`, `status:` and `created_at:`"
-    return Finding("front-matter-missing", "the file has no front matter", top, help_)
+        raise FrontMatterError(Finding("fence-unterminated", "the front matter is not closed", top, help_))
 
 
 def body_of(content: bytes) -> str:

@@ -148,21 +148,17 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_prose(block: str) -> bool:
     first, *rest = block.split("\n")
-    if _NO_PROSE.match(first.rstrip()) or _BOLD_LINE.match(block) or _is_links(block):
+    if _NO_PROSE.match(first.rstrip()) or _BOLD_LINE.match(block):
+        return False
+    links = len(_LINK.findall(block)) if "](" in block or "[[" in block or "://" in block else 0
+    # Little more than links to other pages.
+    if links and len(_WORD.findall(_LINK.sub("", block))) <= max(_FEW, links):
         return False
     is_table = bool(rest) and "|" in first and not rest[0].strip(" \t\r|:-")
     is_stated = _FIELD.match(first) is not None and all(
         _FIELD.match(line) or line.startswith((" ", "\t", "**", "__")) for line in rest
     )
     return not is_table and not is_stated and _WORD.search(block) is not None
-
-
-def _is_links(text: str) -> bool:
-    """Return whether a text is little more than links to other pages."""
-    if "](" not in text and "[[" not in text and "://" not in text:
-        return False
-    links = len(_LINK.findall(text))
-    return bool(links) and len(_WORD.findall(_LINK.sub("", text))) <= max(_FEW, links)
 
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:

@@ -159,7 +159,19 @@ class StrictHandler(BaseHandler):
 
     def load(self, fm: str, **_: object) -> Fields:
         """Return the fields with their places and faults. Raises FrontMatterError if the values are uncertain."""
-        _refuse_unsafe(fm)
+        if len(fm.encode("utf-8")) > FRONT_MATTER_LIMIT:
+            message, help_ = "the front matter is over 16 KiB", "move the text into the body"
+            raise FrontMatterError(Finding("front-matter-too-large", message, Place("", 2), help_))
+        control = _CONTROL.search(fm)
+        if control:
+            start = control.start()
+            place = Place("", fm.count("\n", 0, start) + 2, start - fm.rfind("\n", 0, start), 1)
+            message = f"control character U+{ord(control[0]):04X} in the front matter"
+            raise FrontMatterError(Finding("control-characters", message, place, "remove the character"))
+        is_deep = fm.count("[") + fm.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(fm)
+        refused = tuple(_refused(fm)) if is_deep or _INDICATOR.search(fm) else ()
+        if refused:
+            raise FrontMatterError(*refused)
         try:
             root = yaml.compose(fm, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
@@ -202,24 +214,6 @@ _DEEP_BLOCK = re.compile(rf"^[ \t?:-]{{{_DEPTH_LIMIT}}}", re.MULTILINE)
 # The pattern begins with the single character, because searching for one is fast.
 _INDICATOR = re.compile(r"[&*!](?:(?<=[\s,\[{:].)|(?<=^.))", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
-
-
-def _refuse_unsafe(text: str) -> None:
-    """Raise FrontMatterError for text that is too large or too deep, or that YAML reads differently than a person."""
-    if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
-        message, help_ = "the front matter is over 16 KiB", "move the text into the body"
-        raise FrontMatterError(Finding("front-matter-too-large", message, Place("", 2), help_))
-    control = _CONTROL.search(text)
-    if control:
-        line, column = text.count("\n", 0, control.start()) + 2, control.start() - text.rfind("\n", 0, control.start())
-        message = f"control character U+{ord(control[0]):04X} in the front matter"
-        raise FrontMatterError(
-            Finding("control-characters", message, Place("", line, column, 1), "remove the character")
-        )
-    is_deep = text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text)
-    refused = tuple(_refused(text)) if is_deep or _INDICATOR.search(text) else ()
-    if refused:
-        raise FrontMatterError(*refused)
 
 
 def _refused(text: str) -> Iterator[Finding]:

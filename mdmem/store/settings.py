@@ -463,21 +463,21 @@ def with_key(content: bytes, key: str, value: str) -> bytes:
 
     Raises SettingsError if the file is written in a way that leaves no safe place for the key.
     """
+
+    def tables(text: bytes) -> dict[str, Any]:
+        return tomllib.loads(text.removeprefix(BOM_UTF8).decode())
+
     settings, (table, _, name) = parse_settings(content), key.rpartition(".")
-    meant = inner = _tables_in(content)
+    meant = inner = tables(content)
     for part in table.split("."):
         inner = inner.setdefault(part, {})
     inner[name] = value
     for tried in (content, *_with_key(content, table, name, value)):
         with suppress(ValueError):
-            if _tables_in(tried) == meant:
+            if tables(tried) == meant:
                 return tried
     line, hint = settings.line_of(table), f'write `{name} = "{value}"` below `[{table}]` yourself'
     raise SettingsError(f"mdmem.toml:{line}: the place for `{key}` is unclear; {hint}", line=line)
-
-
-def _tables_in(content: bytes) -> dict[str, Any]:
-    return tomllib.loads(content.removeprefix(BOM_UTF8).decode())
 
 
 def _with_key(content: bytes, table: str, name: str, value: str) -> Iterator[bytes]:

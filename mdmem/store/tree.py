@@ -209,30 +209,30 @@ class GitTree(Tree, Struct, dict=True):
                 if path[0] != "." and "/." not in path:
                     kind = FileKind.UNMERGED if blob.stage else _KINDS.get(blob.mode, FileKind.FILE)
                     found[path] = TreeFile(path, kind, blob.digest)
+        # At the top of a repository, a folder without a manifest is no wing.
         if not self.under:
-            found = self._only_wings(found)
+            manifests = {
+                path: file.digest or ""
+                for path, file in found.items()
+                if path.endswith("/README.md")
+                and path.count("/") == 1
+                and file.kind in (FileKind.FILE, FileKind.UNMERGED)
+            }
+            content = dict(self._reader.read(list(manifests.values())))
+            # A folder whose manifest cannot be read may be a wing, so it counts as one.
+            wings = {
+                path.partition("/")[0]
+                for path, digest in manifests.items()
+                if (read := content.get(digest)) is None or is_wing_manifest(read)
+            }
+            others = [path for path in found if path.partition("/")[0] not in wings and path != SETTINGS_NAME]
+            for path in others:
+                if _may_be_orphan(found.pop(path)):
+                    self._orphans.append(path)
         links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
         for file, (_, target) in zip(links, self._reader.read([one.digest or "" for one in links]), strict=False):
             found[file.path] = file.with_changes(target=os.fsdecode(target or b""))
         return tuple(found[path] for path in sorted(found))
-
-    def _only_wings(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
-        """Return only the settings and the files of wings; top-level folders without a manifest are left out."""
-        manifests = {
-            path: file.digest or ""
-            for path, file in found.items()
-            if path.endswith("/README.md") and path.count("/") == 1 and file.kind in (FileKind.FILE, FileKind.UNMERGED)
-        }
-        content = dict(self._reader.read(list(manifests.values())))
-        # A folder whose manifest cannot be read may be a wing, so it counts as one.
-        wings = {
-            path.partition("/")[0]
-            for path, digest in manifests.items()
-            if (read := content.get(digest)) is None or is_wing_manifest(read)
-        }
-        kept = {path: file for path, file in found.items() if path.partition("/")[0] in wings or path == SETTINGS_NAME}
-        self._orphans += [path for path in found.keys() - kept.keys() if _may_be_orphan(found[path])]
-        return kept
 
     def orphans(self) -> tuple[str, ...]:
         """Return the sorted paths of files that look like entries but are in no wing."""

@@ -248,9 +248,6 @@ def try_lock(path: Path) -> int | None:
 
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
 class OvertakenError(Exception):
     """A file was not replaced, because it changed since it was read.
 
@@ -266,18 +263,9 @@ class OvertakenError(Exception):
 def has_content(path: Path, content: bytes) -> bool:
     """Return whether a path is a regular file with exactly these bytes."""
     try:
-        handle = os.open(path, _FLAGS)
+        return read_regular(path, follow=False) == content
     except OSError:
         return False
-    try:
-        if not S_ISREG(os.fstat(handle).st_mode):
-            return False
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            return stream.read(len(content) + 1) == content
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
 
 
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:

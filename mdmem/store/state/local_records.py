@@ -24,7 +24,6 @@ from mdmem.store.state.files import (
     BusyError,
     Moment,
     Stored,
-    list_names,
     read_record,
     refusal_named,
     write_lock,
@@ -103,7 +102,9 @@ class Sessions:
             known = {address: digest for address, digest in given.items() if address not in gave} | dict(gave)
             path = self._path(name)
             if not path.exists():
-                self._forget_old()
+                others = [one for one in self._folder.glob(f"*{_SUFFIX}") if not one.name.startswith(".")]
+                for old in sorted(others, key=_changed, reverse=True)[_SESSIONS - 1 :]:
+                    old.unlink(missing_ok=True)
             write_record(path, _Session(now, dict(list(known.items())[-_ENTRIES:])))
 
     def forget(self, name: str) -> None:
@@ -111,19 +112,15 @@ class Sessions:
         with suppress(OSError):
             self._path(name).unlink(missing_ok=True)
 
-    def _forget_old(self) -> None:
-        def changed(path: Path) -> float:
-            with suppress(OSError):
-                return path.lstat().st_mtime
-            return 0.0
-
-        paths = [self._folder / name for name in list_names(self._folder) if name.endswith(_SUFFIX)]
-        for path in sorted(paths, key=changed, reverse=True)[_SESSIONS - 1 :]:
-            path.unlink(missing_ok=True)
-
     def _path(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         return self._folder / f"{digest}{_SUFFIX}"
+
+
+def _changed(path: Path) -> float:
+    with suppress(OSError):
+        return path.lstat().st_mtime
+    return 0.0
 
 
 class Pin(Struct, frozen=True):

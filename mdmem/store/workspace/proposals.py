@@ -189,7 +189,14 @@ def _view_of(workspace: Workspace) -> View:
     standings = find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)
-    entries, stances = workspace.catalog.entries, dict(_stances(standings, workspace.location.prefix))
+    entries, stances = workspace.catalog.entries, dict[str, Stance]()
+    for path, standing in standings.found.items():
+        if is_entry_place(path):
+            touch = standings.touches.get(workspace.location.prefix + path)
+            author, commit = touch if touch and standing is Standing.PROPOSED else (None, None)
+            note = f"`{standings.branch.ref}` has changed it since" if standing is Standing.OUTDATED else ""
+            note = f"`{standings.branch.ref}` has another version" if path in standings.displaced else note
+            stances[path.removesuffix(".md")] = Stance(standing, author, commit, note)
     for address in of_kind(entries, Status.DRAFT):
         if address not in stances and entries[address].type is EntryType.DECISION and entries[address].agent:
             stances[address] = Stance(Standing.MERGED)
@@ -213,18 +220,6 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
     if not isinstance(content, bytes) or digest_of(content) != digest:
         content = dict(read_blobs(repository, [digest]))[digest] or b""
     return readable_settings(content)
-
-
-def _stances(standings: Standings, prefix: str) -> Iterator[tuple[str, Stance]]:
-    """Yield each entry that differs from the default branch, with a stance: its standing, author, commit and note."""
-    branch = standings.branch.ref
-    for path, standing in standings.found.items():
-        if is_entry_place(path):
-            touch = standings.touches.get(prefix + path)
-            author, commit = touch if touch and standing is Standing.PROPOSED else (None, None)
-            note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
-            note = f"`{branch}` has another version" if path in standings.displaced else note
-            yield path.removesuffix(".md"), Stance(standing, author, commit, note)
 
 
 class _Composition(Struct, frozen=True):

@@ -29,7 +29,18 @@ from mdmem.store.git.status import list_tracked
 from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
-from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, TreeView, Unreadable, WorkingTree, narrowed, read_one
+from mdmem.store.tree import (
+    FileKind,
+    GitTree,
+    Tree,
+    TreeFile,
+    TreeView,
+    Unreadable,
+    WorkingTree,
+    find_file,
+    narrowed,
+    read_one,
+)
 from mdmem.store.workspace.location import Location, Snapshot, snapshot_at
 from mdmem.store.workspace.scope import find_wing
 
@@ -173,11 +184,22 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """
         if self.given_tree is not None:
             return self.given_tree
-        location = self.location
-        if not self.snapshot.is_working_tree:
-            return self._joined(self._git_tree())
-        is_top = location.repository is not None and location.under == ""
-        return self._joined(WorkingTree(location.root, is_top, self.entry_cache, repository=location.repository))
+        location, snapshot, under = self.location, self.snapshot, self.location.under
+        tree: Tree
+        if snapshot.is_working_tree:
+            is_top = location.repository is not None and under == ""
+            return self._joined(WorkingTree(location.root, is_top, self.entry_cache, repository=location.repository))
+        repository = location.get_repository()
+        if snapshot.merge_into is not None:
+            merged = self.merged
+            change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
+            tree = GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
+        elif snapshot.revision is None:
+            tree = GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
+        else:
+            commit = resolve(repository, snapshot.revision)
+            tree = GitTree(repository, under, commit, _named(snapshot.name or snapshot.revision, commit))
+        return self._joined(tree)
 
     def _joined(self, tree: Tree) -> Tree:
         root = self.location.root
@@ -187,17 +209,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def entry_cache(self) -> EntryCache:
         """Return the cache of loaded entries of this worktree."""
         return self.cache.bind(self._places.index / "snapshot")
-
-    def _git_tree(self) -> GitTree:
-        repository, under, snapshot = self.location.get_repository(), self.location.under, self.snapshot
-        if snapshot.merge_into is not None:
-            merged = self.merged
-            change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
-            return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
-        if snapshot.revision is None:
-            return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
-        commit = resolve(repository, snapshot.revision)
-        return GitTree(repository, under, commit, _named(snapshot.name or snapshot.revision, commit))
 
     @cached_property
     def merged(self) -> MergeResult:
@@ -250,19 +261,17 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def settings(self) -> Settings:
         """Return the settings of the snapshot, limited to the caller's access; raises SettingsError."""
-        if not self.access.is_narrow:
-            return self._stated_settings()
+
+        def stated() -> Settings:
+            content = settings_bytes(self.tree)
+            if isinstance(content, Unreadable):
+                raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
+            return parse_settings(content)
 
         def is_known(name: str) -> bool:
             return find_wing(name, self.catalog.wings) is not None
 
-        return visible_settings(self._stated_settings, self.access, is_known)
-
-    def _stated_settings(self) -> Settings:
-        content = settings_bytes(self.tree)
-        if isinstance(content, Unreadable):
-            raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
-        return parse_settings(content)
+        return visible_settings(stated, self.access, is_known) if self.access.is_narrow else stated()
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -346,11 +355,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         entries = self.catalog.entries
         return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
 
-    @cached_property
-    def _plain_files(self) -> frozenset[str]:
-        """Return the paths of regular files, since opening a pipe would wait for ever."""
-        return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
-
     def bytes_of(self, path: str) -> bytes | None:
         """Return the content of a file of the tree, or None if it cannot be read.
 
@@ -359,7 +363,9 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         if path == SETTINGS_NAME and self.access.is_narrow:
             return None
         try:
-            content = read_one(self.tree, path) if path in self._plain_files else None
+            file = find_file(self.tree.files(), path)
+            # Opening a pipe would wait for ever.
+            content = read_one(self.tree, path) if file is not None and file.kind is FileKind.FILE else None
         except MdmemError:
             return None
         return None if isinstance(content, Unreadable) else content
