@@ -20,7 +20,6 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.text import visible
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.settings import Ended
 from mdmem.store.tree import TreeFile
 
 # The largest number of findings of one check in one file that are reported one by one.
@@ -204,7 +203,7 @@ class _Run:
         named = settings.wings.get(wing, NO_WING).severity.keys() & {finding.code, finding.former}
         if wing in elsewhere and not named:
             severity = Severity.INFO
-        elif check.weighs_less_when_ended and finding.severity is None and settings.ended is Ended.LOWER:
+        elif check.weighs_less_when_ended and finding.severity is None and settings.ended == "lower":
             is_lower = finding.address is not None and has_ended(self._case.catalog, finding.address)
             severity = _LESS[severity] if is_lower else severity
         finding = finding.in_one_line()

@@ -31,7 +31,7 @@ from mdmem.store.git.process import (
     staged_index,
 )
 from mdmem.store.git.status import list_changed, list_changed_in_index
-from mdmem.store.settings import Old, Settings
+from mdmem.store.settings import Settings
 from mdmem.store.tree import TreeView
 from mdmem.store.workspace.location import PushTarget, Snapshot
 from mdmem.store.workspace.visibility import visible_findings
@@ -260,7 +260,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         incomplete=tuple(incomplete),
         base=compared.base.name if compared.base else next((one.tree.name for one in compared.elsewhere), None),
         fail_on=workspace.settings.fail_on,
-        old_fails=workspace.settings.old is Old.FAIL,
+        old_fails=workspace.settings.old == "fail",
         remarks=tuple(renamed_codes(workspace.settings, (*request.select, *request.ignore))),
     )
 

@@ -12,7 +12,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict
@@ -57,40 +57,16 @@ class Profile(StrEnum):
 _FORMER_PROFILES = {"graphbase": "sessions", "sibyl": "research", "all": "test"}
 
 
-class Ended(StrEnum):
-    """The severity of a finding about an entry that is not current: one level lower than usual, or the same."""
-
-    LOWER = "lower"
-    SAME = "same"
-
-
-class OneSided(StrEnum):
-    """Whether a one-sided supersession of a current entry only counts as a claim, or takes effect (fact)."""
-
-    CLAIM = "claim"
-    FACT = "fact"
-
-
-class Old(StrEnum):
-    """Whether a finding that already existed before the change is only counted (pass), or fails the run."""
-
-    PASS = "pass"
-    FAIL = "fail"
-
-
-class Proposals(StrEnum):
-    """Whether entries that are not on the default branch are shown, hidden, or treated like approved ones (count)."""
-
-    SHOW = "show"
-    HIDE = "hide"
-    COUNT = "count"
-
-
-class Approvals(StrEnum):
-    """Whether an approval by somebody who does not own the wing is accepted with a remark (say), or refused."""
-
-    SAY = "say"
-    REFUSE = "refuse"
+# The severity of a finding about an entry that is not current: one level lower than usual, or the same.
+Ended = Literal["lower", "same"]
+# Whether a one-sided supersession of a current entry only counts as a claim, or takes effect.
+OneSided = Literal["claim", "fact"]
+# Whether a finding that already existed before the change is only counted, or fails the run.
+Old = Literal["pass", "fail"]
+# Whether entries that are not on the default branch are shown, hidden, or treated like approved ones.
+Proposals = Literal["show", "hide", "count"]
+# Whether an approval by somebody who does not own the wing is accepted with a remark, or refused.
+Approvals = Literal["say", "refuse"]
 
 
 class WingSettings(Struct, frozen=True, kw_only=True):
@@ -122,20 +98,20 @@ class Settings(Struct, frozen=True, kw_only=True):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
-    ended: Ended = Ended.LOWER
-    old: Old = Old.PASS
+    ended: Ended = "lower"
+    old: Old = "pass"
     baseline: str | None = None
     wings: Mapping[str, WingSettings] = field(default_factory=dict)
     entry_tokens: Mapping[str, int] = field(default_factory=dict)
     agent_status: Mapping[EntryType, Status] = field(default_factory=lambda: dict(AGENT_STATUS))
-    approvals: Approvals = Approvals.SAY
+    approvals: Approvals = "say"
     global_writes: bool = True
     token_seconds: int = 60
     default_shared_wing: str = "shared"
     rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
     commit: bool = False
-    proposals: Proposals = Proposals.SHOW
-    one_sided: OneSided = OneSided.CLAIM
+    proposals: Proposals = "show"
+    one_sided: OneSided = "claim"
     profile: Profile = Profile.CORE
     timeout_seconds: int = 5
     answer_tokens: int = 6_000
@@ -225,8 +201,9 @@ def _number(least: int, most: int, unit: str) -> _Reader:
     return _of(Annotated[int, Meta(ge=least, le=most)], f"a whole number of {unit} from {least} to {most}")
 
 
-def _choice(closed_set: type[StrEnum]) -> _Reader:
-    return _of(closed_set, f"one of {', '.join(f'`{member}`' for member in closed_set)}")
+def _choice(closed_set: Any) -> _Reader:
+    members = get_args(closed_set) or tuple(closed_set)
+    return _of(closed_set, f"one of {', '.join(f'`{member}`' for member in members)}")
 
 
 def _table(read: _Reader) -> _Reader:

@@ -18,7 +18,7 @@ from mdmem.model.entry import Entry, Status, Wing
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.git.process import identity
-from mdmem.store.settings import Approvals, Settings
+from mdmem.store.settings import Settings
 from mdmem.store.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
@@ -108,7 +108,7 @@ def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refus
     else:
         # The manifest of the wing may be the file that cannot be parsed.
         remark = f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md"
-    if settings.approvals is not Approvals.SAY:
+    if settings.approvals != "say":
         raise UsageError(f"{refused}: {remark}")
     return (remark,)
 

@@ -8,7 +8,7 @@ from trees import case_of
 
 from mdmem.checks.engine import run_checks
 from mdmem.model.finding import Severity
-from mdmem.store.settings import Ended, Settings, WingSettings
+from mdmem.store.settings import Settings, WingSettings
 
 ERROR, WARNING, INFO = Severity
 EMPTY, DANGLING = "body-empty", "dangling-link"
@@ -76,7 +76,7 @@ SUPERSEDED = {"superseded_by": ["app/rules/b"]}
         (ENDED, Settings(), WARNING),
         (SUPERSEDED, Settings(), WARNING),
         (ENDED, Settings(severity={EMPTY: WARNING}), INFO),
-        (ENDED, Settings(ended=Ended.SAME), ERROR),
+        (ENDED, Settings(ended="same"), ERROR),
         ({**ENDED, "superseded_by": "{to: app/rules/b}"}, Settings(), ERROR),
     ],
     ids=["draft", "expired", "in doubt", "ended", "superseded", "of settings", "kept by settings", "unread successor"],

@@ -5,7 +5,7 @@ from golden import GoldenCase, bytes_of, each_case
 
 from mdmem.errors import SettingsError
 from mdmem.model.finding import Severity
-from mdmem.store.settings import Approvals, Ended, Settings, WingSettings, parse_settings
+from mdmem.store.settings import Settings, WingSettings, parse_settings
 
 
 @pytest.mark.parametrize("content", [b"", b"\n# nothing\n", b"\xef\xbb\xbf", b"[check]\n"])
@@ -57,7 +57,7 @@ token_seconds = 5
         default_shared_wing="commons",
         commit=True,
         rooms={**rooms, "session": "log", "entity": "entities"},
-        approvals=Approvals.REFUSE,
+        approvals="refuse",
         global_writes=False,
         token_seconds=5,
     )
@@ -101,7 +101,7 @@ severity = {expired = "info"}
 [wings.shop]
 """
     assert parse_settings(content) == Settings(
-        ended=Ended.SAME,
+        ended="same",
         baseline=".known.json",
         wings={
             "app": WingSettings(select=("expired",), ignore=("self-link",), severity={"expired": Severity.INFO}),

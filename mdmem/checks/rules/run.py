@@ -11,7 +11,7 @@ from mdmem.checks.rules.change import names_the_same
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import MANIFEST
-from mdmem.store.settings import Ended, Old, OneSided, Settings, WingSettings
+from mdmem.store.settings import Settings, WingSettings
 
 
 @check("nothing-checked", Severity.WARNING)
@@ -171,12 +171,12 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
     if after.fail_on.rank < before.fail_on.rank:
         message = f"`fail_on` is raised from {before.fail_on} to {after.fail_on}"
         yield _loosened(after.line_of("check.fail_on"), message)
-    if before.ended is Ended.SAME and after.ended is Ended.LOWER:
+    if before.ended == "same" and after.ended == "lower":
         message = "findings on deprecated and superseded entries are less severe than before"
         yield _loosened(after.line_of("check.ended"), message)
-    if before.old is Old.FAIL and after.old is Old.PASS:
+    if before.old == "fail" and after.old == "pass":
         yield _loosened(after.line_of("check.old"), "old findings do not fail a change any more")
-    if before.one_sided is OneSided.CLAIM and after.one_sided is OneSided.FACT:
+    if before.one_sided == "claim" and after.one_sided == "fact":
         message = "a one-sided supersession hides the old entry, which was shown before"
         yield _loosened(after.line_of("lineage.one_sided"), message)
     for kind, status in before.agent_status.items():

@@ -25,7 +25,7 @@ from mdmem.store.catalog.snapshot import (
     unreadable,
 )
 from mdmem.store.git.process import Repository
-from mdmem.store.settings import OneSided, Settings, WingSettings, is_path, readable_settings
+from mdmem.store.settings import Settings, WingSettings, is_path, readable_settings
 from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import (
     FileKind,
@@ -162,7 +162,7 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
         sizes={one.entry.address: one.size for one in found if one.entry is not None},
         _documents=documents,
         _digests=digests,
-        one_end_suffices=settings_of(tree).one_sided is OneSided.FACT,
+        one_end_suffices=settings_of(tree).one_sided == "fact",
     )
 
 

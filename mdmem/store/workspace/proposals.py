@@ -37,7 +37,7 @@ from mdmem.store.git.history import last_touches
 from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.git.status import list_changed
-from mdmem.store.settings import OneSided, Proposals, Settings, readable_settings
+from mdmem.store.settings import Settings, readable_settings
 from mdmem.store.tree import FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
 
@@ -205,7 +205,7 @@ def _view_of(workspace: Workspace) -> View:
     if not standings.found and not standings.displaced and not has_claims_as_facts:
         return View(checkout, checkout)
     agreed = _agreed_settings(standings, workspace)
-    if agreed.proposals is Proposals.COUNT:
+    if agreed.proposals == "count":
         return View(checkout, checkout)
     return _Composition(checkout, standings, agreed).view()
 
@@ -230,7 +230,7 @@ class _Composition(Struct, frozen=True):
     agreed: Settings
 
     def view(self) -> View:
-        is_hiding = self.agreed.proposals is Proposals.HIDE
+        is_hiding = self.agreed.proposals == "hide"
         restored = dict(self._restored())
         hidden = {path for path, one in self.standings.found.items() if one.is_proposal and is_entry_place(path)}
         hidden = hidden - restored.keys() if is_hiding else set()
@@ -263,7 +263,7 @@ class _Composition(Struct, frozen=True):
             content = contents[digest]
             if content is None:
                 continue
-            if self.agreed.proposals is not Proposals.HIDE and is_entry_place(path):
+            if self.agreed.proposals != "hide" and is_entry_place(path):
                 entry = interpret(parse_document(path, content)).entry
                 if entry is None or not entry.is_in_force:
                     continue
@@ -288,10 +288,10 @@ class _Composition(Struct, frozen=True):
         others = {address: one for address, one in without.items() if one != entries[address]}
         # Keep the same mapping if nothing changed, because the data derived from it is cached.
         entries = {**entries, **others} if others else entries
-        is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
+        is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided == "fact"
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
         would_amend: dict[str, list[str]] = {}
-        if self.agreed.proposals is not Proposals.HIDE:
+        if self.agreed.proposals != "hide":
             for new in sorted(proposed | changed):
                 for old in self.checkout.catalog.derived.amends(new):
                     if old in answer.entries and new not in answer.derived.amended_by(old):
