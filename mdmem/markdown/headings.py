@@ -99,10 +99,7 @@ class Section(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the section has alternatives, context, reasons or document metadata.
-
-        The heading announces this, or the section begins with a pro or con of an option in the words of MADR.
-        """
+        """Return whether the heading announces an aside, or the text begins with a pro or con in the words of MADR."""
         return _meaning(self.heading)[1] or _PRO.match(self.text) is not None
 
 

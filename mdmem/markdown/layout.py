@@ -25,10 +25,7 @@ class UnpatchableError(MdmemError, ValueError):
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with all edits applied. Several inserts at the same offset keep their order.
-
-    Raises ValueError if two edits overlap, or if one of them is outside the bytes.
-    """
+    """Return the bytes with all edits applied, inserts at one offset in order; raises ValueError if edits overlap."""
     parts, end = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not end <= edit.start <= edit.end <= len(data):
@@ -115,10 +112,7 @@ class Layout(Struct, frozen=True):
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
-        """Return the offset at which to insert a new key.
-
-        The order of the fields decides: after the nearest earlier field that exists, or else before the next field.
-        """
+        """Return the offset for a new key: after the nearest earlier field, else before the next field."""
         names = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
         above = names

@@ -277,10 +277,7 @@ BODY = "body"
 
 
 class EntryMerge(Struct, frozen=True):
-    """The merged bytes, and the names of the keys in conflict (`body` means the text below the front matter).
-
-    `is_plain` is set if git merged the whole file as text, because one side could not be parsed as an entry.
-    """
+    """The merged bytes, and the keys or body in conflict; `is_plain` if git merged the whole file as text."""
 
     content: bytes
     torn: tuple[str, ...] = ()

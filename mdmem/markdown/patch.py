@@ -75,10 +75,7 @@ def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
-    """Return the edits that remove one item of a list. Removing the last remaining item removes the key.
-
-    Raises KeyError for a missing field and IndexError for a missing item.
-    """
+    """Return the edits that remove one item of a list, or the key with its last; raises KeyError and IndexError."""
     layout = layout_of(document)
     places = range(len(_listed(layout.fields[name])))
     if item not in places:
@@ -87,10 +84,7 @@ def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
 
 
 def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that give items of a list new texts, by index. A wiki link becomes plain text.
-
-    Raises KeyError for a missing field and IndexError for a missing item.
-    """
+    """Return the edits that give items of a list new texts, by index; raises KeyError and IndexError."""
     layout = layout_of(document)
     items, node = _listed(layout.fields[name]), layout.fields.nodes(name)[1]
     slots = [_Slot(place) for place in range(len(items))]
@@ -116,10 +110,7 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
 
 
 def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that change the targets of relations to other addresses, by index.
-
-    Raises KeyError for a missing field and IndexError for a missing relation.
-    """
+    """Return the edits that change the targets of relations, by index; raises KeyError and IndexError."""
     layout = layout_of(document)
     node, meant = layout.fields.nodes(_RELATIONS)[1], _listed(layout.fields[_RELATIONS]).copy()
     changes = []
@@ -197,10 +188,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _has_value(fields: Fields, name: str, value: Any) -> bool:
-    """Return whether a field has a value.
-
-    A text counts as a list of one, and a block scalar may end with a line break.
-    """
+    """Return whether a field has a value. A text is a list of one, and a block scalar may end with a line break."""
     current = fields.get(name)
     if value is None or name not in fields:
         return name not in fields and not value and value != ""
@@ -345,10 +333,7 @@ def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: st
 
 
 def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str:
-    """Return the source of a list item.
-
-    A text of the old list keeps its quotes. A new text gets the quotes of the last item.
-    """
+    """Return the source of a list item: with its old quotes, or for a new text those of the last item."""
     known = next((node for node in nodes if is_scalar(node) and node.value == text), None)
     model = known or (nodes[-1] if nodes else None)
     style = model.style if is_scalar(model) and model.style in _QUOTES else None
@@ -371,10 +356,7 @@ class _Item(Struct):
 
 
 class _ListSource(Struct):
-    """A list split into its parts.
-
-    `new` is a template for new items. `by_line` means that each item has its own lines.
-    """
+    """A list split into its parts; `new` is a template for new items, `by_line` means that each has its own lines."""
 
     start: int
     end: int

@@ -52,10 +52,7 @@ _CODE_INDENT = 4
 
 
 class Sentence(StoredRecord, frozen=True):
-    """A sentence and its place in the body.
-
-    `block` is the number of the paragraph. `is_item` is set at the start of a list item.
-    """
+    """A sentence and its place in the body, with the number of its paragraph; `is_item` starts a list item."""
 
     start: int
     end: int

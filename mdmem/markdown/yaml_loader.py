@@ -32,10 +32,7 @@ _FIRST_CHARACTER = re.compile(
 
 
 class _Refusal(Struct, frozen=True):
-    """An error of the YAML parser.
-
-    `words` is its message, `since` is the start of the construct, and `at` is the place of the error.
-    """
+    """An error of the YAML parser: its message, the start of the construct, and the place of the error."""
 
     text: str
     words: str

@@ -46,10 +46,7 @@ class Access(Struct, frozen=True):
         return self.reads(wing) and (self.writable is None or wing in self.writable)
 
     def sees(self, path: str) -> bool:
-        """Return whether the caller may read a path below the root.
-
-        The settings and the root itself are always readable. Other files are readable if their wing is.
-        """
+        """Return whether the caller may read a path: the root, the settings, or a file of a readable wing."""
         return self.readable is None or path in (SETTINGS_NAME, ".") or path.split("/", 1)[0] in self.readable
 
     def require_write(self, wing: str, *, named: str | None = None) -> None:

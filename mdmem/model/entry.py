@@ -61,10 +61,7 @@ class Holder(StrEnum):
 
 
 class Searched(StrEnum):
-    """How full-text search reads a field.
-
-    The field is text with the weight of a title, text with the weight of a tag, a single value, or a date.
-    """
+    """How full-text search reads a field: as a title, as a tag, as a single value, or as a date."""
 
     TITLE = auto()
     TAG = auto()
@@ -161,10 +158,7 @@ class NoSuchDayError(ValueError):
 
 
 def parse_moment(text: str) -> date:
-    """Parse an ISO 8601 date or date-time.
-
-    Raises NotIsoError if the text has another form, and NoSuchDayError if the day or time does not exist.
-    """
+    """Parse an ISO 8601 date or date-time; raises NotIsoError, or NoSuchDayError if the day or time does not exist."""
     day = _ISO_DAY.match(text)
     if not day and not _ISO_TIME.match(text):
         raise NotIsoError(text)
@@ -219,10 +213,7 @@ Relations: TypeAlias = Annotated[tuple[Relation, ...], Kind.RELATIONS]
 
 
 class Entry(StoredRecord, frozen=True, kw_only=True):
-    """One rule or fact at its address, with the fields of its front matter.
-
-    `unread` lists the fields whose value could not be parsed. These fields have their default value here.
-    """
+    """One rule or fact at its address; `unread` are the fields that could not be parsed, which have their defaults."""
 
     address: str
     type: Annotated[
@@ -443,10 +434,7 @@ class WingKind(StrEnum):
 
 
 class Wing(StoredRecord, frozen=True, kw_only=True):
-    """A wing (a project or shared knowledge), with the fields of its manifest, the `README.md` in its folder.
-
-    `shared_wings` is None if the manifest does not list them. The project then reads every shared wing.
-    """
+    """A wing with the fields of its manifest; if `shared_wings` is None, the project reads every shared wing."""
 
     name: str
     kind: Annotated[

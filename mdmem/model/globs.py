@@ -37,10 +37,7 @@ def all_matches(globs: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
 
 
 def fixed_part(glob: str) -> str | None:
-    """Return the deepest folder or path that contains all possible matches of a glob.
-
-    The empty text means the top of the repository. None means that the glob matches no path.
-    """
+    """Return the deepest folder or path (empty for the top) with all possible matches of a glob; None for no match."""
     rule = _rule(glob)
     if rule is _NOTHING:
         return None

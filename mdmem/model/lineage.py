@@ -37,10 +37,7 @@ class Standing(StrEnum):
 
 
 class Stance(Struct, frozen=True):
-    """The standing of one entry. A proposal also has an author and a commit, and `note` says what it would change.
-
-    `amended_by` are the proposals that would amend the entry.
-    """
+    """The standing of one entry. `note` says what a proposal would change, `amended_by` are proposed amendments."""
 
     standing: Standing
     author: str | None = None
@@ -223,10 +220,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return frozenset(self._heads).difference(self.current)
 
     def heads(self, address: str) -> tuple[str, ...]:
-        """Return the current ends of the chains from an entry, sorted.
-
-        There is one head, several after a split, and none if the chain ended without a current entry.
-        """
+        """Return the current ends of the chains from an entry, sorted: one, several after a split, or none."""
         known = self._heads.get(address)
         if known is not None:
             return known
@@ -271,10 +265,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return _turned(self.linked_successors)
 
     def chain(self, address: str) -> tuple[str, ...]:
-        """Return an entry with all its predecessors and successors, the oldest first.
-
-        One-sided supersessions are included. The entries of a cycle are sorted by address.
-        """
+        """Return an entry with its predecessors and successors, also one-sided ones, the oldest first."""
         members = _reach([address], self.linked_successors) | self.linked_ancestors(address)
         order = self._linked_order
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))

@@ -13,10 +13,7 @@ LINE = re.compile(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
 
 
 class Origin(Struct, frozen=True):
-    """The file that an entry was imported from, or a part of the file. `digest` is the start of git's blob hash.
-
-    The path is relative to the top of the project.
-    """
+    """The file (from the project's top), or part of one, that was imported; `digest` begins git's blob hash."""
 
     path: str
     part: str

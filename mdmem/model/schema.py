@@ -147,10 +147,7 @@ _HELP = {
 
 
 def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
-    """Return the flaws in the values of fields, and the values that can be parsed.
-
-    A flaw in one item of a list leaves the other items.
-    """
+    """Return the flaws in the values of fields, and the values, fields or items of lists, that can be parsed."""
     try:
         parsed = adapter.validate_python(stated)
     except ValidationError as error:

@@ -86,10 +86,7 @@ class WingSettings(Struct, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The settings of one root; `mdmem guide settings` explains each setting.
-
-    `source` is the content of `mdmem.toml`. Comparisons ignore it.
-    """
+    """The settings of one root, as in `mdmem guide settings`; `source` is the file's content, which is not compared."""
 
     default_wing: str | None = None
     budget: int = 1500
@@ -256,10 +253,7 @@ _files = _of(
 
 
 def _is_below_root(path: str) -> bool:
-    """Return whether a path is below the root, with `/` between its parts, and not in a `.git` folder.
-
-    Every clone has the files that such paths name.
-    """
+    """Return whether a path is below the root and not in a `.git` folder; every clone has the files that it names."""
     refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
     return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
 
@@ -436,10 +430,7 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
 
 
 def with_key(content: bytes, key: str, value: str) -> bytes:
-    """Return the content of `mdmem.toml` with a dotted key set to a string, and every other byte unchanged.
-
-    Raises SettingsError if the file is written in a way that leaves no safe place for the key.
-    """
+    """Return `mdmem.toml` with a key set, and every other byte unchanged; raises SettingsError if no place is safe."""
 
     def tables(text: bytes) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix(BOM_UTF8).decode())

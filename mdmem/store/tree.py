@@ -172,10 +172,7 @@ _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
 
 
 class GitTree(Tree, Struct, dict=True):
-    """The files that git lists below a root, in its index or in a commit; files on disk are never read.
-
-    `commit` may also be the hash of a git tree; None means the index.
-    """
+    """The files that git lists below a root, in a commit, a tree or (None) its index; files on disk are never read."""
 
     repository: Repository
     under: str
@@ -299,10 +296,7 @@ class WorkingTree(Tree, Struct):
         return self._listed
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile], *, outside: bool = False) -> None:
-        """Add the files below a folder to `found`.
-
-        At the top of a repository, only wings are read, or with `outside` only the other folders, two levels deep.
-        """
+        """Add the files below a folder; at a repository's top those of wings, or with `outside` of other folders."""
         try:
             with os.scandir(folder) as listing:
                 items = list(listing)

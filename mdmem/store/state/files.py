@@ -36,10 +36,7 @@ class Places(Struct, frozen=True):
 
 
 def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
-    """Return the folders of a root, in the git directory, or without git in the user's folders.
-
-    No commit can write to either place.
-    """
+    """Return the folders of a root, in the git directory or else in the user's folders. No commit can write there."""
     if repository is None:
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
@@ -115,10 +112,7 @@ def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
 
 
 def write_packed(path: Path, version: str, content: Mapping[str, object]) -> bool:
-    """Replace a cache file with packed values, and return whether that succeeded.
-
-    Values that cannot be packed are left out, such as file names that are not UTF-8.
-    """
+    """Replace a cache file with the values that can be packed, and return whether that succeeded."""
     try:
         make_folder(path.parent)
         write_whole(path, pack(version, content), durable=False)
@@ -147,10 +141,7 @@ def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator
 
 
 def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
-    """Replace a file at once, so that a reader sees either the old or the new content; raises OSError.
-
-    With `durable`, the same is true after a crash of the machine.
-    """
+    """Replace a file at once: old or new content, with `durable` also after a crash of the machine; raises OSError."""
     with _temporary(path, parts, durable=durable) as temporary:
         with contextlib.suppress(OSError):
             # Keep the permissions of the old file, but not of a symbolic link, whose mode allows everything.
@@ -249,10 +240,7 @@ def try_lock(path: Path) -> int | None:
 
 # Compare and swap: the functions below replace or remove a file only if it did not change since it was read.
 class OvertakenError(Exception):
-    """A file was not replaced, because it changed since it was read.
-
-    `kept` is the path of a copy, if somebody's text had to be saved under another name.
-    """
+    """A file was not replaced, because it changed since it was read; `kept` is a copy of somebody's text."""
 
     def __init__(self, kept: Path | None = None) -> None:
         """Store the path of the copy of somebody's text, or None if there is no copy."""

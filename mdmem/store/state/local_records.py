@@ -52,10 +52,7 @@ def read_times(folder: Path) -> Times:
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> None:
-    """Record a run of hygiene over some wings, or over all wings if `wings` is None.
-
-    Raises BusyError if another process keeps the write lock for too long, and OSError.
-    """
+    """Record a run of hygiene over some wings, or over all if `wings` is None; raises BusyError, and OSError."""
     with write_lock(folder):
         times = read_times(folder)
         times = replace(times, wings={**times.wings, **dict.fromkeys(wings or (), today)})
@@ -78,10 +75,7 @@ class _Session(Struct, frozen=True):
 
 
 class Sessions:
-    """The sessions of one root: which entries each agent's session was shown. Each session is one file.
-
-    The name of the file is a hash of the name that the caller gave the session.
-    """
+    """The sessions of one root: the entries that each was shown, in a file named by a hash of the session's name."""
 
     def __init__(self, state: Path) -> None:
         """Take the state folder, which may be missing."""
@@ -213,10 +207,7 @@ def append_audit(
     caller: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """Append a question and its answer to the audit log; return an error message if that failed, else None.
-
-    `caller` is the name of the caller's token, or None for the local user.
-    """
+    """Append a question and its answer to the audit log, with the name of the caller's token; return an error text."""
     texts = {name: one[:_LONGEST_TEXT] if isinstance(one, str) else one for name, one in asked.items()}
     content = {"when": written_time(when), "caller": caller, "verb": verb, "asked": texts, "returned": list(returned)}
     try:
@@ -236,10 +227,7 @@ _LATELY = timedelta(days=30)
 
 
 class Tally(Struct, frozen=True):
-    """How often agents got entries in the last thirty days, by address and by tool or hook.
-
-    `last` is the time of the latest answer.
-    """
+    """How often agents got entries in thirty days, by address and by tool or hook, and when last."""
 
     times: Mapping[str, int] = {}
     ways: Mapping[str, int] = {}
@@ -252,10 +240,7 @@ def _shown_log(state: Path) -> _Journal:
 
 
 def record_shown(state: Path, way: str, addresses: Iterable[str], when: datetime) -> None:
-    """Record the entries that an answer showed to an agent; errors are ignored.
-
-    `way` is the tool or hook that answered, such as `hook codex`.
-    """
+    """Record the entries that an agent got, and by which tool or hook, such as `hook codex`; errors are ignored."""
     with suppress(OSError, EnvironmentFaultError):
         _shown_log(state).append({"when": written_time(when), "way": way, "told": list(addresses)})
 

@@ -36,10 +36,7 @@ _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 class PendingWrite(Struct, frozen=True, kw_only=True):
-    """A write that failed: its verb, its arguments as JSON values, the attempts, and the last error.
-
-    `refused` is true if the last attempt was refused, and false if it was interrupted.
-    """
+    """A write that failed; `refused` is false if the last attempt was interrupted. The arguments are JSON values."""
 
     verb: str
     arguments: Mapping[str, Any]
@@ -161,10 +158,7 @@ class PendingWrites:
 
     @contextlib.contextmanager
     def claim(self, id_: str) -> Iterator[PendingWrite | None]:
-        """Claim a pending write for the length of a `with` block.
-
-        The block gets None if another process has claimed the write, or if the write is done already.
-        """
+        """Claim a pending write for a `with` block; None if another process has claimed it, or if it is done."""
         path, lock = self._path(_PENDING, id_), self.state / _CLAIMED / id_
         with refusal_named(self.state):
             handle = try_lock(lock) if path.is_file() else None

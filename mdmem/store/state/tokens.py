@@ -69,10 +69,7 @@ _WAS_USED = "the token was already used for another write; `mdmem token` gives a
 
 
 def use_token(state: Path, token: str, now: datetime) -> None:
-    """Use up an approval token; raises ApprovalTokenError if it is not valid, and EnvironmentFaultError.
-
-    If several processes use the same token at once, only one succeeds.
-    """
+    """Use up an approval token, which only one process can; raises ApprovalTokenError, and EnvironmentFaultError."""
     path = _path(state, token)
     check_token(state, token, now)
     with refusal_named(state):
@@ -132,10 +129,7 @@ def new_bearer(name: str, text: str, access: Access, now: datetime) -> BearerTok
 
 
 class BearerTokens:
-    """The bearer tokens of one root.
-
-    The file is read again for each request, so that a removed token is invalid at once.
-    """
+    """The bearer tokens of one root. Their file is read for each request, so a removed token is invalid at once."""
 
     def __init__(self, state: Path) -> None:
         """Take the folder of the root's state."""

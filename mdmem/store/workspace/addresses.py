@@ -39,10 +39,7 @@ def resolve_name(workspace: Workspace, name: str) -> str:
 
 
 def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
-    """Return the address in a field of an agent's write, which must be a full address.
-
-    Raises NotFoundError, and UsageError for a short name: if it meant the wrong entry, nobody would notice.
-    """
+    """Return the address in a field of an agent's write; raises UsageError for a short name, which is not certain."""
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
         return plain
@@ -201,10 +198,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str], filters: Filters
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return a name as an address or path relative to the root.
-
-    The name may also be a path from the working directory or from the top of the repository.
-    """
+    """Return an address, or a path from the working directory or the repository's top, relative to the root."""
     root = workspace.location.root
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")

@@ -265,10 +265,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
-    """Return the real path of a folder, after all symbolic links, to write files to.
-
-    Raises UsageError for a folder in a git directory, and if a link in the project leads out of the project.
-    """
+    """Return the real path of a folder to write to; raises UsageError if it is in git's folder or elsewhere."""
     real, project = folder.resolve(), base.resolve()
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
     below = real.relative_to(project) if real.is_relative_to(project) else real
@@ -282,10 +279,7 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the roots to check: the root that is meant, else the roots that contain a path, else all roots.
-
-    In a hook, a branch without a memory has no roots. Otherwise a missing memory raises RootNotFoundError.
-    """
+    """Return the root that is meant, else the roots that contain a path, else all; none for a hook without a memory."""
     try:
         found = locate_each(given, environment, cwd)
     except RootNotFoundError:
@@ -298,10 +292,7 @@ def roots_to_check(
 
 
 class PushTarget(Struct, frozen=True):
-    """A push in progress, from the variables that pre-commit or mdmem's own hook sets: commit, remote, and branch.
-
-    `old` is the commit that the remote has, or None for a new branch.
-    """
+    """The commit, remote and branch of a push in progress; `old` is the remote's commit, or None for a new branch."""
 
     revision: str
     remote: str
@@ -320,10 +311,7 @@ def push_target(environment: Mapping[str, str]) -> PushTarget | None:
 def snapshot_to_check(
     push: PushTarget | None, *, revision: str | None, staged: bool, merge_into: str | None
 ) -> Snapshot:
-    """Return the snapshot that the options select; raises UsageError for options that exclude each other.
-
-    During a push, `--staged` selects the commit that is pushed.
-    """
+    """Return the snapshot that the options select; during a push, `--staged` selects the commit that is pushed."""
     if not staged:
         return Snapshot(revision, merge_into=merge_into)
     if revision is not None or merge_into is not None:

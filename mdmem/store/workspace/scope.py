@@ -25,10 +25,7 @@ class AmbiguousWingError(UsageError):
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """The filters of a question; an empty tuple means no filter.
-
-    A focus is the topic of an agent's session, from the entry's field `focus`.
-    """
+    """The filters of a question; an empty tuple means no filter. A focus is the topic of an agent's session."""
 
     wings: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
@@ -256,10 +253,7 @@ def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Se
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
-    """Return the default wing, else the only project wing, else the only wing; raises AmbiguousWingError.
-
-    A wing that cannot be read completely, or that is from another repository, does not count as a project.
-    """
+    """Return the default wing, else the only readable project wing of this repository, else the only wing."""
     if settings.default_wing is not None:
         found = find_wing(settings.default_wing, wings)
         if found is None:

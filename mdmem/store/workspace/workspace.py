@@ -126,10 +126,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.reread(), snapshot=snapshot, opened=[])
 
     def as_of(self, name: str | None) -> Self:
-        """Return the same root at a revision, or at a date with that date as the day; for None, return this workspace.
-
-        Raises UnknownRevisionError, UsageError and GitError.
-        """
+        """Return the same root at a revision or on a date; raises UnknownRevisionError, UsageError and GitError."""
         if name is None:
             return self
         snapshot, day = snapshot_at(self.location, name, today=self.today)
@@ -178,10 +175,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return all files of the snapshot, and the wings of other repositories that its settings list.
-
-        Raises GitError if git is needed and missing, and UnknownRevisionError.
-        """
+        """Return all files of the snapshot and of the wings that it reads from elsewhere; raises GitError."""
         if self.given_tree is not None:
             return self.given_tree
         location, snapshot, under = self.location, self.snapshot, self.location.under
@@ -225,10 +219,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
 
     def _side(self, name: str, commit: str) -> Self:
-        """Return the root at a commit.
-
-        `name` is only used in messages, since a branch may have moved since the merge.
-        """
+        """Return the root at a commit; `name` is for messages, since a branch may have moved since the merge."""
         shown = _named(name, commit) if name else f"the merge base {commit[:10]}"
         tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, shown))
         return self.at(Snapshot(revision=commit)).over(tree)
@@ -356,10 +347,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the content of a file of the tree, or None if it cannot be read.
-
-        The settings file mentions every wing, so a caller who sees only some wings gets None for it.
-        """
+        """Return the content of a file, or None if it cannot be read, or if the caller may not read all settings."""
         if path == SETTINGS_NAME and self.access.is_narrow:
             return None
         try:
