@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import struct
@@ -249,6 +250,15 @@ class Ran:
     code: int
     out: str
     err: str
+
+    @property
+    def json(self) -> Any:
+        """Return the output as the values of its JSON."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+"""Runs a command in this process; made by the fixture `run`."""
 
 
 def run_here(capsys: pytest.CaptureFixture[str], *arguments: str, cwd: Path) -> Ran:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, made_once, make_repository, make_root, run_here, snapshot, write_entry
-
-Capture = pytest.CaptureFixture[str]
+from builders import Run, commit_all, git, made_once, make_repository, make_root, snapshot, write_entry
 
 CENTS, QUEUE = "shop/architecture/0004-store-money-as-cents", "shop/architecture/0012-carriers-behind-a-queue"
 CACHE, ZONES = "shop/context/0012-what-we-cache", "shop/context/time-zones-of-shops"
@@ -53,9 +50,9 @@ def records(folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_record_is_found_by_its_number_a_beginning_of_its_id_and_the_path_it_came_from(
-    name: str, tmp_path: Path, capsys: Capture
+    name: str, tmp_path: Path, run: Run
 ) -> None:
-    ran = run_here(capsys, "show", name, cwd=records(tmp_path))
+    ran = run("show", name, cwd=records(tmp_path))
     assert (ran.code, ran.out.partition(" (")[0], ran.err) == (0, f"[decision] {BY_NAME[name]}", "")
 
 
@@ -64,30 +61,30 @@ def test_record_is_found_by_its_number_a_beginning_of_its_id_and_the_path_it_cam
     [("12", f"{QUEUE}, {CACHE}"), ("shop/0012", f"{QUEUE}, {CACHE}"), ("AGENTS.md", f"{CACHE}, {ZONES}")],
 )
 def test_number_or_path_of_several_records_is_refused_with_all_of_them(
-    name: str, meant: str, tmp_path: Path, capsys: Capture
+    name: str, meant: str, tmp_path: Path, run: Run
 ) -> None:
-    ran = run_here(capsys, "show", name, cwd=records(tmp_path))
+    ran = run("show", name, cwd=records(tmp_path))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
 
 
-def test_folder_of_several_entries_is_refused_where_one_is_wanted(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "why", "shop/context/", cwd=records(tmp_path))
+def test_folder_of_several_entries_is_refused_where_one_is_wanted(tmp_path: Path, run: Run) -> None:
+    ran = run("why", "shop/context/", cwd=records(tmp_path))
     assert ran.err == f"mdmem: `shop/context/` means 2 entries: {CACHE}, {ZONES}; write one of them in full\n"
-    assert f"[decision] {CENTS}" in run_here(capsys, "why", "ADR-4", cwd=records(tmp_path)).out
+    assert f"[decision] {CENTS}" in run("why", "ADR-4", cwd=records(tmp_path)).out
 
 
-def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, capsys: Capture) -> None:
+def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     for exact in ("shop/notes/0004", "shop/notes/time-zones"):
         write_entry(folder / "memory", exact)
         name = exact.rpartition("/")[2]
-        assert run_here(capsys, "show", name, cwd=folder).out.startswith(f"[decision] {exact} ")
+        assert run("show", name, cwd=folder).out.startswith(f"[decision] {exact} ")
 
 
 @pytest.mark.parametrize("how", [("git", "rm"), ("rm",), ("moved",)], ids=" ".join)
 def test_name_of_an_entry_that_is_gone_means_no_other_that_begins_so(
-    how: tuple[str, ...], tmp_path: Path, capsys: Capture
+    how: tuple[str, ...], tmp_path: Path, run: Run
 ) -> None:
     folder = records(tmp_path)
     gone = folder / "memory/shop/context/time-zones.md"
@@ -101,21 +98,21 @@ def test_name_of_an_entry_that_is_gone_means_no_other_that_begins_so(
         gone.unlink()
     before = snapshot(folder)
     for name in ("time-zones", "shop/context/time-zones"):
-        ran = run_here(capsys, "deprecate", name, "-m", "gone", cwd=folder)
+        ran = run("deprecate", name, "-m", "gone", cwd=folder)
         assert (ran.code, ran.out, snapshot(folder)) == (1, "", before)
         assert ran.err.startswith(f"mdmem: there is no entry `{name}`")
 
 
-def test_write_by_a_number_prints_the_address_in_full(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "deprecate", "ADR-4", "-m", "gone", cwd=records(tmp_path))
+def test_write_by_a_number_prints_the_address_in_full(tmp_path: Path, run: Run) -> None:
+    ran = run("deprecate", "ADR-4", "-m", "gone", cwd=records(tmp_path))
     assert (ran.code, ran.out.splitlines()[0]) == (0, f"changed memory/{CENTS}.md")
 
 
-def test_link_in_a_file_is_never_a_number_or_a_beginning(tmp_path: Path, capsys: Capture) -> None:
+def test_link_in_a_file_is_never_a_number_or_a_beginning(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     write_entry(folder / "memory", "shop/notes/citing", type="note", see=["4", "0004-store-money"])
-    ran = run_here(capsys, "check", "--select", "dangling-link", "--format", "json", cwd=folder)
-    assert [one["code"] for one in json.loads(ran.out)["findings"]] == ["dangling-link"] * 2
+    ran = run("check", "--select", "dangling-link", "--format", "json", cwd=folder)
+    assert [one["code"] for one in ran.json["findings"]] == ["dangling-link"] * 2
 
 
 ONE_ENTRY = {
@@ -132,9 +129,7 @@ ONE_ENTRY = {
 
 
 @pytest.mark.parametrize("command", ONE_ENTRY.values(), ids=ONE_ENTRY)
-def test_command_for_one_entry_refuses_an_address_of_several(
-    command: list[str], tmp_path: Path, capsys: Capture
-) -> None:
+def test_command_for_one_entry_refuses_an_address_of_several(command: list[str], tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     more = [f"shop/notes/note-{number}" for number in "12"]
     for address in more:
@@ -142,7 +137,7 @@ def test_command_for_one_entry_refuses_an_address_of_several(
     before = snapshot(folder)
     listed = ", ".join((CENTS, QUEUE, CACHE, ZONES, more[0]))
     for name, count, said in (("shop/", 6, f"{listed} and 1 more"), ("shop/context/", 2, f"{CACHE}, {ZONES}")):
-        ran = run_here(capsys, *(word.format(name) for word in command), cwd=folder)
+        ran = run(*(word.format(name) for word in command), cwd=folder)
         assert (ran.code, ran.out, snapshot(folder)) == (2, "", before)
         assert ran.err == f"mdmem: `{name}` means {count} entries: {said}; write one of them in full\n"
 
@@ -154,6 +149,6 @@ def test_command_for_one_entry_refuses_an_address_of_several(
         ("till", f"`till` is a wing, with {OTHER}; `till/` means that"),
     ],
 )
-def test_folder_without_its_slash_says_that_it_is_one(name: str, said: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "verify", name, cwd=records(tmp_path))
+def test_folder_without_its_slash_says_that_it_is_one(name: str, said: str, tmp_path: Path, run: Run) -> None:
+    ran = run("verify", name, cwd=records(tmp_path))
     assert (ran.code, ran.out, ran.err) == (1, "", f"mdmem: {said}\n")

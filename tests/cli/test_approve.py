@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_root, run_here, run_mdmem, snapshot, write, write_entry
+from builders import Run, commit_all, git, make_root, run_mdmem, snapshot, write, write_entry
 from lives import NEW, OLD, two_entries
 
-Capture = pytest.CaptureFixture[str]
 ADA = "Ada <ada@example.org>"
 
 
@@ -21,56 +20,54 @@ def with_draft(folder: Path, *, owners: str = "[Ada]", **fields: object) -> Path
     return root
 
 
-def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, capsys: Capture) -> None:
+def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path)
-    ran = run_here(capsys, "approve", "executor", cwd=root)
+    ran = run("approve", "executor", cwd=root)
     assert (ran.code, ran.err) == (0, f"only proposed until a commit of the default branch has it: {NEW}\n")
     assert ran.out == (
         f"changed {NEW}.md\n  status: draft → active\n  approved_by: {ADA}\n"
         f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
     )
-    assert run_here(capsys, "check", "--strict", cwd=root).code == 0
+    assert run("check", "--strict", cwd=root).code == 0
 
 
-def test_approval_of_a_rule_that_is_committed_counts_when_it_is_committed_too(tmp_path: Path, capsys: Capture) -> None:
+def test_approval_of_a_rule_that_is_committed_counts_when_it_is_committed_too(tmp_path: Path, run: Run) -> None:
     root, plain = with_draft(tmp_path), "nav/rules/plain"
     write_entry(root, plain, title="Plain", type="pattern")
     commit_all(tmp_path)
-    ran = run_here(capsys, "approve", plain, cwd=root)
+    ran = run("approve", plain, cwd=root)
     assert (ran.code, ran.err) == (0, f"the approval counts once the default branch has it: {plain}\n")
     assert ran.out == f"changed {plain}.md\n  approved_by: {ADA}\n"
 
 
-def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(tmp_path: Path, run: Run) -> None:
     root = make_root(with_draft(tmp_path, owners="[navigation-team]"), '[governance]\napprovals = "refuse"\n')
     before = snapshot(root)
-    ran = run_here(capsys, "approve", NEW, cwd=root)
+    ran = run("approve", NEW, cwd=root)
     assert (ran.code, ran.out) == (2, "")
     assert (
         ran.err
         == f"mdmem: {NEW} is not approved: `{ADA}` is not an owner of the wing `nav`; its owner is `navigation-team`\n"
     )
     assert snapshot(root) == before
-    ran = run_here(capsys, "approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)
+    ran = run("approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)
     assert (ran.code, "approved_by: navigation-team <nav@example.org>" in ran.out) == (0, True)
 
 
-def test_agent_does_not_approve_what_it_wrote(tmp_path: Path, capsys: Capture) -> None:
+def test_agent_does_not_approve_what_it_wrote(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path, agent="Ada")
     before = snapshot(root)
-    ran = run_here(capsys, "approve", NEW, cwd=root)
+    ran = run("approve", NEW, cwd=root)
     assert (ran.code, ran.err) == (2, f"mdmem: the agent `Ada` wrote {NEW} and cannot approve it; let a person do it\n")
     assert snapshot(root) == before
 
 
-def test_second_draft_for_one_entry_is_refused_with_the_first_address(tmp_path: Path, capsys: Capture) -> None:
+def test_second_draft_for_one_entry_is_refused_with_the_first_address(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path)
     write_entry(root, "nav/architecture/late", status="draft", supersedes=OLD, reason="mine")
-    assert run_here(capsys, "approve", NEW, cwd=root).code == 0
+    assert run("approve", NEW, cwd=root).code == 0
     before = snapshot(root)
-    ran = run_here(capsys, "approve", "late", cwd=root)
+    ran = run("approve", "late", cwd=root)
     assert ran.code == 4
     assert ran.err == (
         f"mdmem: {OLD} is superseded by {NEW} already; nav/architecture/late stays a draft: `mdmem supersede {NEW} "
@@ -80,13 +77,13 @@ def test_second_draft_for_one_entry_is_refused_with_the_first_address(tmp_path: 
     assert snapshot(root) == before
 
 
-def test_approve_completes_what_was_cut_short(tmp_path: Path, capsys: Capture) -> None:
+def test_approve_completes_what_was_cut_short(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path)
     before = (root / f"{OLD}.md").read_bytes()
-    run_here(capsys, "approve", NEW, cwd=root)
+    run("approve", NEW, cwd=root)
     after = (root / f"{OLD}.md").read_bytes()
     (root / f"{OLD}.md").write_bytes(before)
-    assert run_here(capsys, "approve", NEW, cwd=root).code == 0
+    assert run("approve", NEW, cwd=root).code == 0
     assert (root / f"{OLD}.md").read_bytes() == after
 
 
@@ -97,35 +94,35 @@ def test_approve_asks_for_a_person_where_git_knows_none(tmp_path: Path) -> None:
     assert (ran.returncode, 'write --by "Name <email>"' in ran.stderr) == (2, True)
 
 
-def test_approve_of_a_template_that_waits_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_approve_of_a_template_that_waits_is_refused(tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
     write_entry(root, NEW, "<State what was decided in one sentence.>\n", status="draft")
-    ran = run_here(capsys, "approve", NEW, cwd=root)
+    ran = run("approve", NEW, cwd=root)
     assert (ran.code, f"{NEW} cannot be active yet: the template's" in ran.err) == (2, True)
 
 
-def test_several_are_approved_together_or_none_is(tmp_path: Path, capsys: Capture) -> None:
+def test_several_are_approved_together_or_none_is(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path)
     write_entry(root, "nav/rules/one", title="One", status="draft")
     write_entry(root, "nav/rules/late", title="Late", status="draft", supersedes=OLD, reason="mine")
     before = snapshot(root)
-    ran = run_here(capsys, "approve", NEW, "late", "nav/rules/one", "nowhere", cwd=root)
+    ran = run("approve", NEW, "late", "nav/rules/one", "nowhere", cwd=root)
     first, second, last = ran.err.splitlines()
     assert (ran.out, snapshot(root)) == ("", before)
     assert first.startswith("mdmem: there is no entry `nowhere`")
     assert second.startswith(f"{OLD} is superseded by {NEW} already; nav/rules/late stays a draft: ")
     assert last == "none of them is approved"
-    assert run_here(capsys, "approve", NEW, "one", "--by", "nobody", cwd=root).err.count("`nobody`") == 1
-    ran = run_here(capsys, "approve", "one", NEW, "nav/rules/one", "--commit", cwd=root)
+    assert run("approve", NEW, "one", "--by", "nobody", cwd=root).err.count("`nobody`") == 1
+    ran = run("approve", "one", NEW, "nav/rules/one", "--commit", cwd=root)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.count("status: draft → active") == 2
     assert git(root, "log", "-1", "--format=%s").strip() == "Approve 2 entries"
 
 
-def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(tmp_path: Path, capsys: Capture) -> None:
+def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path)
     write_entry(root, "nav/rules/next", title="Next", status="draft", supersedes=NEW, reason="better still")
-    ran = run_here(capsys, "approve", "nav/architecture/", "nav/rules/", cwd=root)
+    ran = run("approve", "nav/architecture/", "nav/rules/", cwd=root)
     proposed = f"only proposed until a commit of the default branch has it: {NEW}, nav/rules/next\n"
     assert (ran.code, ran.err) == (0, proposed)
     assert [(root / f"{one}.md").read_text().count("status: deprecated") for one in (OLD, NEW, "nav/rules/next")] == [
@@ -133,7 +130,7 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(t
         1,
         0,
     ]
-    ran = run_here(capsys, "approve", "nav/rules/", cwd=root)
+    ran = run("approve", "nav/rules/", cwd=root)
     assert (ran.code, ran.err) == (
         2,
         "mdmem: no draft waits in nav/rules/; `mdmem approve --active nav/rules/` approves its active rules\n",
@@ -141,9 +138,7 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(t
 
 
 @pytest.mark.parametrize("names", [[], ["nav/"], ["nav/rules/", "nav/architecture/"]])
-def test_active_rules_that_nobody_approved_are_approved_in_one_go(
-    names: list[str], tmp_path: Path, capsys: Capture
-) -> None:
+def test_active_rules_that_nobody_approved_are_approved_in_one_go(names: list[str], tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
     write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
     for name, fields in (
@@ -155,20 +150,20 @@ def test_active_rules_that_nobody_approved_are_approved_in_one_go(
     ):
         write_entry(root, f"nav/rules/{name}", **fields)
     before = snapshot(root)
-    ran = run_here(capsys, "approve", "--active", *names, cwd=root)
+    ran = run("approve", "--active", *names, cwd=root)
     changed = [path for path, content in snapshot(root).items() if before[path] != content]
     unapproved = ["nav/architecture/executor.md", "nav/rules/callbacks.md"]
     assert (ran.code, sorted(changed)) == (0, unapproved)
     assert all(f"approved_by: {ADA}\n" in (root / path).read_text() for path in unapproved)
-    ran = run_here(capsys, "approve", "--active", *names, cwd=root)
+    ran = run("approve", "--active", *names, cwd=root)
     assert (ran.code, ran.err) == (2, "mdmem: every active invariant and decision here is approved\n")
 
 
-def test_a_folder_of_which_a_file_cannot_be_read_is_not_approved_without_it(tmp_path: Path, capsys: Capture) -> None:
+def test_a_folder_of_which_a_file_cannot_be_read_is_not_approved_without_it(tmp_path: Path, run: Run) -> None:
     root = with_draft(tmp_path)
     (root / "nav/architecture/torn.md").write_text("---\ntype: [\n---\n")
     before = snapshot(root)
-    ran = run_here(capsys, "approve", "nav/", cwd=root)
+    ran = run("approve", "nav/", cwd=root)
     assert (ran.code, snapshot(root)) == (1, before)
     assert ran.err.startswith("mdmem: nav/architecture/torn is there but cannot be read: line ")
-    assert run_here(capsys, "approve", NEW, cwd=root).code == 0
+    assert run("approve", NEW, cwd=root).code == 0

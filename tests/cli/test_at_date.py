@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import git, made_once, make_repository, make_root, run_here, write, write_entry
+from builders import Run, git, made_once, make_repository, make_root, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
 READING = (
     ["list"],
@@ -59,25 +57,25 @@ def dated(folder: Path) -> Path:
     return folder
 
 
-def titles(capsys: Capture, folder: Path, at: str) -> list[str]:
-    ran = run_here(capsys, "list", "--format", "json", "--at", at, cwd=folder)
+def titles(run: Run, folder: Path, at: str) -> list[str]:
+    ran = run("list", "--format", "json", "--at", at, cwd=folder)
     assert ran.code == 0, ran.err
-    return [one["front_matter"]["title"] for one in json.loads(ran.out)["entries"]]
+    return [one["front_matter"]["title"] for one in ran.json["entries"]]
 
 
 @pytest.mark.parametrize("command", READING, ids=lambda command: command[0])
-def test_reading_command_shows_what_was_binding(command: list[str], tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, *command, "--at", "2026-06-01", cwd=dated(tmp_path))
+def test_reading_command_shows_what_was_binding(command: list[str], tmp_path: Path, run: Run) -> None:
+    ran = run(*command, "--at", "2026-06-01", cwd=dated(tmp_path))
     assert (ran.code, "four" in ran.out, "eight" in ran.out) == (0, True, False)
 
 
-def test_commit_that_is_read_is_said(tmp_path: Path, capsys: Capture) -> None:
+def test_commit_that_is_read_is_said(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
-    ran = run_here(capsys, "list", "--at", "2026-06-01", cwd=folder)
+    ran = run("list", "--at", "2026-06-01", cwd=folder)
     commit = git(folder, "rev-parse", "HEAD~1")[:10]
     assert ran.err == f"as of 2026-06-01: commit {commit} of main, from 2026-05-01 12:00 UTC\n"
-    assert run_here(capsys, "list", "-q", "--at", "2026-06-01", cwd=folder).err == ""
-    said = json.loads(run_here(capsys, "status", "--format", "json", "--at", "2026-06-01", cwd=folder).out)
+    assert run("list", "-q", "--at", "2026-06-01", cwd=folder).err == ""
+    said = run("status", "--format", "json", "--at", "2026-06-01", cwd=folder).json
     assert said["tree"] == f"2026-06-01 ({commit})"
 
 
@@ -94,13 +92,11 @@ def test_commit_that_is_read_is_said(tmp_path: Path, capsys: Capture) -> None:
         ("9999-12-31", "Use eight threads"),
     ],
 )
-def test_day_lasts_until_its_end_in_utc_and_a_time_is_exact(
-    at: str, title: str, tmp_path: Path, capsys: Capture
-) -> None:
-    assert titles(capsys, dated(tmp_path), at) == [title]
+def test_day_lasts_until_its_end_in_utc_and_a_time_is_exact(at: str, title: str, tmp_path: Path, run: Run) -> None:
+    assert titles(run, dated(tmp_path), at) == [title]
 
 
-def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, capsys: Capture) -> None:
+def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
     git(folder, "checkout", "-q", "-b", "feature")
     use(folder, "ten")
@@ -119,35 +115,35 @@ def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, capsys: Capture)
         "-m",
         "ten",
     )
-    assert titles(capsys, folder, "2026-07-20") == ["Use eight threads"]
-    assert titles(capsys, folder, "2999-01-01") == ["Use ten threads"]
+    assert titles(run, folder, "2026-07-20") == ["Use eight threads"]
+    assert titles(run, folder, "2999-01-01") == ["Use ten threads"]
 
 
-def test_branch_at_hand_does_not_matter(tmp_path: Path, capsys: Capture) -> None:
+def test_branch_at_hand_does_not_matter(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
     git(folder, "checkout", "-q", "-b", "feature", "HEAD~2")
     use(folder, "ten")
     commit_on(folder, "2026-04-01")
-    assert titles(capsys, folder, "2026-06-01") == ["Use four threads"]
+    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
     git(folder, "checkout", "-q", "--detach")
-    assert titles(capsys, folder, "2026-06-01") == ["Use four threads"]
+    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
 
 
-def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(tmp_path: Path, capsys: Capture) -> None:
+def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
     use(folder, "ten")
     commit_on(folder, "2026-06-15")
-    assert titles(capsys, folder, "2026-06-20") == ["Use ten threads"]
+    assert titles(run, folder, "2026-06-20") == ["Use ten threads"]
 
 
-def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
+def test_entry_is_judged_by_the_day(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
     use(folder, "ten", expires_at="2026-09-01")
     commit_on(folder, "2026-08-01")
 
     def status(*at: str) -> str:
-        ran = run_here(capsys, "retrieve", "threads", "--format", "json", *at, cwd=folder)
-        found: dict[str, Any] = json.loads(ran.out)
+        ran = run("retrieve", "threads", "--format", "json", *at, cwd=folder)
+        found: dict[str, Any] = ran.json
         return str(found["items"][0]["status"])
 
     assert status("--at", "2026-08-15") == "active"
@@ -158,20 +154,20 @@ def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("said", "title"), [("today", "eight"), ("yesterday", "eight"), ("190 days ago", "four"), ("31 Weeks ago", "two")]
 )
-def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, capsys: Capture) -> None:
-    assert titles(capsys, dated(tmp_path), said) == [f"Use {title} threads"]
+def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, run: Run) -> None:
+    assert titles(run, dated(tmp_path), said) == [f"Use {title} threads"]
 
 
-def test_what_names_a_revision_is_one_and_that_is_said(tmp_path: Path, capsys: Capture) -> None:
+def test_what_names_a_revision_is_one_and_that_is_said(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
     git(folder, "tag", "2026-06-01", "HEAD~2")
-    ran = run_here(capsys, "list", "--at", "2026-06-01", cwd=folder)
+    ran = run("list", "--at", "2026-06-01", cwd=folder)
     assert "Use two threads" in ran.out
     assert ran.err == "`2026-06-01` is a branch or tag here, so it is not read as a date\n"
 
 
-def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", "--at", "2027-01-01", cwd=dated(tmp_path))
+def test_day_to_come_is_said(tmp_path: Path, run: Run) -> None:
+    ran = run("list", "--at", "2027-01-01", cwd=dated(tmp_path))
     assert "2027-01-01 is in the future: this is the state of today, judged by that day" in ran.err
 
 
@@ -187,25 +183,25 @@ def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
         ("20260601", 2, "`20260601` is not a commit here; write a branch, a tag or a commit"),
     ],
 )
-def test_what_is_no_answer_is_one_sentence(at: str, code: int, message: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "threads", "--at", at, cwd=dated(tmp_path))
+def test_what_is_no_answer_is_one_sentence(at: str, code: int, message: str, tmp_path: Path, run: Run) -> None:
+    ran = run("retrieve", "threads", "--at", at, cwd=dated(tmp_path))
     assert (ran.code, ran.out, ran.err) == (code, "", f"mdmem: {message}\n")
 
 
-def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, capsys: Capture) -> None:
+def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, run: Run) -> None:
     origin = dated(tmp_path / "origin")
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
-    ran = run_here(capsys, "list", "--at", "2026-06-01", cwd=tmp_path / "clone")
+    ran = run("list", "--at", "2026-06-01", cwd=tmp_path / "clone")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith("mdmem: the history of main is cut off before 2026-06-01, it begins on 2026-07-01; fetch")
-    assert titles(capsys, tmp_path / "clone", "2026-07-02") == ["Use eight threads"]
+    assert titles(run, tmp_path / "clone", "2026-07-02") == ["Use eight threads"]
 
 
-def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, capsys: Capture) -> None:
+def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, run: Run) -> None:
     folder = dated(tmp_path)
     git(folder, "branch", "-q", "-m", "main", "develop")
     git(folder, "branch", "other")
-    ran = run_here(capsys, "list", "--at", "2026-06-01", cwd=folder)
+    ran = run("list", "--at", "2026-06-01", cwd=folder)
     assert (ran.code, "`git config mdmem.defaultBranch NAME` sets it" in ran.err) == (3, True)
     git(folder, "config", "mdmem.defaultBranch", "develop")
-    assert titles(capsys, folder, "2026-06-01") == ["Use four threads"]
+    assert titles(run, folder, "2026-06-01") == ["Use four threads"]

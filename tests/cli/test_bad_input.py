@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 from builders import (
     Ran,
+    Run,
     git,
     make_repository,
     memory,
     merge_conflict,
-    run_here,
     run_mdmem,
     snapshot,
     without_rights,
     write,
 )
 
-Capture = pytest.CaptureFixture[str]
 Spoil = Callable[[Path], object]
 Spoilt = Callable[[str], Path]
 Ask = Callable[..., Ran]
@@ -168,12 +167,12 @@ def answers() -> dict[tuple[str, ...], Ran]:
 
 
 @pytest.fixture
-def ask(spoilt: Spoilt, answers: dict[tuple[str, ...], Ran], capsys: Capture) -> Ask:
+def ask(spoilt: Spoilt, answers: dict[tuple[str, ...], Ran], run: Run) -> Ask:
     """Return what asks the memory of a kind, each question once for all tests."""
 
     def asked(kind: str, *command: str) -> Ran:
         if (kind, *command) not in answers:
-            answers[kind, *command] = run_here(capsys, *command, cwd=spoilt(kind))
+            answers[kind, *command] = run(*command, cwd=spoilt(kind))
         return answers[kind, *command]
 
     return asked
@@ -192,10 +191,10 @@ def test_no_reading_command_breaks_or_writes(kind: str, spoilt: Spoilt, ask: Ask
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_good_entries_are_answered_all_the_same(kind: str, ask: Ask) -> None:
-    said = json.loads(ask(kind, "retrieve", "threads", "--format", "json").out)
+    said = ask(kind, "retrieve", "threads", "--format", "json").json
     addresses = {item["address"] for item in said["items"]}
     assert addresses >= {RULE, CHOICE}
-    hits = json.loads(ask(kind, "search", "threads", "--format", "json").out)["hits"]
+    hits = ask(kind, "search", "threads", "--format", "json").json["hits"]
     assert [hit["address"] for hit in hits] == [CHOICE]
 
 
@@ -203,7 +202,7 @@ def test_good_entries_are_answered_all_the_same(kind: str, ask: Ask) -> None:
 def test_check_finds(kind: str, ask: Ask) -> None:
     _, code, _ = KINDS[kind]
     ran = ask(kind, "check", "--format", "json")
-    found = json.loads(ran.out)["findings"]
+    found = ran.json["findings"]
     assert code in {finding["code"] for finding in found}
     assert all(finding["help"] for finding in found)
     assert ran.code == (3 if code == "unreadable" else int(any(finding["severity"] == "error" for finding in found)))
@@ -219,41 +218,40 @@ def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(kind: str,
     _, _, hidden = KINDS[kind]
     expected = [hidden] if hidden else MISPLACED.get(kind, [])
     for command in ("search", "retrieve"):
-        problems = json.loads(ask(kind, command, "threads", "--format", "json").out)["problems"]
+        problems = ask(kind, command, "threads", "--format", "json").json["problems"]
         assert [problem["path"] for problem in problems] == expected
     assert ask(kind, "list").err.split(": ")[0] == "".join(expected)
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden == ITSELF])
-def test_file_that_cannot_be_read_is_no_absent_entry(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", "nav/rules/bad", cwd=spoilt(kind))
+def test_file_that_cannot_be_read_is_no_absent_entry(kind: str, spoilt: Spoilt, run: Run) -> None:
+    ran = run("show", "nav/rules/bad", cwd=spoilt(kind))
     assert (ran.code, ran.err.startswith("mdmem: nav/rules/bad is there but cannot be read: ")) == (1, True)
 
 
 @pytest.mark.parametrize(
     "kind", ["byte order mark", "mixed line ends", "impossible day", "emoji title", "CRLF", "no final newline"]
 )
-def test_entry_with_a_blemish_is_read(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+def test_entry_with_a_blemish_is_read(kind: str, spoilt: Spoilt, run: Run) -> None:
     folder = spoilt(kind)
-    said = json.loads(run_here(capsys, "retrieve", "wheels", "--format", "json", cwd=folder).out)
+    said = run("retrieve", "wheels", "--format", "json", cwd=folder).json
     assert "nav/rules/bad" in {item["address"] for item in said["items"]}
 
 
 @pytest.mark.parametrize("kind", ["symlink to the outside", "pipe"])
-def test_what_lies_outside_is_never_read(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "wheels", cwd=spoilt(kind))
+def test_what_lies_outside_is_never_read(kind: str, spoilt: Spoilt, run: Run) -> None:
+    ran = run("search", "wheels", cwd=spoilt(kind))
     assert (ran.code, "slip" in ran.out) == (1, False)
 
 
 @pytest.mark.parametrize("staged", [True, False])
-def test_file_in_conflict_is_a_problem(staged: bool, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_file_in_conflict_is_a_problem(staged: bool, folder: Path, run: Run) -> None:
     merge_conflict(folder, f"memory/{RULE}.md", GOOD, GOOD.replace("slip", "slide"))
     if staged:
         git(folder, "add", "-A")
-    said = json.loads(run_here(capsys, "retrieve", "--format", "json", cwd=folder).out)
+    said = run("retrieve", "--format", "json").json
     assert [(problem["path"], problem["code"]) for problem in said["problems"]] == [(f"{RULE}.md", "merge-marker")]
-    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    ran = run("check", "--staged")
     assert (ran.code, "error[merge-marker]" in ran.out) == (1, True)
 
 
@@ -271,10 +269,10 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 @pytest.mark.parametrize("in_git", [True, False])
-def test_without_a_root_each_command_says_so(command: list[str], in_git: bool, tmp_path: Path, capsys: Capture) -> None:
+def test_without_a_root_each_command_says_so(command: list[str], in_git: bool, tmp_path: Path, run: Run) -> None:
     if in_git:
         make_repository(tmp_path)
-    ran = run_here(capsys, *command, cwd=tmp_path)
+    ran = run(*command)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith(f"mdmem: no memory here: no mdmem.toml in {tmp_path} or above; ")
 
@@ -284,8 +282,7 @@ def run_unprivileged(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.parametrize("locked", ["memory/nav/rules", "memory/nav/rules/callbacks.md"])
-def test_what_may_not_be_read_is_never_an_absent_one(locked: str, tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_what_may_not_be_read_is_never_an_absent_one(locked: str, folder: Path) -> None:
     mode = (folder / locked).stat().st_mode
     (folder / locked).chmod(0)
     try:
@@ -299,8 +296,7 @@ def test_what_may_not_be_read_is_never_an_absent_one(locked: str, tmp_path: Path
     assert [item["address"] for item in said["items"]] == [CHOICE]
 
 
-def test_memory_whose_folder_may_not_be_read_is_said(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_memory_whose_folder_may_not_be_read_is_said(folder: Path) -> None:
     (folder / "memory").chmod(0)
     try:
         ran = [run_unprivileged(*command, cwd=folder) for command in (["list"], ["retrieve", "threads"], ["check"])]
@@ -311,8 +307,7 @@ def test_memory_whose_folder_may_not_be_read_is_said(tmp_path: Path) -> None:
     assert ran[0].stderr.splitlines()[0] == ".: cannot be read: permission denied (unreadable)"
 
 
-def test_entry_that_may_not_be_written_is_one_sentence(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_entry_that_may_not_be_written_is_one_sentence(folder: Path) -> None:
     room = folder / "memory/nav/rules"
     room.chmod(0o555)
     try:

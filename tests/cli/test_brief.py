@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, make_root, run_here, write, write_entry
-
-Capture = pytest.CaptureFixture[str]
+from builders import Run, commit_all, make_repository, make_root, write, write_entry
 
 
 @pytest.fixture
@@ -22,9 +20,9 @@ def top(tmp_path: Path) -> Path:
     return top
 
 
-def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, capsys: Capture) -> None:
+def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, run: Run) -> None:
     def said(*more: str, cwd: Path = top) -> str:
-        ran = run_here(capsys, "brief", "pay.py", *more, cwd=cwd)
+        ran = run("brief", "pay.py", *more, cwd=cwd)
         assert (ran.code, ran.err) == (0, "")
         return ran.out
 
@@ -37,18 +35,18 @@ def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, c
     assert said("--session", "s", cwd=src) == ""
 
 
-def test_a_person_is_told_that_nothing_applies(top: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_is_told_that_nothing_applies(top: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    ran = run_here(capsys, "brief", "docs/pay.md", cwd=top)
+    ran = run("brief", "docs/pay.md", cwd=top)
     assert (ran.out, ran.err.count("`mdmem retrieve --path docs/pay.md` searches further")) == ("", 1)
 
 
-def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path, capsys: Capture) -> None:
+def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path, run: Run) -> None:
     write(top, "docs/pay.md", "")
     write_entry(top / "memory", "shop/contracts/utc", "Only UTC.\n", type="invariant", title="Times are UTC")
 
     def remarked(*arguments: str) -> str:
-        return run_here(capsys, "brief", *arguments, cwd=top / "src").err
+        return run("brief", *arguments, cwd=top / "src").err
 
     there = "1 invariant always applies: `mdmem retrieve --path docs/pay.md` shows it\n"
     assert remarked("../docs/pay.md") == f"no current rule has an `applies_to` that matches; {there}"
@@ -56,12 +54,12 @@ def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path,
     assert remarked("pay.py", "--session", "s") == remarked("/elsewhere/x.py") == ""
 
 
-def test_a_file_that_cannot_be_read_is_one_line_and_no_memory_an_error(top: Path, capsys: Capture) -> None:
+def test_a_file_that_cannot_be_read_is_one_line_and_no_memory_an_error(top: Path, run: Run) -> None:
     write(top, "memory/shop/contracts/amounts.md", b"\xff\xfe\x00")
-    ran = run_here(capsys, "brief", "docs/x.md", cwd=top)
+    ran = run("brief", "docs/x.md", cwd=top)
     assert (ran.code, len(ran.out.splitlines())) == (0, 1)
     assert "cannot be read" in ran.out
     nowhere = make_repository(top.parent / "empty")
-    ran = run_here(capsys, "brief", "src/pay.py", cwd=nowhere)
+    ran = run("brief", "src/pay.py", cwd=nowhere)
     assert (ran.code, ran.out) == (2, "")
     assert "no memory here" in ran.err

@@ -10,9 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import commit_all, environment, git, memory, run_here, snapshot, write, write_entry
-
-Capture = pytest.CaptureFixture[str]
+from builders import Run, commit_all, environment, git, memory, snapshot, write, write_entry
 
 
 def dangling(folder: Path) -> Path:
@@ -22,29 +20,28 @@ def dangling(folder: Path) -> Path:
     return folder
 
 
-def test_clean_memory_exits_0(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", cwd=memory(tmp_path))
+def test_clean_memory_exits_0(folder: Path, run: Run) -> None:
+    ran = run("check", cwd=folder)
     assert (ran.code, ran.out, ran.err) == (0, "2 entries checked in the working tree: no findings\n", "")
 
 
-def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", cwd=dangling(tmp_path))
+def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, run: Run) -> None:
+    ran = run("check", cwd=dangling(tmp_path))
     assert ran.code == 1
     assert ran.out.splitlines()[0] == "error[dangling-link] memory/nav/rules/bad.md:6:6"
     assert "  6 | see: nav/rules/nowhere\n    |      ^^^^^^^^^^^^^^^^^\n  help: " in ran.out
     assert ran.out.endswith("\n3 entries checked in the working tree: 1 error\n")
 
 
-def test_what_to_type_next_is_about_the_root_that_was_typed(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_what_to_type_next_is_about_the_root_that_was_typed(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/new", supersedes="nav/architecture/threads")
-    ran = run_here(capsys, "check", "--root", "memory", cwd=folder)
+    ran = run("check", "--root", "memory")
     assert "  help: to give the reason, too, type `mdmem --root memory supersede nav/arch" in ran.out
     assert (ran.out.count("--fix"), ran.out.count("\n  fix: Add `superseded_by` to `nav/arch")) == (2, 1)
 
 
-def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
-    said = json.loads(run_here(capsys, "check", "--format", "json", cwd=dangling(tmp_path)).out)
+def test_json_has_the_findings(tmp_path: Path, run: Run) -> None:
+    said = run("check", "--format", "json", cwd=dangling(tmp_path)).json
     finding = said["findings"][0]
     assert finding.pop("message").startswith("`see` names `nav/rules/nowhere`")
     assert finding.pop("help")
@@ -74,41 +71,39 @@ def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\r\\n", "\\u2028", "\\u0085"])
-def test_line_end_in_a_value_begins_no_line_of_a_report(end: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_line_end_in_a_value_begins_no_line_of_a_report(end: str, folder: Path, run: Run) -> None:
     value = f'["src/x{end}FORGED"]'
     write_entry(folder / "memory", "nav/rules/odd", title="Odd", applies_to=value, see=value, tags=value, topc=value)
     for form in ("concise", "github"):
-        ran = run_here(capsys, "check", "--format", form, cwd=folder)
+        ran = run("check", "--format", form)
         assert "FORGED" in ran.out
         assert [line for line in ran.out.splitlines() if line.startswith("FORGED")] == []
 
 
-def test_every_output_has_one_total(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_every_output_has_one_total(folder: Path, run: Run) -> None:
     for number in range(12):
         write_entry(folder / "memory", f"nav/rules/r{number}", "We do.\n", title=f"Rule {number}")
     for number in range(5):
         write_entry(folder / "memory", f"nav/rules/bad-{number}", title=f"Bad {number}", see="nav/rules/nowhere")
-    text = run_here(capsys, "check", cwd=folder).out
-    said = json.loads(run_here(capsys, "check", "--format", "json", cwd=folder).out)
+    text = run("check").out
+    said = run("check", "--format", "json").json
     found = Counter(one["severity"] for one in said["findings"])
     assert text.splitlines()[-1].startswith(
         f"19 entries checked in the working tree: 5 errors, {found['warning']} warning"
     )
     assert said["totals"] == {"error": 5, "warning": found["warning"], "info": 0}
     assert f"warning[rationale-missing] {12} times, first at memory/nav/rules/r0.md:" in text
-    summary = json.loads(run_here(capsys, "check", "--format", "jsonl", cwd=folder).out.splitlines()[-1])
+    summary = json.loads(run("check", "--format", "jsonl").out.splitlines()[-1])
     assert (summary["findings"], summary["totals"]) == (len(said["findings"]), said["totals"])
-    status = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)
+    status = run("status", "--format", "json").json
     assert {level: status["findings"][level] for level in ("error", "warning")} == {
         "error": 5,
         "warning": found["warning"],
     }
 
 
-def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--format", "github", cwd=dangling(tmp_path) / "memory/nav")
+def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, run: Run) -> None:
+    ran = run("check", "--format", "github", cwd=dangling(tmp_path) / "memory/nav")
     head = "::error file=memory/nav/rules/bad.md,line=6,col=6,endColumn=23,title=mdmem dangling-link::"
     assert ran.out.startswith(head)
 
@@ -117,10 +112,10 @@ def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, capsy
     ("cwd", "shown"),
     [(".", "memory/nav/rules/bad.md"), ("memory/nav/rules", "bad.md"), ("src", "../memory/nav/rules/bad.md")],
 )
-def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path, capsys: Capture) -> None:
+def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path, run: Run) -> None:
     folder = dangling(tmp_path)
     (folder / "src").mkdir()
-    ran = run_here(capsys, "check", "--format", "concise", cwd=folder / cwd)
+    ran = run("check", "--format", "concise", cwd=folder / cwd)
     assert ran.out.split(":6:6:")[0] == shown
 
 
@@ -136,13 +131,13 @@ def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path
         ("memory/nav/rules/callbacks.md", 0),
     ],
 )
-def test_paths_narrow_what_is_reported(path: str, code: int, tmp_path: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "check", path, cwd=dangling(tmp_path)).code == code
+def test_paths_narrow_what_is_reported(path: str, code: int, tmp_path: Path, run: Run) -> None:
+    assert run("check", path, cwd=dangling(tmp_path)).code == code
 
 
 @pytest.mark.parametrize("path", ["nowhere.md", "/etc", ".."])
-def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", path, cwd=dangling(tmp_path))
+def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, run: Run) -> None:
+    ran = run("check", path, cwd=dangling(tmp_path))
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
@@ -155,119 +150,110 @@ def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, capsys: Capt
         (["--ignore", "dangling-link"], 0),
     ],
 )
-def test_select_and_ignore_choose_checks(arguments: list[str], code: int, tmp_path: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "check", *arguments, cwd=dangling(tmp_path)).code == code
+def test_select_and_ignore_choose_checks(arguments: list[str], code: int, tmp_path: Path, run: Run) -> None:
+    assert run("check", *arguments, cwd=dangling(tmp_path)).code == code
 
 
 @pytest.mark.parametrize("option", ["--select", "--ignore", "--explain"])
-def test_check_that_does_not_exist_names_the_nearest(option: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", option, "dangling-lnk", cwd=dangling(tmp_path))
+def test_check_that_does_not_exist_names_the_nearest(option: str, tmp_path: Path, run: Run) -> None:
+    ran = run("check", option, "dangling-lnk", cwd=dangling(tmp_path))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("mdmem: there is no check `dangling-lnk`; did you mean `dangling-link`")
 
 
 @pytest.mark.parametrize(("settings", "code"), [("", 0), ('[check]\nfail_on = "warning"\n', 1)])
-def test_fail_on_says_from_which_severity_on_it_fails(
-    settings: str, code: int, tmp_path: Path, capsys: Capture
-) -> None:
-    folder = memory(tmp_path)
+def test_fail_on_says_from_which_severity_on_it_fails(settings: str, code: int, folder: Path, run: Run) -> None:
     write(folder, "memory/mdmem.toml", settings)
     write_entry(folder / "memory", "nav/rules/plain")
-    ran = run_here(capsys, "check", "--select", "unclear-title", cwd=folder)
+    ran = run("check", "--select", "unclear-title")
     assert (ran.code, "1 warning" in ran.out) == (code, True)
 
 
-def test_verbose_shows_what_is_only_information(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_verbose_shows_what_is_only_information(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
     arguments = ("check", "--select", "date-form")
-    assert "no findings" in run_here(capsys, *arguments, cwd=folder).out
-    ran = run_here(capsys, *arguments, "--verbose", cwd=folder)
+    assert "no findings" in run(*arguments).out
+    ran = run(*arguments, "--verbose")
     assert (ran.code, "info[date-form]" in ran.out) == (0, True)
 
 
-def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--explain", "symlink-or-submodule", cwd=tmp_path)
+def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, run: Run) -> None:
+    ran = run("check", "--explain", "symlink-or-submodule")
     assert (ran.code, ran.out.splitlines()[0]) == (0, "symlink-or-submodule (error)")
     assert "Fix: " in ran.out
 
 
-def test_progress_is_shown_only_on_a_terminal(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_shown_only_on_a_terminal(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmem.cli.common.Progress._SHORTEST", 1)
-    assert run_here(capsys, "check", cwd=memory(tmp_path)).err == ""
+    assert run("check", cwd=folder).err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    said = run_here(capsys, "check", cwd=tmp_path).err
+    said = run("check").err
     assert ("checking 4 files" in said, said.rpartition("\r")[2].partition("\x1b[?25h")[0][-6:]) == (True, "  100%")
 
 
-def test_explain_all_lists_every_check(tmp_path: Path, capsys: Capture) -> None:
+def test_explain_all_lists_every_check(tmp_path: Path, run: Run) -> None:
     from mdmem.checks.check import get_checks
 
-    ran = run_here(capsys, "check", "--explain", "all", cwd=tmp_path)
+    ran = run("check", "--explain", "all")
     assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")] == list(get_checks())
 
 
-def test_arguments_that_do_not_fit_exit_2(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--staged", "--at", "HEAD", cwd=memory(tmp_path))
+def test_arguments_that_do_not_fit_exit_2(folder: Path, run: Run) -> None:
+    ran = run("check", "--staged", "--at", "HEAD", cwd=folder)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.parametrize("form", ["text", "concise", "json", "github"])
-def test_check_changes_no_byte(form: str, tmp_path: Path, capsys: Capture) -> None:
+def test_check_changes_no_byte(form: str, tmp_path: Path, run: Run) -> None:
     folder = dangling(tmp_path)
     before = snapshot(folder)
-    run_here(capsys, "check", "--format", form, "-v", cwd=folder)
+    run("check", "--format", form, "-v", cwd=folder)
     assert snapshot(folder) == before
 
 
 @pytest.mark.parametrize("staged_is_bad", [True, False])
-def test_staged_reads_the_index_and_not_the_working_tree(staged_is_bad: bool, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_staged_reads_the_index_and_not_the_working_tree(staged_is_bad: bool, folder: Path, run: Run) -> None:
     good, bad = {"title": "Good"}, {"title": "Bad", "see": "nav/rules/nowhere"}
     write_entry(folder / "memory", "nav/rules/new", **(bad if staged_is_bad else good))
     git(folder, "add", "-A")
     write_entry(folder / "memory", "nav/rules/new", **(good if staged_is_bad else bad))
-    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    ran = run("check", "--staged")
     assert (ran.code, "see: nav/rules/nowhere" in ran.out) == (int(staged_is_bad), staged_is_bad)
 
 
-def test_staged_reads_the_settings_of_the_index(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_staged_reads_the_settings_of_the_index(folder: Path, run: Run) -> None:
     write(folder, "memory/mdmem.toml", "nonsense = 1\n")
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    assert run("check", "--staged").code == 0
     git(folder, "add", "-A")
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 2
+    assert run("check", "--staged").code == 2
 
 
-def test_staged_refuses_a_deletion_that_leaves_a_link_behind(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_staged_refuses_a_deletion_that_leaves_a_link_behind(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/cites", title="Cites", see="nav/architecture/threads")
     commit_all(folder)
     git(folder, "rm", "-q", "memory/nav/architecture/threads.md")
-    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    ran = run("check", "--staged")
     assert (ran.code, "error[dangling-link] memory/nav/rules/cites.md:6:6" in ran.out) == (1, True)
 
 
-def test_staged_ignores_what_is_untracked_or_only_intended(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_staged_ignores_what_is_untracked_or_only_intended(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/good", title="Good")
     git(folder, "add", "-A")
     for name in ("untracked", "intended"):
         write(folder, f"memory/nav/rules/{name}.md", "no front matter\n")
     git(folder, "add", "-N", "memory/nav/rules/intended.md")
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    assert run("check", "--staged").code == 0
 
 
-def test_staged_passes_over_a_commit_that_does_not_touch_the_memory(tmp_path: Path, capsys: Capture) -> None:
+def test_staged_passes_over_a_commit_that_does_not_touch_the_memory(tmp_path: Path, run: Run) -> None:
     folder = dangling(tmp_path)
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 1, "nothing staged is a question about everything"
+    assert run("check", "--staged", cwd=folder).code == 1, "nothing staged is a question about everything"
     write(folder, "code.py", "pass\n")
     git(folder, "add", "code.py")
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    assert run("check", "--staged", cwd=folder).code == 0
 
 
-def test_staged_imports_nothing_heavy_where_it_passes_over(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_staged_imports_nothing_heavy_where_it_passes_over(folder: Path) -> None:
     write(folder, "code.py", "pass\n")
     git(folder, "add", "code.py")
     code = "import sys; from mdmem.cli.main import run; c = run(['check', '--staged']); print(c, *sys.modules)"
@@ -278,26 +264,22 @@ def test_staged_imports_nothing_heavy_where_it_passes_over(tmp_path: Path) -> No
     assert {"git", "pydantic", "yaml", "whoosh"}.isdisjoint(ran.stdout.split())
 
 
-def test_staged_takes_the_index_that_a_hook_was_given(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = memory(tmp_path)
+def test_staged_takes_the_index_that_a_hook_was_given(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     other = folder / ".git/next-index-1.lock"
     other.write_bytes((folder / ".git/index").read_bytes())
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
     adding = {**environment(), "GIT_INDEX_FILE": str(other)}
     subprocess.run(["git", "add", "-A"], cwd=folder, env=adding, check=True)
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    assert run("check", "--staged").code == 0
     monkeypatch.setenv("GIT_INDEX_FILE", os.path.relpath(other, folder))
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 1
+    assert run("check", "--staged").code == 1
 
 
-def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(tmp_path: Path, capsys: Capture) -> None:
+def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(folder: Path, run: Run) -> None:
     from builders import merge_conflict
 
-    folder = memory(tmp_path)
     merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
-    ran = run_here(capsys, "check", "--staged", "--select", "merge-marker", cwd=folder)
+    ran = run("check", "--staged", "--select", "merge-marker")
     assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1 (new)")
 
 
@@ -311,7 +293,7 @@ def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(tmp_path: Path,
     ],
 )
 def test_staged_at_a_push_judges_the_pushed_commit(
-    variables: dict[str, str], code: int, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = dangling(tmp_path)
     git(folder, "tag", "bad")
@@ -320,4 +302,4 @@ def test_staged_at_a_push_judges_the_pushed_commit(
     git(folder, "add", "-A")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == code
+    assert run("check", "--staged", cwd=folder).code == code

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, made_once, make_repository, make_root, run_here, write, write_entry
+from builders import Run, commit_all, git, made_once, make_repository, make_root, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 WAYS = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
 
 
@@ -30,45 +28,45 @@ def lived_in(folder: Path, *, committed: bool = True) -> Path:
     return folder
 
 
-def staged(folder: Path, capsys: Capture, *options: str) -> tuple[int, list[str], str]:
+def staged(folder: Path, run: Run, *options: str) -> tuple[int, list[str], str]:
     """Return how the hook ends for what is in the working tree: code, the findings' heads, and what it remarks."""
     git(folder, "add", "-A")
-    ran = run_here(capsys, "check", "--staged", *options, cwd=folder)
+    ran = run("check", "--staged", *options, cwd=folder)
     return ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE), ran.err
 
 
 def test_memory_with_errors_is_committed_with_a_baseline_and_then_each_commit_tells_what_it_broke(
-    tmp_path: Path, capsys: Capture
+    tmp_path: Path, run: Run
 ) -> None:
     folder = lived_in(tmp_path, committed=False)
     git(folder, "add", "-A")
-    first = run_here(capsys, "check", "--staged", cwd=folder)
+    first = run("check", "--staged", cwd=folder)
     assert (first.code, first.out.splitlines()[0]) == (1, "error    dangling-link         30")
     assert first.out.endswith("`mdmem check --update-baseline` sets them aside\n")
-    made = run_here(capsys, "check", "--update-baseline", cwd=folder)
+    made = run("check", "--update-baseline", cwd=folder)
     assert made.err.splitlines() == [
         "memory/.baseline.json records 60 findings",
         "memory/mdmem.toml names it; both are staged",
     ]
     assert (folder / "memory/.baseline.json").stat().st_mode & 0o777 == 0o666 & ~os.umask(0o022)
-    assert staged(folder, capsys) == (0, [], "")
+    assert staged(folder, run) == (0, [], "")
     said = "no findings; 60 in the baseline (--no-baseline shows them)\n"
-    assert run_here(capsys, "check", cwd=folder).out == f"60 entries checked in the working tree: {said}"
-    one = json.loads(run_here(capsys, "check", "app/rules/bad-1", "--format", "jsonl", cwd=folder).out)
+    assert run("check", cwd=folder).out == f"60 entries checked in the working tree: {said}"
+    one = run("check", "app/rules/bad-1", "--format", "jsonl", cwd=folder).json
     assert (one["kind"], one["known"]) == ("summary", 1)
-    assert "findings none; 60 in the baseline\n" in run_here(capsys, "status", cwd=folder).out
-    bare = run_here(capsys, "check", "--no-baseline", "--format", "json", cwd=folder)
-    assert len(json.loads(bare.out)["findings"]) == 60
-    assert run_here(capsys, "check", "--no-baseline", "--baseline", "x", cwd=folder).code == 2
+    assert "findings none; 60 in the baseline\n" in run("status", cwd=folder).out
+    bare = run("check", "--no-baseline", "--format", "json", cwd=folder)
+    assert len(bare.json["findings"]) == 60
+    assert run("check", "--no-baseline", "--baseline", "x", cwd=folder).code == 2
     commit_all(folder)
     write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada", see="app/rules/neither")
-    assert staged(folder, capsys) == (1, ["error[dangling-link] memory/app/rules/fresh.md:7:6 (new)"], "")
+    assert staged(folder, run) == (1, ["error[dangling-link] memory/app/rules/fresh.md:7:6 (new)"], "")
     write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada", see="app/rules/plain-1")
-    assert staged(folder, capsys) == (0, [], "")
+    assert staged(folder, run) == (0, [], "")
 
 
 @pytest.mark.parametrize("how", [["--staged"], ["--base", "main"], ["--merge", "main"]])
-def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path, capsys: Capture) -> None:
+def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     git(folder, "checkout", "-q", "-b", "work")
     write(folder, "memory/notes.txt", "no entry\n")
@@ -76,23 +74,23 @@ def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path
         git(folder, "add", "-A")
     else:
         commit_all(folder)
-    ran = run_here(capsys, "check", *how, cwd=folder)
+    ran = run("check", *how, cwd=folder)
     assert (ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE)) == (
         0,
         ["warning[misplaced-file] memory/notes.txt:1:1 (new)"],
     )
     assert ran.out.endswith(f"30 errors, 30 warnings were there before; {WAYS}\n")
-    assert run_here(capsys, "check", *how, "--strict", cwd=folder).code == 1
+    assert run("check", *how, "--strict", cwd=folder).code == 1
 
 
-def test_setting_lets_what_was_there_before_fail(tmp_path: Path, capsys: Capture) -> None:
+def test_setting_lets_what_was_there_before_fail(tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
-    code, heads, _ = staged(folder, capsys)
+    code, heads, _ = staged(folder, run)
     assert (code, len(heads), "(new)" in "".join(heads)) == (1, 30, False)
 
 
-def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, capsys: Capture) -> None:
+def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     git(folder, "checkout", "-q", "-b", "work")
     git(folder, "checkout", "-q", "main")
@@ -100,14 +98,14 @@ def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, ca
     commit_all(folder)
     git(folder, "checkout", "-q", "work")
     git(folder, "merge", "-q", "--squash", "main")
-    assert staged(folder, capsys)[:2] == (0, [])
+    assert staged(folder, run)[:2] == (0, [])
 
 
 @pytest.mark.parametrize(
     ("agreed", "code"), [(False, 1), (True, 0)], ids=["a branch of one's own", "the default branch"]
 )
 def test_parent_of_a_merge_is_old_where_the_default_branch_contains_it(
-    agreed: bool, code: int, tmp_path: Path, capsys: Capture
+    agreed: bool, code: int, tmp_path: Path, run: Run
 ) -> None:
     folder = lived_in(tmp_path)
     git(folder, "checkout", "-q", "-b", "bad")
@@ -119,39 +117,39 @@ def test_parent_of_a_merge_is_old_where_the_default_branch_contains_it(
         git(folder, "update-ref", "refs/remotes/origin/main", "bad")
     git(folder, "checkout", "-q", "main")
     git(folder, "merge", "-q", "--no-commit", "--no-ff", "bad")
-    assert staged(folder, capsys)[0] == code
+    assert staged(folder, run)[0] == code
     # So it is before git has written down what is merged, as its hook for clean merges sees it.
     (folder / ".git/MERGE_HEAD").unlink()
-    assert staged(folder, capsys)[0] == code
+    assert staged(folder, run)[0] == code
 
 
-def test_file_that_cannot_be_parsed_is_old_only_while_its_bytes_are(tmp_path: Path, capsys: Capture) -> None:
+def test_file_that_cannot_be_parsed_is_old_only_while_its_bytes_are(tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\nThis.\n")
     commit_all(folder)
     write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\nThat.\n")
-    code, heads, _ = staged(folder, capsys)
+    code, heads, _ = staged(folder, run)
     assert (code, heads) == (1, ["error[yaml-syntax] memory/app/rules/bad-1.md:3:1 (new)"])
 
 
 def test_text_of_a_commit_is_amended_beside_old_errors(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = lived_in(tmp_path)
-    assert staged(folder, capsys)[0] == 1, "nothing staged is a question about everything"
+    assert staged(folder, run)[0] == 1, "nothing staged is a question about everything"
     # git names its index to a hook.
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
-    assert staged(folder, capsys)[0] == 0
+    assert staged(folder, run)[0] == 0
     write_entry(folder / "memory", "app/rules/fresh", see="app/rules/nowhere")
     refused = "`git commit` was refused: fix this and `git add` it"
-    assert staged(folder, capsys)[2].splitlines()[-1] == refused
+    assert staged(folder, run)[2].splitlines()[-1] == refused
     write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
     git(folder, "add", "memory/mdmem.toml")
     others = f"{refused}, or type `git commit --no-verify`"
-    assert staged(folder, capsys)[2].splitlines()[-1] == others, "who commits did not bring all of it"
+    assert staged(folder, run)[2].splitlines()[-1] == others, "who commits did not bring all of it"
 
 
-def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, capsys: Capture) -> None:
+def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     root = make_root(folder / "memory")
     for name in ("mine", "theirs"):
@@ -162,7 +160,7 @@ def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, capsys
     commit_all(folder)
 
     def told(*options: str) -> list[str]:
-        ran = run_here(capsys, "check", *options, "--format", "concise", cwd=folder)
+        ran = run("check", *options, "--format", "concise", cwd=folder)
         return re.findall(r"^(\S+?):.* (frozen-text-changed|deleted-in-force) ", ran.out, re.MULTILINE)
 
     git(folder, "switch", "-q", "main")
@@ -199,7 +197,7 @@ def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, capsys
     ids=["there already", "brought by the push", "a new branch", "a remote that has nothing yet"],
 )
 def test_push_is_measured_by_what_the_remote_has(
-    variables: dict[str, str], code: int, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_repository(tmp_path)
     make_root(folder / "memory")
@@ -212,7 +210,7 @@ def test_push_is_measured_by_what_the_remote_has(
     commit_all(folder)
     for name, value in {"PRE_COMMIT_TO_REF": "HEAD", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == code
+    assert run("check", "--staged", cwd=folder).code == code
 
 
 @pytest.mark.parametrize(
@@ -226,22 +224,22 @@ def test_push_is_measured_by_what_the_remote_has(
     ],
 )
 def test_settings_are_told_of_the_baseline_and_keep_every_other_byte(
-    before: str, after: str, tmp_path: Path, capsys: Capture
+    before: str, after: str, tmp_path: Path, run: Run
 ) -> None:
     folder = make_repository(tmp_path)
     make_root(folder / "memory")
     write_entry(folder / "memory", "app/rules/good", title="Good")
     path = folder / "memory/mdmem.toml"
     path.write_bytes(before.encode())
-    assert run_here(capsys, "check", "--update-baseline", cwd=folder).code == 0
+    assert run("check", "--update-baseline", cwd=folder).code == 0
     assert path.read_bytes().decode() == after
 
 
-def test_secret_in_the_place_of_another_is_new_and_one_that_moved_is_not(tmp_path: Path, capsys: Capture) -> None:
+def test_secret_in_the_place_of_another_is_new_and_one_that_moved_is_not(tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     for text, is_new in (("Key: {}7ZqK", True), ("Moved down.\n\nKey: {}7ZqK", False), ("Key: {}x4Wd", True)):
         body = text.format("ghp_" + "R8s0Xk2mQp4Vn6Tb1Yc3Wd5Ze7Uf9HgJ") + "\n"
         write_entry(folder / "memory", "app/rules/key", body, title="Key", owner="ada")
-        code, told, _ = staged(folder, capsys, "--select", "secret-like-text")
+        code, told, _ = staged(folder, run, "--select", "secret-like-text")
         assert (code, len(told)) == (int(is_new), int(is_new))
         commit_all(folder)

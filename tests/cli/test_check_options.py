@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -10,9 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, memory, run_here, snapshot, write, write_entry
+from builders import Run, commit_all, git, memory, snapshot, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 RULE = "nav/rules/callbacks"
 
 
@@ -40,13 +38,12 @@ def two_that_are_wrong_together(tmp_path: Path) -> Path:
     return folder
 
 
-def test_base_tells_an_old_finding_from_a_new_one(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_base_tells_an_old_finding_from_a_new_one(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere")
     commit_all(folder)
     git(folder, "checkout", "-q", "-b", "work")
     write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", see="nav/rules/neither", owner="Ada")
-    said = run_here(capsys, "check", "--base", "main", cwd=folder).out.splitlines()
+    said = run("check", "--base", "main").out.splitlines()
     heads = ["error[dangling-link] memory/nav/rules/fresh.md:6:6 (new)"]
     assert [line for line in said if line.startswith("error[")] == heads
     ways = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
@@ -54,18 +51,18 @@ def test_base_tells_an_old_finding_from_a_new_one(tmp_path: Path, capsys: Captur
 
 
 @pytest.mark.parametrize("option", ["--base", "--merge"])
-def test_base_that_is_not_there_is_a_wrong_argument(option: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", option, "nope", cwd=memory(tmp_path))
+def test_base_that_is_not_there_is_a_wrong_argument(option: str, folder: Path, run: Run) -> None:
+    ran = run("check", option, "nope", cwd=folder)
     said = "mdmem: `nope` is not a commit here; write a branch, a tag or a commit\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 
-def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tmp_path: Path, capsys: Capture) -> None:
+def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tmp_path: Path, run: Run) -> None:
     folder = branched(tmp_path / "whole")
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
     commit_all(folder)
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{folder}", "cut")
-    ran = run_here(capsys, "check", "--base", "origin/main", "--format", "concise", cwd=tmp_path / "cut")
+    ran = run("check", "--base", "origin/main", "--format", "concise", cwd=tmp_path / "cut")
     assert ran.code == 3
     assert "error git-unavailable `origin/main` is not a commit here" in ran.out
     assert "error dangling-link" in ran.out
@@ -73,55 +70,52 @@ def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tm
 
 @pytest.mark.parametrize("how", ["--base main", "--staged", "hook", ""])
 def test_line_for_many_findings_gives_the_command_that_lists_them(
-    how: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    how: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = memory(tmp_path)
     git(folder, "checkout", "-q", "-b", "work")
     for number in range(10):
         write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}")
     git(folder, "add", "-A")
     if how == "hook":
         monkeypatch.setenv("GIT_INDEX_FILE", str(folder / ".git/index"))
-    said = run_here(capsys, "check", *("--staged" if how == "hook" else how).split(), cwd=folder).out
+    said = run("check", *("--staged" if how == "hook" else how).split()).out
     command = " ".join(["mdmem check", *how.split()]) if how != "hook" else "mdmem check --base HEAD~1"
     (line,) = (one for one in said.splitlines() if one.startswith("warning[approved-by-nobody] 10 times"))
     assert line.endswith(f"; `{command} --select approved-by-nobody` lists them")
     if how == "hook":
         monkeypatch.delenv("GIT_INDEX_FILE")
         commit_all(folder)
-    listed = run_here(capsys, *command.split()[1:], "--select", "approved-by-nobody", cwd=folder).out
+    listed = run(*command.split()[1:], "--select", "approved-by-nobody").out
     assert listed.count("warning[approved-by-nobody]") == 10
 
 
 def test_line_for_many_findings_of_a_push_gives_the_command_that_reads_the_pushed_commit(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = memory(tmp_path)
     git(folder, "checkout", "-q", "-b", "work")
     for number in range(10):
         write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}", bogus="x", owner="Ada")
     pushed = commit_all(folder)
     git(folder, "checkout", "-q", "main")
     monkeypatch.setenv("PRE_COMMIT_TO_REF", pushed)
-    said = run_here(capsys, "check", "--staged", cwd=folder).out
+    said = run("check", "--staged").out
     assert f"; `mdmem check --rev {pushed} --select unknown-field` lists them" in said
     monkeypatch.delenv("PRE_COMMIT_TO_REF")
-    listed = run_here(capsys, "check", "--rev", pushed, "--select", "unknown-field", cwd=folder).out
+    listed = run("check", "--rev", pushed, "--select", "unknown-field").out
     assert listed.count("warning[unknown-field]") == 10
 
 
-def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, capsys: Capture) -> None:
+def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, run: Run) -> None:
     folder = two_that_are_wrong_together(tmp_path)
     before = snapshot(folder)
-    assert run_here(capsys, "check", cwd=folder).code == 0
-    ran = run_here(capsys, "check", "--merge", "main", "--format", "concise", cwd=folder)
+    assert run("check", cwd=folder).code == 0
+    ran = run("check", "--merge", "main", "--format", "concise", cwd=folder)
     assert ran.code == 1
     assert "memory/nav/rules/citing.md:7:6: error dangling-link" in ran.out
     assert snapshot(folder) == before
 
 
-def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_merge_with_two_successors_is_one_finding(folder: Path, run: Run) -> None:
     old = "nav/rules/old"
     write_entry(folder / "memory", old, title="Old", owner="Ada")
     commit_all(folder)
@@ -132,25 +126,24 @@ def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Captur
         ended = {"status": "deprecated", "deprecated_at": "2026-11-20", "superseded_by": [new]}
         write_entry(folder / "memory", old, title="Old", owner="Ada", **ended)
         commit_all(folder)
-        assert run_here(capsys, "check", "--base", "main", cwd=folder).code == 0
-    ran = run_here(capsys, "check", "--merge", "one", "--format", "json", cwd=folder)
-    errors = [one for one in json.loads(ran.out)["findings"] if one["severity"] == "error"]
+        assert run("check", "--base", "main").code == 0
+    ran = run("check", "--merge", "one", "--format", "json")
+    errors = [one for one in ran.json["findings"] if one["severity"] == "error"]
     assert [one["code"] for one in errors] == ["merge-conflict"]
     assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows what can be decided"
 
 
-def test_staged_refuses_the_deletion_of_what_is_in_force(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_staged_refuses_the_deletion_of_what_is_in_force(folder: Path, run: Run) -> None:
     git(folder, "rm", "-q", f"memory/{RULE}.md")
-    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    ran = run("check", "--staged")
     assert (ran.code, "error[deleted-in-force]" in ran.out) == (1, True)
     git(folder, "reset", "-q", "--hard")
     for typed in re.findall(r"`(mdmem [^`]+)`", ran.out):
         body = ["--body", "It may wait."] if "supersede" in typed else []
-        assert run_here(capsys, *shlex.split(typed)[1:], *body, "--dry-run", cwd=folder).code == 0
+        assert run(*shlex.split(typed)[1:], *body, "--dry-run").code == 0
 
 
-def test_staged_merge_commit_answers_for_its_own_changes_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_staged_merge_commit_answers_for_its_own_changes_alone(tmp_path: Path, run: Run) -> None:
     folder = branched(tmp_path)
     git(folder, "checkout", "-q", "main")
     git(folder, "rm", "-q", f"memory/{RULE}.md")
@@ -158,28 +151,26 @@ def test_staged_merge_commit_answers_for_its_own_changes_alone(tmp_path: Path, c
     git(folder, "checkout", "-q", "work")
     git(folder, "merge", "-q", "--no-commit", "--no-ff", "main")
     # What main deleted was main's doing, and its own hook has said so.
-    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    assert run("check", "--staged", cwd=folder).code == 0
 
 
-def test_fix_mends_the_file_and_says_so(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_fix_mends_the_file_and_says_so(folder: Path, run: Run) -> None:
     path = folder / "memory" / f"{RULE}.md"
     text = path.read_bytes()
     path.write_bytes(text.replace(b"status:", b"Status:"))
-    assert run_here(capsys, "check", cwd=folder).code == 1
-    ran = run_here(capsys, "check", "--fix", cwd=folder)
+    assert run("check").code == 1
+    ran = run("check", "--fix")
     assert (ran.code, ran.out) == (0, "2 entries checked in the working tree: no findings; fixed 1\n")
     assert path.read_bytes() == text
-    assert "fixed" not in run_here(capsys, "check", "--fix", cwd=folder).out
+    assert "fixed" not in run("check", "--fix").out
 
 
-def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(folder: Path, run: Run) -> None:
     path = folder / "memory" / f"{RULE}.md"
     good = path.read_bytes()
     path.write_bytes(good.replace(b"status:", b"Status:"))
     before = snapshot(folder)
-    ran = run_here(capsys, "check", "--diff", cwd=folder)
+    ran = run("check", "--diff")
     assert (ran.code, snapshot(folder) == before) == (1, True)
     assert ran.err == "2 entries checked in the working tree: no findings; would fix 1\n"
     git(folder, "apply", "-", text_in=ran.out.encode())
@@ -187,61 +178,58 @@ def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize("other", [["--staged"], ["--rev", "HEAD"], ["--merge", "main"]])
-def test_fix_of_what_is_not_on_disk_exits_2(other: list[str], tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "check", "--fix", *other, cwd=branched(tmp_path))
+def test_fix_of_what_is_not_on_disk_exits_2(other: list[str], tmp_path: Path, run: Run) -> None:
+    ran = run("check", "--fix", *other, cwd=branched(tmp_path))
     assert (ran.code, "only files on disk can be fixed" in ran.err) == (2, True)
 
 
-def test_baseline_lets_known_findings_pass_and_new_ones_not(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_baseline_lets_known_findings_pass_and_new_ones_not(folder: Path, run: Run) -> None:
     write(folder / "memory", "mdmem.toml", '[check]\nbaseline = ".baseline.json"\n')
     write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere", owner="Ada")
-    ran = run_here(capsys, "check", "--update-baseline", cwd=folder)
+    ran = run("check", "--update-baseline")
     assert (ran.code, ran.err) == (0, "memory/.baseline.json records 1 finding\n")
     commit_all(folder)
-    assert run_here(capsys, "check", cwd=folder).code == 0
+    assert run("check").code == 0
     for tree in (["--rev", "HEAD"], ["--staged"]):
-        assert run_here(capsys, "check", *tree, cwd=folder).code == 0
+        assert run("check", *tree).code == 0
     write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", see="nav/rules/nowhere", owner="Ada")
-    ran = run_here(capsys, "check", "--format", "concise", cwd=folder)
+    ran = run("check", "--format", "concise")
     assert (ran.code, ran.out.count("\n"), "nav/rules/fresh.md" in ran.out) == (1, 1, True)
 
 
-def test_baseline_entry_that_is_mended_is_stale(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_baseline_entry_that_is_mended_is_stale(folder: Path, run: Run) -> None:
     known = write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere", owner="Ada")
-    run_here(capsys, "check", "--update-baseline", "--baseline", "known.json", cwd=folder)
+    run("check", "--update-baseline", "--baseline", "known.json")
     known.unlink()
-    ran = run_here(capsys, "check", "--baseline", "known.json", cwd=folder)
+    ran = run("check", "--baseline", "known.json")
     assert (ran.code, "warning[unused-suppression]" in ran.out) == (0, True)
 
 
 def test_github_actions_get_annotations_and_a_summary_by_themselves(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = memory(tmp_path / "repository")
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
     summary = write(tmp_path, "summary.md", "before\n")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", os.fspath(summary))
-    ran = run_here(capsys, "check", cwd=folder)
+    ran = run("check", cwd=folder)
     assert ran.out.startswith("::error file=memory/nav/rules/bad.md,line=6,col=6,")
     told = summary.read_text(encoding="utf-8")
     assert told.startswith("before\n")
     assert "dangling-link" in told
 
 
-def test_nothing_to_check_fails_in_ci_only(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = memory(tmp_path)
+def test_nothing_to_check_fails_in_ci_only(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(folder / "memory/nav")
     commit_all(folder)
-    assert run_here(capsys, "check", cwd=folder).code == 0
+    assert run("check").code == 0
     monkeypatch.setenv("CI", "true")
-    assert run_here(capsys, "check", cwd=folder).code == 1
+    assert run("check").code == 1
 
 
 def test_merge_with_a_git_that_is_too_old_is_a_finding_and_the_rest_still_runs(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = branched(tmp_path / "repository")
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
@@ -256,7 +244,7 @@ def test_merge_with_a_git_that_is_too_old_is_a_finding_and_the_rest_still_runs(
     )
     old.chmod(0o755)
     monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
-    ran = run_here(capsys, "check", "--merge", "main", cwd=folder)
+    ran = run("check", "--merge", "main", cwd=folder)
     assert ran.code == 3
     assert "error[git-unavailable]" in ran.out
     assert "error[dangling-link]" in ran.out

@@ -6,20 +6,18 @@ from pathlib import Path
 import pytest
 from builders import (
     Ran,
+    Run,
     commit_all,
     git,
     hook,
     memory,
     merge_conflict,
     nobody,
-    run_here,
     snapshot,
     status,
     write,
     write_entry,
 )
-
-Capture = pytest.CaptureFixture[str]
 
 OLD, NEW = "nav/architecture/threads", "nav/architecture/executor"
 
@@ -33,8 +31,8 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def deprecate(capsys: Capture, root: Path, address: str = OLD, reason: str = "It is gone.") -> Ran:
-    return run_here(capsys, "deprecate", address, "--reason", reason, "--commit", cwd=root)
+def deprecate(run: Run, root: Path, address: str = OLD, reason: str = "It is gone.") -> Ran:
+    return run("deprecate", address, "--reason", reason, "--commit", cwd=root)
 
 
 def held(root: Path) -> list[str]:
@@ -48,24 +46,24 @@ def trailers(root: Path) -> list[str]:
     return git(root, "interpret-trailers", "--parse", text_in=message).splitlines()
 
 
-def test_commit_of_an_agent_names_it(root: Path, capsys: Capture) -> None:
+def test_commit_of_an_agent_names_it(root: Path, run: Run) -> None:
     write(root, "mdmem.toml", 'commit = true\n[governance.agent_status]\ndecision = "active"\n')
     commit_all(root.parent, "settings")
     record = {"title": "Use zenoh", "rationale": "The network lets nothing else through."}
     given = write(root.parent.parent, "decision.json", json.dumps(record))
     line = ("save", "decision", "--json", str(given), "--project", "nav", "--agent", "Navigator 3")
-    assert run_here(capsys, *line, cwd=root).code == 0
+    assert run(*line, cwd=root).code == 0
     assert trailers(root) == ["Mdmem-Entry: nav/architecture/use-zenoh", "Mdmem-Agent: Navigator 3"]
     assert held(root) == ["A\tmemory/nav/architecture/use-zenoh.md"]
 
 
-def test_file_of_which_a_part_is_staged_is_written_and_not_committed(root: Path, capsys: Capture) -> None:
+def test_file_of_which_a_part_is_staged_is_written_and_not_committed(root: Path, run: Run) -> None:
     path = f"memory/{OLD}.md"
     text = (root / f"{OLD}.md").read_text()
     write(root, f"{OLD}.md", text.replace("measured", "measured twice"))
     git(root, "add", "-A")
     write(root, f"{OLD}.md", text.replace("measured", "measured twice").replace("two threads", "three threads"))
-    done = deprecate(capsys, root)
+    done = deprecate(run, root)
     hint = "commit that or `git restore --staged` it first; nothing was committed, the files are written"
     assert (done.code, done.err) == (3, f"mdmem: another version of `{path}` is staged; {hint}\n")
     assert status(root.parent) == [f"MM {path}"]
@@ -87,7 +85,7 @@ GONE = ("deprecate", OLD, "--reason", "Gone.")
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
 def test_nothing_is_written_while_something_goes_on(
-    root: Path, capsys: Capture, operation: str, line: tuple[str, ...]
+    root: Path, run: Run, operation: str, line: tuple[str, ...]
 ) -> None:
     top = root.parent
     if operation == "bisect":
@@ -98,35 +96,35 @@ def test_nothing_is_written_while_something_goes_on(
         git(top, "merge", "--abort")
         git(top, operation, "theirs", ends=1)
     before = snapshot(top)
-    done = run_here(capsys, *line, "--commit", cwd=root)
+    done = run(*line, "--commit", cwd=root)
     ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
     said = f"a {operation} is going on here: leave out `--commit`, or end it first with {ends}"
     assert (done.code, done.out, done.err) == (2, "", f"mdmem: {said}\n")
     assert snapshot(top) == before
-    assert run_here(capsys, *line, cwd=root).code == 0
+    assert run(*line, cwd=root).code == 0
 
 
-def test_hook_that_refuses_is_named_with_its_words_and_the_files_are_written(root: Path, capsys: Capture) -> None:
+def test_hook_that_refuses_is_named_with_its_words_and_the_files_are_written(root: Path, run: Run) -> None:
     hook(root.parent, "pre-commit", "echo 'no commits on Fridays' >&2; exit 1")
     before = git(root, "rev-parse", "HEAD")
-    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
+    done = run("new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
     why = "a hook refused the commit; nothing was committed, the files are written"
     assert (done.code, done.err) == (3, f"mdmem: {why}\nno commits on Fridays\n")
     assert git(root, "rev-parse", "HEAD") == before
     assert status(root.parent) == ["?? memory/nav/notes/n.md"]
 
 
-def test_hook_sees_just_what_is_written(root: Path, capsys: Capture) -> None:
+def test_hook_sees_just_what_is_written(root: Path, run: Run) -> None:
     write(root.parent, "code.py", "pass\n")
     git(root, "add", "-A")
     hook(root.parent, "pre-commit", "git diff --cached --name-only > seen")
-    assert deprecate(capsys, root).code == 0
+    assert deprecate(run, root).code == 0
     assert (root.parent / "seen").read_text() == f"memory/{OLD}.md\n"
 
 
-def test_nobody_commits_where_git_knows_no_name(root: Path, capsys: Capture) -> None:
+def test_nobody_commits_where_git_knows_no_name(root: Path, run: Run) -> None:
     nobody(root.parent)
-    done = deprecate(capsys, root)
+    done = deprecate(run, root)
     hint = "type `git config user.name NAME` and `git config user.email EMAIL`"
     assert (done.code, done.err) == (
         3,
@@ -135,23 +133,23 @@ def test_nobody_commits_where_git_knows_no_name(root: Path, capsys: Capture) -> 
     assert status(root.parent) == [f" M memory/{OLD}.md"]
 
 
-def test_first_commit_of_a_repository_holds_the_new_entry_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_first_commit_of_a_repository_holds_the_new_entry_alone(tmp_path: Path, run: Run) -> None:
     root = memory(tmp_path / "top") / "memory"
     git(root, "checkout", "-q", "--orphan", "other")
     git(root, "rm", "-q", "-r", "--cached", ".")
-    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
+    done = run("new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
     assert (done.code, held(root)) == (0, ["A\tmemory/nav/notes/n.md"])
     assert git(root, "rev-list", "--count", "HEAD") == "1"
 
 
-def test_root_without_git_says_so_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+def test_root_without_git_says_so_and_writes_nothing(tmp_path: Path, run: Run) -> None:
     root = write(tmp_path, "memory/mdmem.toml").parent
-    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--new-wing", "--commit", cwd=root)
+    done = run("new", "note", "nav/notes/n", "--body", "Text.", "--new-wing", "--commit", cwd=root)
     assert (done.code, done.err) == (3, f"mdmem: {root} is in no git repository; leave out --commit\n")
     assert sorted(snapshot(root)) == ["mdmem.toml"]
 
 
-def test_commit_leaves_what_is_staged_and_changed_besides(root: Path, capsys: Capture) -> None:
+def test_commit_leaves_what_is_staged_and_changed_besides(root: Path, run: Run) -> None:
     other = "memory/nav/rules/callbacks.md"
     text = (root.parent / other).read_text()
     write(root.parent, other, text.replace("robot", "whole robot"))
@@ -160,14 +158,14 @@ def test_commit_leaves_what_is_staged_and_changed_besides(root: Path, capsys: Ca
     write(root.parent, other, text.replace("robot", "very robot"))
     before = status(root.parent)
     assert before == ["A  code.py", f"MM {other}"]
-    assert deprecate(capsys, root).code == 0
+    assert deprecate(run, root).code == 0
     assert (held(root), status(root.parent)) == ([f"M\tmemory/{OLD}.md"], before)
 
 
-def test_staged_change_of_the_very_file_is_committed_with_what_is_written(root: Path, capsys: Capture) -> None:
+def test_staged_change_of_the_very_file_is_committed_with_what_is_written(root: Path, run: Run) -> None:
     text = (root / f"{OLD}.md").read_text()
     write(root, f"{OLD}.md", text.replace("measured", "measured twice"))
     git(root, "add", "-A")
-    assert deprecate(capsys, root).code == 0
+    assert deprecate(run, root).code == 0
     assert "measured twice" in git(root, "show", f"HEAD:memory/{OLD}.md")
     assert status(root.parent) == []

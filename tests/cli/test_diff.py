@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ def told(run: Run) -> Callable[..., dict[str, Any]]:
     def of(*arguments: str) -> dict[str, Any]:
         ran = run("diff", *arguments, "--format", "json")
         assert (ran.code, ran.err) == (0, "")
-        found: dict[str, Any] = json.loads(ran.out)
+        found: dict[str, Any] = ran.json
         return found
 
     return of

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import commit_all, on_terminal, run_here, snapshot, write
+from builders import Run, commit_all, on_terminal, snapshot, write
 from lives import OLD, changed_lines, editor, lived_in, two_entries
 
-Capture = pytest.CaptureFixture[str]
 THREE = "text = text.replace('We decided', 'We decided on three')"
 TORN = "text = text.replace('status: active', 'status: actve')"
 
@@ -85,11 +84,11 @@ def test_edit_of_a_file_that_changed_meanwhile_keeps_both(tmp_path: Path) -> Non
     ]
 
 
-def test_edit_that_is_editorial_marks_the_day(tmp_path: Path, capsys: Capture) -> None:
+def test_edit_that_is_editorial_marks_the_day(tmp_path: Path, run: Run) -> None:
     root = root_in(tmp_path)
     code, printed = edit(root, "--editorial", by=THREE)
     assert (code, printed) == (0, f"changed {OLD}.md\n  editorial_at: 2026-11-21\n  body: changed\n")
-    assert run_here(capsys, "check", "--base", "HEAD", "--select", "frozen-text-changed", cwd=root).code == 0
+    assert run("check", "--base", "HEAD", "--select", "frozen-text-changed", cwd=root).code == 0
 
 
 @pytest.mark.parametrize("arguments", [[], ["--editorial"]])
@@ -126,8 +125,8 @@ def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(tmp_path: Path) ->
     assert snapshot(root) == before
 
 
-def test_applies_to_is_set_without_an_editor(tmp_path: Path, capsys: Capture) -> None:
+def test_applies_to_is_set_without_an_editor(tmp_path: Path, run: Run) -> None:
     root = root_in(tmp_path)
-    ran = run_here(capsys, "edit", OLD, "--applies-to", "src/**", "--applies-to", "lib/a.py", cwd=root)
+    ran = run("edit", OLD, "--applies-to", "src/**", "--applies-to", "lib/a.py", cwd=root)
     assert (ran.code, ran.out) == (0, f"changed {OLD}.md\n  applies_to: src/**, lib/a.py\n")
     assert 'applies_to: ["src/**", lib/a.py]' in (root / f"{OLD}.md").read_text()

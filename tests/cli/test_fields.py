@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import run_here
+from builders import Run
 
-Capture = pytest.CaptureFixture[str]
 APPROVED_BY = """\
 approved_by: who made it active
   value     text
@@ -19,8 +17,8 @@ approved_by: who made it active
 """
 
 
-def test_one_field_is_shown_whole(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "guide", "fields", "approved_by", cwd=tmp_path)
+def test_one_field_is_shown_whole(tmp_path: Path, run: Run) -> None:
+    ran = run("guide", "fields", "approved_by")
     assert (ran.code, ran.out) == (0, APPROVED_BY)
 
 
@@ -32,15 +30,13 @@ def test_one_field_is_shown_whole(tmp_path: Path, capsys: Capture) -> None:
         ("xyzzy", "`mdmem guide fields` lists them"),
     ],
 )
-def test_unknown_field_is_answered_with_the_one_that_was_meant(
-    name: str, hint: str, tmp_path: Path, capsys: Capture
-) -> None:
-    ran = run_here(capsys, "guide", "fields", name, cwd=tmp_path)
+def test_unknown_field_is_answered_with_the_one_that_was_meant(name: str, hint: str, tmp_path: Path, run: Run) -> None:
+    ran = run("guide", "fields", name)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: there is no field `{name}`; {hint}\n")
 
 
-def test_json_holds_the_whole_row(tmp_path: Path, capsys: Capture) -> None:
-    said = json.loads(run_here(capsys, "guide", "fields", "tags", "--format", "json", cwd=tmp_path).out)
+def test_json_holds_the_whole_row(tmp_path: Path, run: Run) -> None:
+    said = run("guide", "fields", "tags", "--format", "json").json
     assert said["schema"] == 1
     assert said["fields"] == [
         {

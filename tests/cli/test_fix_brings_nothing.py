@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -10,11 +9,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import commit_all, environment, git, make_repository, make_root, run_here, write, write_entry
+from builders import Run, commit_all, environment, git, make_repository, make_root, write, write_entry
 from test_cases import CASES
 from test_corpora import CONVERTER, KEPS, PEPS, SHARED
 
-Capture = pytest.CaptureFixture[str]
 DUMMIES = SHARED / "corpora" / "dummies" / "doc"
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
 # What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
@@ -23,10 +21,10 @@ UNREAD = {
 }
 
 
-def findings(root: Path, capsys: Capture) -> Counter[tuple[str, str]]:
+def findings(root: Path, run: Run) -> Counter[tuple[str, str]]:
     """Return code and path of everything that `check` finds, infos too."""
-    ran = run_here(capsys, "check", "--verbose", "--format", "json", cwd=root)
-    return Counter((one["code"], one["path"]) for one in json.loads(ran.out)["findings"])
+    ran = run("check", "--verbose", "--format", "json", cwd=root)
+    return Counter((one["code"], one["path"]) for one in ran.json["findings"])
 
 
 def assert_none_is_new(before: Counter[tuple[str, str]], after: Counter[tuple[str, str]]) -> None:
@@ -37,30 +35,28 @@ def assert_none_is_new(before: Counter[tuple[str, str]], after: Counter[tuple[st
     assert [one for one in after - before if one[1] not in revealed] == []
 
 
-def mend(root: Path, flags: tuple[str, ...], capsys: Capture) -> Counter[str]:
+def mend(root: Path, flags: tuple[str, ...], run: Run) -> Counter[str]:
     """Mend what can be mended, and return the codes of what it was."""
-    before = findings(root, capsys)
-    ran = run_here(capsys, "check", *flags, "--format", "json", cwd=root)
-    assert_none_is_new(before, findings(root, capsys))
-    return Counter(one["code"] for one in json.loads(ran.out)["fixed"])
+    before = findings(root, run)
+    ran = run("check", *flags, "--format", "json", cwd=root)
+    assert_none_is_new(before, findings(root, run))
+    return Counter(one["code"] for one in ran.json["fixed"])
 
 
 @pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
-def test_mending_a_golden_case_brings_no_finding(flags: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_mending_a_golden_case_brings_no_finding(flags: tuple[str, ...], tmp_path: Path, run: Run) -> None:
     cases = sorted(path.parent for path in CASES.glob("*/*/fixed.diff"))
     roots = [tmp_path / case.parent.name / case.name for case in cases]
     for case, root in zip(cases, roots, strict=True):
         shutil.copytree(case / "root", root)
         (root / "mdmem.toml").touch()
-    fixed = sum((mend(root, flags, capsys) for root in roots), Counter())
+    fixed = sum((mend(root, flags, run) for root in roots), Counter())
     assert len(fixed) > 15
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
-def test_mending_a_committed_golden_case_brings_no_finding(
-    flags: tuple[str, ...], tmp_path: Path, capsys: Capture
-) -> None:
+def test_mending_a_committed_golden_case_brings_no_finding(flags: tuple[str, ...], tmp_path: Path, run: Run) -> None:
     for case in sorted(path.parent for path in CASES.glob("*/*/root")):
         folder = make_repository(tmp_path / case.parent.name / case.name)
         for name in ("base", "root"):
@@ -69,17 +65,17 @@ def test_mending_a_committed_golden_case_brings_no_finding(
                 shutil.copytree(case / name, folder / "memory", symlinks=True)
                 (folder / "memory/mdmem.toml").touch()
                 commit_all(folder)
-        mend(folder / "memory", flags, capsys)
+        mend(folder / "memory", flags, run)
 
 
-def real_records(folder: Path, corpus: Path, capsys: Capture) -> Path:
+def real_records(folder: Path, corpus: Path, run: Run) -> Path:
     """Return the root of a committed memory of a corpus."""
     make_repository(folder)
     if corpus == DUMMIES:
         shutil.copytree(corpus, folder / "doc")
         commit_all(folder)
-        run_here(capsys, "init", "--no-hook", cwd=folder)
-        assert run_here(capsys, "import", "doc", cwd=folder).code == 0
+        run("init", "--no-hook", cwd=folder)
+        assert run("import", "doc", cwd=folder).code == 0
     else:
         subprocess.run([sys.executable, CONVERTER, corpus, make_root(folder / "memory")], env=environment(), check=True)
     commit_all(folder)
@@ -90,26 +86,24 @@ def real_records(folder: Path, corpus: Path, capsys: Capture) -> Path:
 @pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
 @pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
 @pytest.mark.parametrize("corpus", [PEPS, KEPS, DUMMIES], ids=lambda path: path.parts[-2])
-def test_mending_real_records_brings_no_finding(
-    corpus: Path, flags: tuple[str, ...], tmp_path: Path, capsys: Capture
-) -> None:
-    root = real_records(tmp_path, corpus, capsys)
-    fixed = mend(root, flags, capsys)
+def test_mending_real_records_brings_no_finding(corpus: Path, flags: tuple[str, ...], tmp_path: Path, run: Run) -> None:
+    root = real_records(tmp_path, corpus, run)
+    fixed = mend(root, flags, run)
     assert fixed or flags == FIX
     git(tmp_path, "add", "-A")
-    assert run_here(capsys, "check", "--staged", "--select", "illegal-transition", cwd=root).code == 0
+    assert run("check", "--staged", "--select", "illegal-transition", cwd=root).code == 0
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not DUMMIES.is_dir(), reason="the corpora are not here")
-def test_safe_fix_of_a_fresh_import_ends_no_rule(tmp_path: Path, capsys: Capture) -> None:
+def test_safe_fix_of_a_fresh_import_ends_no_rule(tmp_path: Path, run: Run) -> None:
     make_repository(tmp_path)
     shutil.copytree(DUMMIES, tmp_path / "doc")
-    run_here(capsys, "init", "--no-hook", cwd=tmp_path)
-    run_here(capsys, "import", "doc", cwd=tmp_path)
-    before = run_here(capsys, "list", "--all-wings", cwd=tmp_path).out
-    run_here(capsys, "check", "--fix", cwd=tmp_path)
-    assert run_here(capsys, "list", "--all-wings", cwd=tmp_path).out == before
+    run("init", "--no-hook")
+    run("import", "doc")
+    before = run("list", "--all-wings").out
+    run("check", "--fix")
+    assert run("list", "--all-wings").out == before
 
 
 def committed(folder: Path, **entries: dict[str, object]) -> Path:
@@ -122,35 +116,35 @@ def committed(folder: Path, **entries: dict[str, object]) -> Path:
     return root
 
 
-def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, capsys: Capture) -> None:
+def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, run: Run) -> None:
     ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
     root = committed(tmp_path, old=ended, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
-    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    ran = run("check", "--unsafe-fixes", cwd=root)
     assert "left out «Keep the old entry active», which would bring `illegal-transition`" in ran.err
     assert git(tmp_path, "status", "--porcelain") == ""
 
 
-def test_link_in_frozen_text_is_left_and_the_one_in_a_field_is_mended(tmp_path: Path, capsys: Capture) -> None:
+def test_link_in_frozen_text_is_left_and_the_one_in_a_field_is_mended(tmp_path: Path, run: Run) -> None:
     ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
     root = committed(tmp_path, old=ended, new={"supersedes": ["app/rules/old"], "reason": "faster"})
     body = "We do.\n\nRationale: [the old rule](old.md).\n"
     write_entry(root, "app/rules/frozen", body, title="Frozen", approved_by="Ada")
     write_entry(root, "app/rules/linked", title="Linked", see=["app/rules/old"], approved_by="Ada")
     commit_all(tmp_path)
-    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    ran = run("check", "--unsafe-fixes", cwd=root)
     assert "frozen.md: left out «Write `new.md`», which would bring `frozen-text-changed`" in ran.err
     assert git(tmp_path, "status", "--porcelain").split() == ["M", "memory/app/rules/linked.md"]
 
 
 @pytest.mark.parametrize("field", [{"supersedes": ["app/rules/old"]}, {}])
-def test_imported_rule_is_ended_by_no_safe_fix(field: dict[str, object], tmp_path: Path, capsys: Capture) -> None:
+def test_imported_rule_is_ended_by_no_safe_fix(field: dict[str, object], tmp_path: Path, run: Run) -> None:
     root = committed(tmp_path)
     origin = {"x-imported-from": "adr/1.md@0123456789ab"}
     write_entry(root, "app/rules/old", title="Old", **origin, **({} if field else {"superseded_by": ["app/rules/new"]}))
     write_entry(root, "app/rules/new", title="New", reason="faster", supersedes=["app/rules/old"], **origin)
-    run_here(capsys, "check", "--fix", cwd=root)
+    run("check", "--fix", cwd=root)
     assert "status: active" in (root / "app/rules/old.md").read_text()
-    run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    run("check", "--unsafe-fixes", cwd=root)
     assert "status: deprecated" in (root / "app/rules/old.md").read_text()
 
 
@@ -162,17 +156,15 @@ def test_imported_rule_is_ended_by_no_safe_fix(field: dict[str, object], tmp_pat
         ("faster", "Supersedes the old rule (encoding only).\n\nRationale: faster.\n"),
     ],
 )
-def test_rule_that_is_superseded_in_part_is_ended_by_no_fix(
-    reason: str, body: str, tmp_path: Path, capsys: Capture
-) -> None:
+def test_rule_that_is_superseded_in_part_is_ended_by_no_fix(reason: str, body: str, tmp_path: Path, run: Run) -> None:
     root = committed(tmp_path, old={})
     write_entry(root, "app/rules/new", body, title="New", reason=reason, supersedes=["app/rules/old"])
-    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    ran = run("check", "--unsafe-fixes", cwd=root)
     assert "write `amends: [app/rules/old]` in place of `supersedes` if a part of it still applies" in ran.out
     assert "status: active" in (root / "app/rules/old.md").read_text()
 
 
-def test_one_fix_of_many_that_brings_a_finding_keeps_no_other_from_being_made(tmp_path: Path, capsys: Capture) -> None:
+def test_one_fix_of_many_that_brings_a_finding_keeps_no_other_from_being_made(tmp_path: Path, run: Run) -> None:
     ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
     root = committed(tmp_path, old=ended, new={"supersedes": ["app/rules/old"], "reason": "faster"})
     body = "We do.\n\nRationale: [the old rule](old.md).\n"
@@ -180,5 +172,5 @@ def test_one_fix_of_many_that_brings_a_finding_keeps_no_other_from_being_made(tm
         kind = "decision" if number % 2 else "pattern"
         write_entry(root, f"app/rules/e{number}", body, type=kind, title=f"Linked {number}", approved_by="Ada")
     commit_all(tmp_path)
-    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    ran = run("check", "--unsafe-fixes", cwd=root)
     assert (ran.err.count("left out"), len(git(tmp_path, "status", "--porcelain").splitlines())) == (15, 15)

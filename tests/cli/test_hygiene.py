@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 from builders import (
+    Run,
     commit_all,
     git,
     made_once,
     memory,
     merge_conflict,
-    run_here,
     run_mdmem,
     snapshot,
     write,
@@ -24,7 +23,6 @@ from builders import (
 from mdmem.store.state.local_records import Times, read_times
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
 
-Capture = pytest.CaptureFixture[str]
 STATE = ".git/mdmem/state/memory"
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
 
@@ -63,10 +61,10 @@ def keep_pending(folder: Path, **arguments: str) -> str:
     return PendingWrites(folder / STATE).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
 
 
-def said(capsys: Capture, *options: str, cwd: Path) -> dict[str, object]:
-    ran = run_here(capsys, "hygiene", "--format", "json", *options, cwd=cwd)
+def said(run: Run, *options: str, cwd: Path) -> dict[str, object]:
+    ran = run("hygiene", "--format", "json", *options, cwd=cwd)
     assert (ran.code, ran.err) == (0, "")
-    found: dict[str, object] = json.loads(ran.out)
+    found: dict[str, object] = ran.json
     return found
 
 
@@ -74,9 +72,9 @@ def day_of_commit(folder: Path) -> str:
     return git(folder, "log", "-1", "--format=%cs")
 
 
-def test_text_names_each_kind_with_what_to_type(worn: Path, capsys: Capture) -> None:
+def test_text_names_each_kind_with_what_to_type(worn: Path, run: Run) -> None:
     pending = keep_pending(worn)
-    ran = run_here(capsys, "hygiene", cwd=worn)
+    ran = run("hygiene", cwd=worn)
     assert (ran.code, ran.err) == (0, "")
     assert (
         ran.out
@@ -117,9 +115,9 @@ patterns not validated for 90 days (1)
     )
 
 
-def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
+def test_json_has_the_keys_of_the_contract(worn: Path, run: Run) -> None:
     pending = keep_pending(worn)
-    found = said(capsys, cwd=worn)
+    found = said(run, cwd=worn)
     findings = found.pop("findings")
     assert isinstance(findings, list)
     assert [(one["code"], one["address"], one["path"], one["line"]) for one in findings] == [
@@ -171,61 +169,60 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
     }
 
 
-def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, capsys: Capture) -> None:
+def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, run: Run) -> None:
     created = datetime(2026, 11, 20, tzinfo=UTC)
     arguments = {"decision": {"title": "Use <TLS>"}, "project_id": "nav"}
     failed = PendingWrite(verb="save_decision", arguments=arguments, created=created, attempts=3, error="disk\nfull")
     id_ = PendingWrites(worn / STATE).keep(failed)
-    assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out.splitlines()[1] == (
+    assert run("hygiene", "--pending-only", cwd=worn).out.splitlines()[1] == (
         f"  {id_[:12]}  save_decision `Use <TLS>`, 3 attempts since 2026-11-20: disk<U+000A>full"
     )
 
 
-def test_markdown_shows_nothing_as_markup(worn: Path, capsys: Capture) -> None:
+def test_markdown_shows_nothing_as_markup(worn: Path, run: Run) -> None:
     write_entry(worn / "memory", "nav/how/odd", type="pattern", title="<b>@ada</b>", created_at="2026-01-01")
-    lines = run_here(capsys, "hygiene", "--format", "markdown", cwd=worn).out.splitlines()
+    lines = run("hygiene", "--format", "markdown", cwd=worn).out.splitlines()
     assert lines[:3] == ["## Hygiene on 2026-11-21", "", "### not verified since the code they apply to changed (1)"]
     (odd,) = [line for line in lines if "nav/how/odd" in line]
     assert odd.startswith(r"- `nav/how/odd`: \<b\>@&#8203;ada\</b\> (324 days, stale)")
 
 
-def test_nothing_to_do_is_said(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_nothing_to_do_is_said(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/threads", title="Use two threads", verified_at="2026-11-01")
-    assert run_here(capsys, "hygiene", cwd=folder).out == "nothing needs maintenance\n"
-    assert "Nothing needs maintenance." in run_here(capsys, "hygiene", "--format", "markdown", cwd=folder).out
+    assert run("hygiene").out == "nothing needs maintenance\n"
+    assert "Nothing needs maintenance." in run("hygiene", "--format", "markdown").out
 
 
-def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, capsys: Capture) -> None:
+def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, run: Run) -> None:
     write(worn / "memory", "nav/README.md", "---\nproject_id: Navi-Gator\n---\n")
     keep_pending(worn, project_id="other")
     mine = keep_pending(worn, project_id="Navi-Gator")
-    found = said(capsys, "--wing", "Navi-Gator", cwd=worn)
+    found = said(run, "--wing", "Navi-Gator", cwd=worn)
     assert (found["project_id"], found["outdated_decisions"]) == ("Navi-Gator", 1)
     assert found["candidate_ids"]["unresolved_saves"] == [mine]  # type: ignore[index]
-    assert said(capsys, "--wing", "base", cwd=worn)["findings"] == []
+    assert said(run, "--wing", "base", cwd=worn)["findings"] == []
 
 
-def test_pending_only_looks_at_nothing_else(worn: Path, capsys: Capture) -> None:
+def test_pending_only_looks_at_nothing_else(worn: Path, run: Run) -> None:
     pending = keep_pending(worn)
-    found = said(capsys, "--pending-only", cwd=worn)
+    found = said(run, "--pending-only", cwd=worn)
     assert (found["unresolved_saves"], found["outdated_decisions"], found["findings"]) == (1, 0, [])
     assert found["candidate_ids"]["unresolved_saves"] == [pending]  # type: ignore[index]
     assert read_times(worn / STATE) == Times()
 
 
-def test_full_run_is_kept_in_the_state_alone(worn: Path, capsys: Capture) -> None:
+def test_full_run_is_kept_in_the_state_alone(worn: Path, run: Run) -> None:
     before = snapshot(worn)
-    run_here(capsys, "hygiene", cwd=worn)
+    run("hygiene", cwd=worn)
     assert snapshot(worn) == before
     assert read_times(worn / STATE) == Times(date(2026, 11, 21))
 
 
-def test_record_patches_the_manifests_and_names_wings_without(worn: Path, capsys: Capture) -> None:
+def test_record_patches_the_manifests_and_names_wings_without(worn: Path, run: Run) -> None:
     manifest = write(worn, "memory/nav/README.md", b"---\r\nkind:  project # ours\r\nowners: [Ada]\r\n---\r\n# nav")
     write_entry(worn / "memory", "web/rules/clock")
     before = snapshot(worn)
-    ran = run_here(capsys, "hygiene", "--record", cwd=worn)
+    ran = run("hygiene", "--record", cwd=worn)
     assert ran.out.endswith("\n\nrecorded in base/README.md, nav/README.md\n")
     assert ran.err == "`web` has no manifest to record in; write `kind: project` in web/README.md\n"
     assert manifest.read_bytes() == (
@@ -236,17 +233,17 @@ def test_record_patches_the_manifests_and_names_wings_without(worn: Path, capsys
         "memory/base/README.md",
         "memory/nav/README.md",
     }
-    again = run_here(capsys, "hygiene", "--record", "--wing", "nav", cwd=worn)
+    again = run("hygiene", "--record", "--wing", "nav", cwd=worn)
     assert "recorded" not in again.out
     assert snapshot(worn) == after
 
 
-def test_record_commits_the_manifests_alone_when_asked(worn: Path, capsys: Capture) -> None:
+def test_record_commits_the_manifests_alone_when_asked(worn: Path, run: Run) -> None:
     write(worn, "memory/nav/README.md", "---\nkind: project\n---\n")
     commit_all(worn)
     write(worn, "staged.txt", "staged\n")
     git(worn, "add", "staged.txt")
-    ran = run_here(capsys, "hygiene", "--record", "--commit", cwd=worn)
+    ran = run("hygiene", "--record", "--commit", cwd=worn)
     commit = git(worn, "rev-parse", "HEAD")
     assert ran.out.endswith(f"\n\nrecorded in base/README.md, nav/README.md, committed as {commit[:10]}\n")
     assert git(worn, "log", "-1", "--format=%B", "--name-only").splitlines() == [
@@ -255,11 +252,11 @@ def test_record_commits_the_manifests_alone_when_asked(worn: Path, capsys: Captu
     assert git(worn, "status", "--short") == "A  staged.txt"
 
 
-def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, capsys: Capture) -> None:
+def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, run: Run) -> None:
     git(worn, "checkout", "-q", "-b", "topic")
     merge_conflict(worn, "memory/base/rules/deadline.md", "ours\n", "theirs\n")
     before = snapshot(worn)
-    ran = run_here(capsys, "hygiene", "--record", "--commit", cwd=worn)
+    ran = run("hygiene", "--record", "--commit", cwd=worn)
     assert (ran.code, ran.out) == (2, "")
     assert "merge" in ran.err
     assert snapshot(worn) == before
@@ -277,40 +274,36 @@ def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, capsys
         (["--wing", "nav", "--scope", "focus"], []),
     ],
 )
-def test_run_is_full_for_the_wings_within_reach(
-    worn: Path, capsys: Capture, options: list[str], wings: list[str]
-) -> None:
-    run_here(capsys, "hygiene", *options, cwd=worn)
+def test_run_is_full_for_the_wings_within_reach(worn: Path, run: Run, options: list[str], wings: list[str]) -> None:
+    run("hygiene", *options, cwd=worn)
     assert read_times(worn / STATE) == Times(None, dict.fromkeys(wings, date(2026, 11, 21)))
 
 
-def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -> None:
+def test_state_that_cannot_be_written_is_a_remark(worn: Path, run: Run) -> None:
     (worn / ".git/mdmem").mkdir(exist_ok=True)
     write(worn, ".git/mdmem/state", "a file in the way\n")
-    ran = run_here(capsys, "hygiene", cwd=worn)
+    ran = run("hygiene", cwd=worn)
     assert ran.code == 0
     assert "entities with one name (2)" in ran.out
     assert re.search(r"^this run could not be recorded in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
 
 
-def test_status_says_when_hygiene_ran(worn: Path, capsys: Capture) -> None:
+def test_status_says_when_hygiene_ran(worn: Path, run: Run) -> None:
     never = "hygiene  never (due); `mdmem hygiene` shows what needs maintenance\n"
-    assert never in run_here(capsys, "status", cwd=worn).out
-    run_here(capsys, "hygiene", cwd=worn)
-    assert "\nhygiene  last on 2026-11-21\n" in run_here(capsys, "status", cwd=worn).out
+    assert never in run("status", cwd=worn).out
+    run("hygiene", cwd=worn)
+    assert "\nhygiene  last on 2026-11-21\n" in run("status", cwd=worn).out
     later = run_mdmem("status", cwd=worn, env={"MDMEM_TODAY": "2026-12-21"}).stdout
     assert "\nhygiene  last on 2026-11-21 (due); `mdmem hygiene` shows" in later
 
 
-def test_root_outside_git_says_what_it_cannot_tell(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_outside_git_says_what_it_cannot_tell(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     write(tmp_path, "memory/mdmem.toml")
     write_entry(tmp_path / "memory", "nav/rules/sockets", applies_to="src/**", created_at="2026-11-01")
     write(tmp_path, "memory/nav/rules/bad.md", "no front matter\n")
-    ran = run_here(capsys, "hygiene", cwd=tmp_path / "memory")
+    ran = run("hygiene", cwd=tmp_path / "memory")
     assert (ran.code, ran.out) == (0, "nothing needs maintenance\n")
     assert ran.err.splitlines() == [
         "1 unreadable file was left out; `mdmem check` shows it",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
-from builders import commit_all, environment, git, memory, run_here, run_mdmem, snapshot, without_rights, write
+from builders import Run, commit_all, environment, git, memory, run_mdmem, snapshot, without_rights, write
 
 from cli.test_init import PROGRAMS
 
-Capture = pytest.CaptureFixture[str]
 # The memory of `builders.memory` has the wing `nav`.
 PLACE = "memory/nav/architecture"
 MOVED = "from docs/adr to nav/architecture"
@@ -49,12 +47,12 @@ PAIR = {
 
 
 @pytest.mark.parametrize("pointer", [False, True])
-def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys: Capture) -> None:
+def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR)
     write(folder, "docs/adr/0002-database.md", PAIR["r0002_database"] + "\nMore.\n")
     commit_all(folder, "say more")
     options = ("--pointer",) if pointer else ()
-    ran = run_here(capsys, "import", "--move", *options, "--commit", cwd=folder)
+    ran = run("import", "--move", *options, "--commit", cwd=folder)
     assert (ran.code, ran.out) == (
         0,
         f"imported 2 entries (1 deprecated decision, 1 decision) {MOVED}; 2 files moved\n1 rule is active\n",
@@ -63,10 +61,10 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
     old = folder / "docs/adr/0002-database.md"
     left = "Moved to [Database](<../../memory/nav/architecture/0002-database.md>).\n"
     assert (old.read_text() if pointer else old.exists()) == (left if pointer else False)
-    told = run_here(capsys, "log", "0002-database", cwd=folder).out.splitlines()
+    told = run("log", "0002-database", cwd=folder).out.splitlines()
     assert [line.split(": ")[-1] for line in told if line[0] != " "] == ["Import 2 entries", "say more", "change"]
     assert "    imported from docs/adr/0002-database.md" in told
-    assert run_here(capsys, "import", "docs", cwd=folder).out.endswith("2 skipped\n") if pointer else True
+    assert run("import", "docs", cwd=folder).out.endswith("2 skipped\n") if pointer else True
 
 
 @pytest.mark.parametrize(
@@ -77,15 +75,15 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
         *[(name, False) for name in ("docs", "decide", "records")],
     ],
 )
-def test_folder_of_records_is_found_by_its_name(name: str, is_found: bool, tmp_path: Path, capsys: Capture) -> None:
-    write(memory(tmp_path), f"{name}/0001-files.md", record(1, "Files"))
-    assert ("imported 1 entry" in run_here(capsys, "import", cwd=tmp_path).out) == is_found
+def test_folder_of_records_is_found_by_its_name(name: str, is_found: bool, folder: Path, run: Run) -> None:
+    write(folder, f"{name}/0001-files.md", record(1, "Files"))
+    assert ("imported 1 entry" in run("import").out) == is_found
 
 
-def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
+def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR)
     write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
-    ran = run_here(capsys, "import", cwd=folder)
+    ran = run("import", cwd=folder)
     assert ran.err.splitlines() == [
         "2 active rules have no approver: `mdmem approve --active` adds you",
         "the old files stay in docs/adr; `mdmem import --move` removes them",
@@ -95,7 +93,7 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     assert ran.out == f"imported 3 entries (2 decisions, 1 deprecated decision) {MOVED}\n2 rules are active\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
-    again = run_here(capsys, "import", cwd=folder)
+    again = run("import", cwd=folder)
     assert again.out == (
         "docs/adr/0001-files.md → nav/architecture/0001-files  changed since it was imported (adr-tools)\n\n"
         "imported 0 entries; 1 changed since it was imported; 2 imported before\n"
@@ -103,31 +101,31 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     assert snapshot(folder / "memory") == before
 
 
-def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path: Path, capsys: Capture) -> None:
+def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, r0001_files=PAIR["r0001_files"])
-    run_here(capsys, "import", cwd=folder)
+    run("import", cwd=folder)
     write(folder, "docs/adr/0002-database.md", record(2, "Database"))
-    run_here(capsys, "import", cwd=folder)
+    run("import", cwd=folder)
     text = (folder / "memory/nav/architecture/0002-database.md").read_text()
     assert "supersedes: [nav/architecture/0001-files]\n" in text
 
 
-def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, capsys: Capture) -> None:
+def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR)
-    dry = json.loads(run_here(capsys, "import", "--dry-run", "--format", "json", cwd=folder).out)
+    dry = run("import", "--dry-run", "--format", "json", cwd=folder).json
     assert [(one["address"], one["status"]) for one in dry["records"]] == [
         ("nav/architecture/0001-files", "deprecated"),
         ("nav/architecture/0002-database", "active"),
     ]
     hint = '--approved-by "Name <email>" says who approves 1 active rule\n'
-    assert run_here(capsys, "import", "--dry-run", cwd=folder).err == hint
-    nobody = run_here(capsys, "import", "--approved-by", "Ada", cwd=folder)
+    assert run("import", "--dry-run", cwd=folder).err == hint
+    nobody = run("import", "--approved-by", "Ada", cwd=folder)
     assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
-    run_here(capsys, "import", "--approved-by", "Ada <ada@example.org>", cwd=folder)
+    run("import", "--approved-by", "Ada <ada@example.org>", cwd=folder)
     git(folder, "add", "-A")
     assert "approved_by: Ada <ada@example.org>" in entry(folder, "0002-database")
-    assert run_here(capsys, "check", "--staged", "--select", "approved-by-nobody", cwd=folder).code == 0
-    assert "approved-by-nobody" not in run_here(capsys, "check", "--staged", cwd=folder).out
+    assert run("check", "--staged", "--select", "approved-by-nobody", cwd=folder).code == 0
+    assert "approved-by-nobody" not in run("check", "--staged", cwd=folder).out
 
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
@@ -172,29 +170,29 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, run: Run) -> None:
     name, content, sentence = BAD[kind]
     folder = project(tmp_path, **PAIR, r0002_other=record(2, "Other"))
     path = f"docs/adr/{name}.md"
     write(folder, path, content)
     before = snapshot(folder / "docs")
-    ran = run_here(capsys, "import", cwd=folder)
+    ran = run("import", cwd=folder)
     assert ran.code == 0
     assert any(one.startswith(sentence) for one in said_of(ran.out, path)), ran.out
     assert snapshot(folder / "docs") == before
     assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
     git(folder, "add", "-A")
     # What cannot be carried over stays in the text, and what is imported is no error.
-    assert run_here(capsys, "check", cwd=folder).code == 0
+    assert run("check", cwd=folder).code == 0
     if (folder / PLACE / f"{name}.md").exists() and "upersede" in sentence:
         _, _, kept = entry(folder, name).partition("## Status\n\n")
         assert kept.startswith("Supersede"), kept
 
 
-def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path: Path, capsys: Capture) -> None:
+def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR, **{"r0001_files.fr": record(1, "Fichiers"), "r0003_node.js": record(3, "Node")})
     write(folder, "docs/adr/0002-database.pt-br.md", record(2, "Base"))
-    ran = run_here(capsys, "import", cwd=folder)
+    ran = run("import", cwd=folder)
     assert sorted(path.name for path in (folder / PLACE).glob("000*")) == [
         "0001-files.md",
         "0002-database.md",
@@ -214,22 +212,22 @@ FOLDERS = (
 
 
 @pytest.mark.parametrize("place", FOLDERS)
-def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path: Path, capsys: Capture) -> None:
+def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path: Path, run: Run) -> None:
     memory(tmp_path)
     write(tmp_path, f"{place}/0007-cache.md", "# Cache\n\nWe cache, because reading is slow.\n")
     write(tmp_path, f"{place}/0000-template.md", "# NUMBER. TITLE\n\n## Status\n\nAccepted\n")
     write(tmp_path, f"{place}/README.md", "# The choices\n")
     named = (place,) if place in FOLDERS[-2:] else ()
-    ran = run_here(capsys, "import", *named, cwd=tmp_path)
+    ran = run("import", *named)
     told = f"imported 1 entry (1 decision) from {place}/0007-cache.md to nav/architecture/0007-cache"
     assert ran.out.splitlines() == [told, "1 rule is active"]
 
 
-def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, capsys: Capture) -> None:
+def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR)
     write(folder, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))
     write(folder, "web/adr/0002-database.md", record(2, "Database of the web"))
-    assert run_here(capsys, "import", cwd=folder).code == 0
+    assert run("import", cwd=folder).code == 0
     web = (folder / "memory/nav/web-adr/0001-files.md").read_text()
     assert "superseded_by: [nav/web-adr/0002-database]" in web
     assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
@@ -238,19 +236,19 @@ def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, cap
 SHORT = "# 3. Short\n\nDate: 2024-02-13\n\n## Status\n\nAccepted\n\n## Decision\n\nWe do.\n"
 
 
-def test_move_names_who_mentions_the_old_places(tmp_path: Path, capsys: Capture) -> None:
+def test_move_names_who_mentions_the_old_places(tmp_path: Path, run: Run) -> None:
     long = record(2, "Long", text="We do, because it was tried. " * 50)
     folder = project(tmp_path, r0003_short=SHORT, r0002_long_one=long)
     write(folder, "README.md", "# The project\n\n[Short](docs/adr/0003-short.md)\n")
     write(folder, "src/a.py", "# see docs/adr/0002-long-one.md, docs/adr/0003-short\n")
     commit_all(folder, "mention them")
     sentence = "2 files mention moved records: README.md:3 and src/a.py:1; --pointer leaves a line in each old place"
-    assert run_here(capsys, "import", "--move", "--dry-run", cwd=folder).err.startswith(sentence)
-    ran = run_here(capsys, "import", "--move", cwd=folder)
+    assert run("import", "--move", "--dry-run", cwd=folder).err.startswith(sentence)
+    ran = run("import", "--move", cwd=folder)
     assert ran.err.startswith(sentence)
 
 
-def test_one_command_sets_the_files_that_rules_mention(tmp_path: Path, capsys: Capture) -> None:
+def test_one_command_sets_the_files_that_rules_mention(tmp_path: Path, run: Run) -> None:
     texts = {
         "r0001_code": "We do in `src/pay/` and `./src/a.py`, as `README.md` and `memory/mdmem.toml` say.",
         "r0002_none": "We do in `src/gone.py`.",
@@ -261,23 +259,23 @@ def test_one_command_sets_the_files_that_rules_mention(tmp_path: Path, capsys: C
         write(folder, path, "x\n")
     commit_all(folder, "code")
     command = ("edit", "nav/architecture/", "--applies-to", "likely")
-    assert run_here(capsys, "import", "--move", cwd=folder).code == 0
-    shown = run_here(capsys, *command, "--dry-run", cwd=folder)
+    assert run("import", "--move", cwd=folder).code == 0
+    shown = run(*command, "--dry-run", cwd=folder)
     assert '+applies_to: ["src/pay/**", src/a.py]' in shown.out
     assert "applies_to" not in entry(folder, "0001-code")
-    assert run_here(capsys, *command, cwd=folder).code == 0
+    assert run(*command, cwd=folder).code == 0
     assert 'applies_to: ["src/pay/**", src/a.py]' in entry(folder, "0001-code")
     assert "applies_to" not in entry(folder, "0002-none")
-    assert "0003-odd" in run_here(capsys, "brief", "src/[id].py", cwd=folder).out
-    assert "nothing to change" in run_here(capsys, *command, cwd=folder).err
+    assert "0003-odd" in run("brief", "src/[id].py", cwd=folder).out
+    assert "nothing to change" in run(*command, cwd=folder).err
 
 
-def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: Path, capsys: Capture) -> None:
+def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, r0001_files=record(1, "Files"), r0001_Files=record(1, "Other"))
     write(folder, f"{PLACE}/0003-third.md", (folder / PLACE / "threads.md").read_bytes())
     write(folder, "docs/adr/0003-third.md", record(3, "Third"))
     before = (folder / PLACE / "0003-third.md").read_bytes()
-    ran = run_here(capsys, "import", "--move", cwd=folder)
+    ran = run("import", "--move", cwd=folder)
     assert said_of(ran.out, "docs/adr/0001-files.md") == [
         "would be `nav/architecture/0001-files`, like `docs/adr/0001-Files.md`; rename one of them"
     ]
@@ -289,7 +287,7 @@ def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: P
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == ["0001-files.md", "0003-third.md"]
 
 
-def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR)
     write(folder, "docs/adr/web/0001-hooks.md", record(1, "Hooks"))
     write(folder, "docs/adr/0004-hidden.md", record(4, "Hidden")).chmod(0)
@@ -307,7 +305,7 @@ def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Pat
     ]
     assert "docs/adr/0001-files.md stays: permission denied; run the same command again to move it" in ran.stderr
     assert (folder / PLACE / "0001-files.md").exists()
-    assert run_here(capsys, "import", "--move", cwd=folder).code == 0
+    assert run("import", "--move", cwd=folder).code == 0
     assert not (folder / "docs").exists()
 
 
@@ -321,14 +319,12 @@ def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Pat
         (("..",), "is outside of"),
     ],
 )
-def test_wrong_argument_is_one_sentence(
-    arguments: tuple[str, ...], sentence: str, tmp_path: Path, capsys: Capture
-) -> None:
-    ran = run_here(capsys, "import", *arguments, cwd=project(tmp_path / "here", **PAIR))
+def test_wrong_argument_is_one_sentence(arguments: tuple[str, ...], sentence: str, tmp_path: Path, run: Run) -> None:
+    ran = run("import", *arguments, cwd=project(tmp_path / "here", **PAIR))
     assert (ran.code, sentence in ran.err) == (2, True), ran.err
 
 
-def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture) -> None:
+def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> None:
     one_sided = "Accepted\n\nSupersedes [2. Database](0002-database.md)"
     early = record(4, "Early", "Superseded by ADR-5")
     faulty = {
@@ -337,12 +333,12 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture
         "r0005_late": record(5, "Late", "Draft"),
     }
     folder = project(tmp_path, **PAIR, **faulty)
-    assert run_here(capsys, "init", "--wing", "nav", cwd=folder).code == 0
-    ran = run_here(capsys, "import", cwd=folder)
+    assert run("init", "--wing", "nav", cwd=folder).code == 0
+    ran = run("import", cwd=folder)
     *_, last = ran.err.splitlines()
     assert last == "next: git add memory && mdmem check --update-baseline && git commit"
     git(folder, "add", "memory")
-    assert "both are staged" in run_here(capsys, "check", "--update-baseline", cwd=folder).err
+    assert "both are staged" in run("check", "--update-baseline", cwd=folder).err
 
     def commit() -> subprocess.CompletedProcess[str]:
         command = ["git", "commit", "-q", "-m", "records"]
@@ -362,24 +358,24 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture
     assert "0003-cloud" not in second.stderr
 
 
-def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path, capsys: Capture) -> None:
+def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path, **PAIR)
     git(folder, "init", "-q", "vendor/tool")
     write(folder, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
-    ran = run_here(capsys, "import", cwd=folder)
+    ran = run("import", cwd=folder)
     assert ran.out.startswith("imported 2 entries ")
 
 
-def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, capsys: Capture) -> None:
+def test_remarks_of_a_plain_import_name_commands_that_work(tmp_path: Path, run: Run) -> None:
     folder = project(tmp_path)
     write(folder, "notes/0007-cache.md", record(7, "Cache", "Accepted\n\nPartially supersedes ADR-0009"))
     write(folder, "notes/0009-disk.md", record(9, "Disk"))
-    ran = run_here(capsys, "import", "--from", "adr-tools", "notes", cwd=folder)
+    ran = run("import", "--from", "adr-tools", "notes", cwd=folder)
     assert "the old files stay in notes; `mdmem import --move --from adr-tools notes` removes them\n" in ran.err
-    assert run_here(capsys, "import", "--move", "--from", "adr-tools", "notes", cwd=folder).code == 0
+    assert run("import", "--move", "--from", "adr-tools", "notes", cwd=folder).code == 0
     assert not (folder / "notes").exists()
     assert "amends: [nav/architecture/0009-disk]\n" in entry(folder, "0007-cache")
     assert "reason" not in entry(folder, "0007-cache")
     commit_all(folder)
-    approved = run_here(capsys, "approve", "ADR-7", "ADR-9", cwd=folder)
+    approved = run("approve", "ADR-7", "ADR-9", cwd=folder)
     assert (approved.code, "approved_by: " in entry(folder, "0009-disk")) == (0, True)

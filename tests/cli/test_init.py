@@ -8,16 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import environment, git, make_repository, memory, run_here, snapshot, write, write_entry
+from builders import Run, environment, git, make_repository, snapshot, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 # What git puts before its hooks' names: the program under test.
 PROGRAMS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys: Capture) -> None:
+def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "navigation")
-    ran = run_here(capsys, "init", cwd=folder)
+    ran = run("init", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[:-1] == [
         "wrote memory/mdmem.toml",
@@ -33,71 +32,71 @@ def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys:
     assert "mdmem retrieve --session TASK --path FILE" in (folder / "AGENTS.md").read_text()
     assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
     git(folder, "add", "-A")
-    checked = run_here(capsys, "check", "--strict", cwd=folder)
+    checked = run("check", "--strict", cwd=folder)
     assert (checked.code, "empty so far" in checked.out) == (0, True)
 
 
 @pytest.mark.parametrize(("in_git", "beside"), [(True, None), (False, None), (True, "other"), (True, "apps/a/memory")])
-def test_command_that_init_names_next_works(in_git: bool, beside: str | None, tmp_path: Path, capsys: Capture) -> None:
+def test_command_that_init_names_next_works(in_git: bool, beside: str | None, tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "app") if in_git else tmp_path
     if beside is not None:
-        run_here(capsys, "init", beside, "--wing", "other", cwd=folder)
-    said = run_here(capsys, "init", "--wing", "app", cwd=folder).out.partition("next: ")[2].splitlines()[0]
+        run("init", beside, "--wing", "other", cwd=folder)
+    said = run("init", "--wing", "app", cwd=folder).out.partition("next: ")[2].splitlines()[0]
     assert ("--root" in said) is (not in_git or beside == "other")
     named = said.replace("mdmem", f"'{sys.executable}' -m mdmem", 1).replace("TITLE", "Use UTC")
     ran = subprocess.run(named, shell=True, cwd=folder, env=environment(), text=True, check=False)
     assert ran.returncode == 0
-    checked = run_here(capsys, "check", "--root", "memory", cwd=folder)
+    checked = run("check", "--root", "memory", cwd=folder)
     assert (checked.code, "error" in checked.out) == (0, False), checked.out
     assert (folder / "memory/app/architecture/use-utc.md").exists()
 
 
-def test_init_twice_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
+def test_init_twice_changes_no_byte(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
-    run_here(capsys, "init", cwd=folder)
+    run("init", cwd=folder)
     before = snapshot(folder)
-    ran = run_here(capsys, "init", cwd=folder)
+    ran = run("init", cwd=folder)
     assert (ran.code, ran.out.count("stays as it is"), "wrote" in ran.out) == (0, 6, False)
     assert snapshot(folder) == before
 
 
-def test_wings_that_are_there_are_the_projects(tmp_path: Path, capsys: Capture) -> None:
+def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "repository")
     write_entry(folder / "memory", "app/rules/one")
     write_entry(folder / "memory", "tools/rules/two")
     write(folder, "memory/tools/README.md", "---\nkind: shared\n---\n")
-    assert "wrote memory/app/README.md" in run_here(capsys, "init", "--no-hook", cwd=folder).out
+    assert "wrote memory/app/README.md" in run("init", "--no-hook", cwd=folder).out
     assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "app"\n'
     assert "--all-wings" not in (folder / "AGENTS.md").read_text()
     write_entry(folder / "memory", "web/rules/three")
     for name in ("AGENTS.md", "memory/mdmem.toml"):
         (folder / name).unlink()
-    assert run_here(capsys, "init", "--no-hook", cwd=folder).out.splitlines() == [
+    assert run("init", "--no-hook", cwd=folder).out.splitlines() == [
         "wrote memory/mdmem.toml",
         "wrote AGENTS.md",
     ]
     assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of app, web\n"
     assert "--all-wings" in (folder / "AGENTS.md").read_text()
     # Whoever stands in a memory means that one.
-    assert run_here(capsys, "init", "--no-hook", cwd=folder / "memory").out.count("stays as it is") == 2
+    assert run("init", "--no-hook", cwd=folder / "memory").out.count("stays as it is") == 2
     assert not (folder / "memory/memory").exists()
 
 
-def test_records_that_are_there_are_the_next_step(tmp_path: Path, capsys: Capture) -> None:
+def test_records_that_are_there_are_the_next_step(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     write(folder, "docs/adr/0001-files.md", "# 1. Files\n")
-    ran = run_here(capsys, "init", cwd=folder)
+    ran = run("init", cwd=folder)
     assert "mdmem import --dry-run" in ran.out.splitlines()[-1]
     assert "next: mdmem new" not in ran.out
 
 
-def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, capsys: Capture) -> None:
+def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     write(folder, "AGENTS.md", "be kind\r\n")
     write(folder, ".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n").chmod(0o755)
     write(folder, "memory/mdmem.toml", "budget = 7")
     before = snapshot(folder)
-    ran = run_here(capsys, "init", "--wing", "app", cwd=folder)
+    ran = run("init", "--wing", "app", cwd=folder)
     after = snapshot(folder)
     assert {name: after[name] for name in before} == before
     hooks = {".git/hooks/pre-merge-commit", ".git/hooks/pre-push"}
@@ -108,17 +107,17 @@ def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, capsys: Capture) ->
     assert f"{left}: add `mdmem check --staged || exit 1` to it" in ran.out
 
 
-def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(tmp_path: Path, capsys: Capture) -> None:
+def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     config = write(folder, ".pre-commit-config.yaml", "repos: []\n")
-    ran = run_here(capsys, "init", cwd=folder)
+    ran = run("init", cwd=folder)
     assert config.read_text() == "repos: []\n"
     assert ".pre-commit-config.yaml is there; add this to it:\n  - repo: local\n" in ran.out
     assert not (folder / ".git/hooks/pre-commit").exists()
     assert "`mdmem hooks install --driver-only` lets it merge" in ran.out
     git(folder, "add", "-A")
-    run_here(capsys, "hooks", "install", "--driver-only", cwd=folder)
-    assert "--driver-only" not in run_here(capsys, "init", cwd=folder).out
+    run("hooks", "install", "--driver-only", cwd=folder)
+    assert "--driver-only" not in run("init", cwd=folder).out
 
 
 CHECKED = "repos:\n- repo: https://example.org/mdmem\n  rev: v1\n  hooks:\n  - id: mdmem-check\n"
@@ -132,21 +131,20 @@ STAGES = "-t pre-commit -t pre-merge-commit -t pre-push"
     [("", f"pre-commit install {STAGES}"), ("default_install_hook_types: [pre-commit]\n", "pre-commit install")],
 )
 def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
-    types: str, line: str, tmp_path: Path, capsys: Capture
+    types: str, line: str, folder: Path, run: Run
 ) -> None:
-    folder = memory(tmp_path)
     write(folder, ".pre-commit-config.yaml", types + CHECKED)
-    status = run_here(capsys, "status", cwd=folder).out
+    status = run("status").out
     assert f"no hook checks commits in this clone: `{line}` sets it up\n" in status
     assert "in this clone: `mdmem hooks install --driver-only` sets it up\n" in status
-    ran = run_here(capsys, "init", cwd=folder)
+    ran = run("init")
     assert ran.out.splitlines()[-2:] == [
         f"{UNGUARDED} `{line}`",
         "git merges entries key by key from now on: .git/info/attributes",
     ]
     assert not (folder / ".git/hooks/pre-commit").exists()
     write(folder, ".git/hooks/pre-commit", "# File generated by pre-commit: https://pre-commit.com\n")
-    again = run_here(capsys, "init", cwd=folder).out
+    again = run("init").out
     assert (UNGUARDED in again) == (types == "")
 
 
@@ -163,31 +161,31 @@ def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
     ],
 )
 def test_client_that_reads_a_file_of_its_own_is_named_with_the_line_to_add(
-    name: str, said: str, tmp_path: Path, capsys: Capture
+    name: str, said: str, tmp_path: Path, run: Run
 ) -> None:
     folder = make_repository(tmp_path)
     file = write(folder, name, "Be kind.\n")
-    assert said in run_here(capsys, "init", cwd=folder).out
+    assert said in run("init", cwd=folder).out
     assert file.read_text() == "Be kind.\n"
     write(folder, name, f"Be kind.\n{said.splitlines()[1]}\n")
-    assert said not in run_here(capsys, "init", cwd=folder).out
+    assert said not in run("init", cwd=folder).out
 
 
 @pytest.mark.parametrize(
     ("folder", "wing"),
     [("My Project 2", "my_project_2"), ("lifecore_ros2", "lifecore_ros2"), ("--x--", "x"), ("日本", "project")],
 )
-def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path: Path, capsys: Capture) -> None:
+def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path: Path, run: Run) -> None:
     repository = make_repository(tmp_path / folder)
-    run_here(capsys, "init", cwd=repository)
+    run("init", cwd=repository)
     assert (repository / "memory" / wing / "README.md").exists()
 
 
 @pytest.mark.parametrize("wing", ["Nav", "../x", "", "README.md"])
-def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     before = snapshot(folder)
-    ran = run_here(capsys, "init", "--wing", wing, cwd=folder)
+    ran = run("init", "--wing", wing, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",

@@ -12,13 +12,12 @@ from typing import Any
 import anyio
 import pytest
 from builders import (
+    Run,
     commit_all,
     environment,
     git,
     make_repository,
     make_root,
-    memory,
-    run_here,
     run_mdmem,
     snapshot,
     write,
@@ -32,7 +31,6 @@ from mcp.client.stdio import StdioServerParameters
 from mdmem.cli.start import init_command
 from mdmem.setup.clients import CLIENTS
 
-Capture = pytest.CaptureFixture[str]
 SERVER = {"type": "stdio", "command": "mdmem", "args": ["mcp"]}
 ELSEWHERE = ["mcp", "--root", "${workspaceFolder}/memory"]
 FILES = {
@@ -69,9 +67,9 @@ def test_every_client_of_the_table_can_be_named() -> None:
 
 
 @pytest.mark.parametrize("client", FILES)
-def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_path: Path, capsys: Capture) -> None:
+def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "shop")
-    ran = run_here(capsys, "init", "--client", client, cwd=folder)
+    ran = run("init", "--client", client, cwd=folder)
     assert (ran.code, f"wrote {FILES[client]}\n" in ran.out) == (0, True)
     server = server_in(folder / FILES[client])
     assert str(tmp_path) not in json.dumps(server)
@@ -104,19 +102,19 @@ def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
     return anyio.run(read)
 
 
-def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, capsys: Capture) -> None:
+def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     make_root(folder / "other")
-    run_here(capsys, "init", "memory", "--client", "vscode", cwd=folder)
+    run("init", "memory", "--client", "vscode", cwd=folder)
     assert server_in(folder / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
 
 
-def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path: Path, capsys: Capture) -> None:
+def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
-    run_here(capsys, "init", "docs/rules", "--wing", "app", cwd=folder)
+    run("init", "docs/rules", "--wing", "app", cwd=folder)
     write_entry(folder / "docs/rules", "app/rules/utc")
     commit_all(folder)
-    ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    ran = run("init", "--client", "generic", cwd=folder)
     assert ran.out.splitlines()[:3] == [
         "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
@@ -127,12 +125,12 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path
     assert not (folder / "memory").exists()
 
 
-def test_second_run_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
+def test_second_run_changes_no_byte(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     everyone = [part for client in FILES for part in ("--client", client)]
-    run_here(capsys, "init", *everyone, cwd=folder)
+    run("init", *everyone, cwd=folder)
     before = snapshot(folder)
-    ran = run_here(capsys, "init", *everyone, cwd=folder)
+    ran = run("init", *everyone, cwd=folder)
     assert snapshot(folder) == before
     assert "wrote" not in ran.out
     assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
@@ -148,48 +146,48 @@ def test_second_run_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
     ],
 )
 def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(
-    client: str, text: str, tmp_path: Path, capsys: Capture
+    client: str, text: str, tmp_path: Path, run: Run
 ) -> None:
     folder = make_repository(tmp_path)
     file = write(folder, FILES[client], text)
-    ran = run_here(capsys, "init", "--client", client, cwd=folder)
+    ran = run("init", "--client", client, cwd=folder)
     assert (ran.code, file.read_text()) == (0, text)
     assert f"{FILES[client]} is there and stays as it is: " in ran.out
     assert ('command = "mdmem"' if client == "codex" else '"command": "mdmem"') in ran.out
 
 
-def test_link_within_the_project_is_followed_and_stays_one(tmp_path: Path, capsys: Capture) -> None:
+def test_link_within_the_project_is_followed_and_stays_one(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     real = write(folder, "tools/mcp.json", "{}\n")
     real.chmod(0o640)
     (folder / ".mcp.json").symlink_to("tools/mcp.json")
-    run_here(capsys, "init", "--client", "generic", cwd=folder)
+    run("init", "--client", "generic", cwd=folder)
     assert (folder / ".mcp.json").is_symlink()
     assert server_in(real) == SERVER
     assert real.stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_link_out_of_the_project_is_left_alone(is_folder: bool, tmp_path: Path, capsys: Capture) -> None:
+def test_link_out_of_the_project_is_left_alone(is_folder: bool, tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path / "repo")
     real = write(tmp_path / "home", "mcp.json", "{}\n")
     if is_folder:
         (folder / ".vscode").symlink_to(real.parent)
     else:
         write(folder, ".vscode/x").with_name("mcp.json").symlink_to(real)
-    ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
+    ran = run("init", "--client", "vscode", cwd=folder)
     assert "stays as it is: it is a link that leads out of the project, to " in ran.out
     assert real.read_text() == "{}\n"
 
 
-def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_what_is_no_file_is_left_alone(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     (folder / ".mcp.json").mkdir()
     (folder / ".cursor").mkdir()
     (folder / ".cursor/mcp.json").symlink_to("nowhere")
     os.mkfifo(write(folder, ".vscode/x").with_name("mcp.json"))
     everyone = [part for client in ("generic", "cursor", "vscode") for part in ("--client", client)]
-    ran = run_here(capsys, "init", *everyone, cwd=folder)
+    ran = run("init", *everyone, cwd=folder)
     assert (ran.code, ran.out.count("stays as it is: it is not a file"), ran.out.count("to a missing file")) == (
         0,
         2,
@@ -197,83 +195,80 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
     )
 
 
-def test_agents_file_names_the_tools_of_the_profile_that_is_set(tmp_path: Path, capsys: Capture) -> None:
+def test_agents_file_names_the_tools_of_the_profile_that_is_set(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     make_root(folder / "memory", '[server]\nprofile = "graphbase"\n')
-    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    run("init", "--client", "codex", cwd=folder)
     assert "`retrieve_context` of the MCP server" in (folder / "AGENTS.md").read_text()
     assert "its tool `save_decision`" in (folder / "AGENTS.md").read_text()
 
 
 @pytest.mark.parametrize(("before", "gap"), [("Be kind.\n", "\n"), ("Be kind.", "\n\n"), ("", ""), ("A.\r\n", "\r\n")])
-def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, tmp_path: Path, capsys: Capture) -> None:
+def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     write(folder, "AGENTS.md", before)
-    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    run("init", "--client", "codex", cwd=folder)
     after = (folder / "AGENTS.md").read_bytes().decode()
     assert after.startswith(f"{before}{gap}Before you change code")
     assert after.count("\r\n") == (6 if "\r" in before else 0)
 
 
-def test_agents_file_that_names_the_command_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:
+def test_agents_file_that_names_the_command_in_other_words_stays(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     write(folder, "AGENTS.md", "Type `mdmem retrieve` first.\n")
-    ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
+    ran = run("init", "--client", "codex", cwd=folder)
     assert (folder / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
     assert "AGENTS.md is there and stays as it is: it mentions `mdmem retrieve` in other words; add" in ran.out
 
 
-def test_what_was_exported_is_no_word_of_somebody(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> None:
     write(folder, "memory/mdmem.toml", 'default_wing = "nav"\n')
-    run_here(capsys, "export", "agents-md", cwd=folder)
+    run("export", "agents-md")
     exported = (folder / "AGENTS.md").read_text()
     assert "`mdmem retrieve --path FILE`" in exported
-    ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
+    ran = run("init", "--client", "codex")
     assert "changed AGENTS.md: it names the tools of the server" in ran.out
     assert (folder / "AGENTS.md").read_text().startswith(f"{exported}\nBefore you change code")
-    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
+    assert run("export", "agents-md", "--check").code == 0
 
 
 @pytest.mark.parametrize(
     ("text", "advised"), [("Be kind.\n", True), ("@AGENTS.md\n", False), ("See @./AGENTS.md.\n", False)]
 )
-def test_claude_file_that_hides_the_agents_file_is_named(
-    text: str, advised: bool, tmp_path: Path, capsys: Capture
-) -> None:
+def test_claude_file_that_hides_the_agents_file_is_named(text: str, advised: bool, tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     write(folder, "CLAUDE.md", text)
-    ran = run_here(capsys, "init", "--client", "claude-code", cwd=folder)
+    ran = run("init", "--client", "claude-code", cwd=folder)
     said = "Claude Code reads CLAUDE.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"
     assert (said in ran.out) == advised
     assert (folder / "CLAUDE.md").read_text() == text
 
 
-def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, capsys: Capture) -> None:
+def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     for name in ("a", "b"):
         make_root(folder / name)
     commit_all(folder)
-    refused = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    refused = run("init", "--client", "generic", cwd=folder)
     assert (refused.code, "this repository has 2 memories: a, b; choose one with --root" in refused.err) == (2, True)
-    run_here(capsys, "init", "b", "--client", "generic", cwd=folder)
+    run("init", "b", "--client", "generic", cwd=folder)
     assert server_in(folder / ".mcp.json")["args"] == ["mcp", "--root", "b"]
     assert git(folder, "status", "--porcelain", "a") == ""
 
 
-def test_read_only_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_read_only_file_is_left_alone(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     write(folder, ".mcp.json", "{}\n").chmod(0o444)
-    ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    ran = run("init", "--client", "generic", cwd=folder)
     assert ".mcp.json is there and stays as it is: it is read-only; add this to it:\n{" in ran.out
     assert (folder / ".mcp.json").read_text() == "{}\n"
 
 
-def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path, capsys: Capture) -> None:
+def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     before = '{\n\t// asked once\n\t"inputs": [],\n\t"servers": {\n\t\t"git": {"command": "x"}, // ours\n\t},\n}\n'
     write(folder, ".vscode/mcp.json", before)
-    ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
+    ran = run("init", "--client", "vscode", cwd=folder)
     after = (folder / ".vscode/mcp.json").read_text()
     assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
     start, brace, end = before.partition('"servers": {')
@@ -281,27 +276,27 @@ def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path
     assert after.endswith(f"\t\t}},{end}")
 
 
-def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, capsys: Capture) -> None:
+def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     before = '# ours\nmodel = "x"\n'
     write(folder, ".codex/config.toml", before)
-    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    run("init", "--client", "codex", cwd=folder)
     piece = '\n[mcp_servers.mdmem]\nrequired = true\nstartup_timeout_sec = 20\ncommand = "mdmem"\nargs = ["mcp"]\n'
     assert (folder / ".codex/config.toml").read_text() == before + piece
 
 
-def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, capsys: Capture) -> None:
+def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "here"
     folder.mkdir()
-    ran = run_here(capsys, "init", "../there", "--client", "generic", cwd=folder)
+    ran = run("init", "../there", "--client", "generic", cwd=folder)
     assert "no client is set up; run this where the memory is\n" in ran.out
     assert list(folder.iterdir()) == []
 
 
-def test_plain_init_adds_nothing_to_the_lines_for_the_server(tmp_path: Path, capsys: Capture) -> None:
+def test_plain_init_adds_nothing_to_the_lines_for_the_server(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
-    run_here(capsys, "init", "--client", "claude-code", cwd=folder)
+    run("init", "--client", "claude-code", cwd=folder)
     commit_all(folder)
-    said = run_here(capsys, "init", cwd=folder).out
+    said = run("init", cwd=folder).out
     assert "AGENTS.md is there and stays as it is\n" in said
     assert "add this to it" not in said

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_root, memory, run_here, write, write_entry
+from builders import Run, commit_all, make_root, memory, write, write_entry
 
 from mdmem.model.entry import Entry, EntryType, Status
-
-Capture = pytest.CaptureFixture[str]
 
 
 def varied(folder: Path) -> Path:
@@ -29,9 +26,9 @@ def varied(folder: Path) -> Path:
     return folder
 
 
-def listed(capsys: Capture, *arguments: str, cwd: Path) -> list[str]:
-    ran = run_here(capsys, "list", *arguments, "--format", "json", cwd=cwd)
-    return [entry["address"] for entry in json.loads(ran.out)["entries"]]
+def listed(run: Run, *arguments: str, cwd: Path) -> list[str]:
+    ran = run("list", *arguments, "--format", "json", cwd=cwd)
+    return [entry["address"] for entry in ran.json["entries"]]
 
 
 IN_FORCE = ["nav/architecture/threads", "nav/notes/doubt", "nav/notes/log", "nav/rules/callbacks"]
@@ -67,12 +64,12 @@ IN_FORCE = ["nav/architecture/threads", "nav/notes/doubt", "nav/notes/log", "nav
     ],
     ids=" ".join,
 )
-def test_list_narrows_by(arguments: list[str], addresses: list[str], tmp_path: Path, capsys: Capture) -> None:
-    assert listed(capsys, *arguments, cwd=varied(tmp_path)) == addresses
+def test_list_narrows_by(arguments: list[str], addresses: list[str], tmp_path: Path, run: Run) -> None:
+    assert listed(run, *arguments, cwd=varied(tmp_path)) == addresses
 
 
-def test_text_is_one_line_an_entry(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+def test_text_is_one_line_an_entry(folder: Path, run: Run) -> None:
+    ran = run("list", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "decision   active        nav/architecture/threads  Use two threads",
@@ -80,9 +77,9 @@ def test_text_is_one_line_an_entry(tmp_path: Path, capsys: Capture) -> None:
     ]
 
 
-def test_title_with_the_words_of_the_id_in_another_order_is_shown(tmp_path: Path, capsys: Capture) -> None:
-    write_entry(memory(tmp_path) / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
-    ran = run_here(capsys, "list", "--titles", "--room", "notes", cwd=tmp_path)
+def test_title_with_the_words_of_the_id_in_another_order_is_shown(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
+    ran = run("list", "--titles", "--room", "notes")
     assert "tabs-over-spaces  Spaces over tabs" in ran.out.splitlines()
 
 
@@ -90,27 +87,26 @@ def listed_as(address: str, title: str) -> Entry:
     return Entry(address=address, title=title, type=EntryType.DECISION, status=Status.ACTIVE)
 
 
-def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, capsys: Capture) -> None:
+def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, run: Run) -> None:
     varied(tmp_path)
     write_entry(tmp_path / "memory", "nav/notes/no-doubts", title="The nav's log has no doubts", type="note")
     write_entry(tmp_path / "memory", "nav/notes/nav-log-has-doubts", title="The nav log has no doubts", type="note")
-    ran = run_here(capsys, "list", "--titles", "--wing", "nav", cwd=tmp_path)
+    ran = run("list", "--titles", "--wing", "nav")
     rooms = [part.splitlines() for part in ran.out.split("\n\n")]
     assert [lines[0] for lines in rooms] == ["nav/architecture/", "nav/notes/", "nav/rules/"]
     # An entry-id with all words of the title in their order is enough.
     assert rooms[1][1:] == [
         *("doubt", "log", "nav-log-has-doubts  The nav log has no doubts", "no-doubts  The nav's log has no doubts")
     ]
-    refused = run_here(capsys, "list", "--titles", "--format", "json", cwd=tmp_path)
+    refused = run("list", "--titles", "--format", "json")
     assert refused.code == 2
     assert "`--titles` prints text" in refused.err
 
 
-def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_markdown_is_a_table(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/threads", title="'a | b'")
     commit_all(folder)
-    ran = run_here(capsys, "list", "--format", "markdown", "--type", "decision", cwd=folder)
+    ran = run("list", "--format", "markdown", "--type", "decision")
     assert ran.out.splitlines() == [
         "| type | status | address | title |",
         "| --- | --- | --- | --- |",
@@ -119,23 +115,22 @@ def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
-def test_nothing_found_exits_1(form: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", "--type", "pattern", "--format", form, cwd=memory(tmp_path))
+def test_nothing_found_exits_1(form: str, tmp_path: Path, run: Run) -> None:
+    ran = run("list", "--type", "pattern", "--format", form, cwd=memory(tmp_path))
     assert (ran.code, ran.err) == (1, "no entry passes these filters\n")
     empty = make_root(tmp_path / "empty")
-    assert run_here(capsys, "list", "--format", form, cwd=empty).err == "no entry is current\n"
+    assert run("list", "--format", form, cwd=empty).err == "no entry is current\n"
     assert ran.out == ('{\n  "schema": 1,\n  "entries": []\n}\n' if form == "json" else "")
 
 
-def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_file_that_cannot_be_read_is_a_remark(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
-    ran = run_here(capsys, "list", cwd=folder)
+    ran = run("list")
     assert (ran.code, len(ran.out.splitlines())) == (0, 2)
     assert ran.err == "nav/rules/bad.md: the file has no front matter (front-matter-fence)\n"
     write(folder, "memory/nav/rules/worse.md", "no front matter\n")
     said = "2 files of this scope cannot be read in full, and may apply: nav/rules/bad.md:1, nav/rules/worse.md:1"
-    assert run_here(capsys, "list", cwd=folder).err == f"{said} (`mdmem check`)\n"
+    assert run("list").err == f"{said} (`mdmem check`)\n"
 
 
 @pytest.mark.parametrize(
@@ -156,21 +151,19 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
         (["--status", "actve"], "mdmem list: there is no status `actve`; did you mean `active`?\n"),
     ],
 )
-def test_name_that_is_not_there_names_the_nearest(
-    arguments: list[str], said: str, tmp_path: Path, capsys: Capture
-) -> None:
-    ran = run_here(capsys, "list", *arguments, cwd=varied(tmp_path))
+def test_name_that_is_not_there_names_the_nearest(arguments: list[str], said: str, tmp_path: Path, run: Run) -> None:
+    ran = run("list", *arguments, cwd=varied(tmp_path))
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 
-def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, capsys: Capture) -> None:
+def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, run: Run) -> None:
     folder = varied(tmp_path)
     rest = "and 1 draft, shown by --include-drafts; 1 entry that is not current, shown by --include-deprecated\n"
-    assert run_here(capsys, "list", cwd=folder).err == rest
+    assert run("list", cwd=folder).err == rest
     # A draft in the place of what is listed is one that is not listed.
     rule = folder / "memory/nav/rules/callbacks.md"
     commit_all(folder)
     rule.write_text(rule.read_text().replace("status: active", "status: draft"))
-    assert run_here(capsys, "list", cwd=folder).err == rest.replace("1 draft", "2 drafts")
+    assert run("list", cwd=folder).err == rest.replace("1 draft", "2 drafts")
     write(folder, "memory/mdmem.toml", "")
-    assert listed(capsys, "--room", "rules", cwd=folder) == ["arm/rules/grip", "nav/rules/callbacks", "ros2/rules/qos"]
+    assert listed(run, "--room", "rules", cwd=folder) == ["arm/rules/grip", "nav/rules/callbacks", "ros2/rules/qos"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, memory, run_here, write, write_entry
+from builders import Run, commit_all, git, memory, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/architecture/threads", "nav/conventions/threading"
 
 
@@ -32,15 +30,15 @@ def lived(folder: Path) -> Path:
     return folder
 
 
-def logged(capsys: Capture, address: str, *options: str, cwd: Path) -> dict[str, Any]:
-    ran = run_here(capsys, "log", address, "--format", "json", *options, cwd=cwd)
+def logged(run: Run, address: str, *options: str, cwd: Path) -> dict[str, Any]:
+    ran = run("log", address, "--format", "json", *options, cwd=cwd)
     assert ran.code == 0, ran.err
-    found: dict[str, Any] = json.loads(ran.out)
+    found: dict[str, Any] = ran.json
     return found
 
 
-def test_commits_are_told_newest_first_through_a_move(tmp_path: Path, capsys: Capture) -> None:
-    said = logged(capsys, NEW, cwd=lived(tmp_path))
+def test_commits_are_told_newest_first_through_a_move(tmp_path: Path, run: Run) -> None:
+    said = logged(run, NEW, cwd=lived(tmp_path))
     assert [(one["subject"], one["changes"]) for one in said["commits"]] == [
         ("end it", ["status: active → deprecated", "superseded_by: none → nav/rules/callbacks"]),
         ("move it", [f"moved from {OLD}"]),
@@ -50,54 +48,50 @@ def test_commits_are_told_newest_first_through_a_move(tmp_path: Path, capsys: Ca
     assert (said["address"], said["cut_off"], said["commits"][0]["author"]) == (NEW, False, "Ada")
 
 
-def test_text_is_a_line_a_commit_and_a_line_a_change(tmp_path: Path, capsys: Capture) -> None:
+def test_text_is_a_line_a_commit_and_a_line_a_change(tmp_path: Path, run: Run) -> None:
     folder = lived(tmp_path)
-    ran = run_here(capsys, "log", NEW, cwd=folder)
+    ran = run("log", NEW, cwd=folder)
     first = ran.out.splitlines()[:2]
     day = git(folder, "log", "-1", "--format=%cs")
     assert first == [f"{day} {git(folder, 'rev-parse', 'HEAD')[:10]} Ada: end it", "    status: active → deprecated"]
 
 
-def test_entry_that_moved_away_says_where(tmp_path: Path, capsys: Capture) -> None:
-    said = logged(capsys, OLD, cwd=lived(tmp_path))
+def test_entry_that_moved_away_says_where(tmp_path: Path, run: Run) -> None:
+    said = logged(run, OLD, cwd=lived(tmp_path))
     assert said["commits"][0]["changes"] == [f"moved to {NEW}"]
     assert len(said["commits"]) == 3
 
 
-def test_entry_that_was_deleted_has_a_history(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_entry_that_was_deleted_has_a_history(folder: Path, run: Run) -> None:
     (folder / f"memory/{OLD}.md").unlink()
     commit_all(folder, "away")
-    assert [one["changes"] for one in logged(capsys, OLD, cwd=folder)["commits"]] == [
+    assert [one["changes"] for one in logged(run, OLD, cwd=folder)["commits"]] == [
         ["deleted"],
         ["created as active decision: Use two threads"],
     ]
 
 
-def test_history_follows_a_move_that_rewrote_half(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_history_follows_a_move_that_rewrote_half(folder: Path, run: Run) -> None:
     (folder / f"memory/{OLD}.md").unlink()
     write_entry(
         folder / "memory", NEW, "Navigation uses two threads.\n\nRationale: it was tried.\n", title="Use two threads"
     )
     commit_all(folder, "move and change")
-    said = logged(capsys, NEW, cwd=folder)
+    said = logged(run, NEW, cwd=folder)
     assert [one["subject"] for one in said["commits"]] == ["move and change", "the memory"]
     assert said["commits"][0]["changes"][0] == f"moved from {OLD}"
 
 
-def test_approval_names_who_approved(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_approval_names_who_approved(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", NEW, status="draft")
     commit_all(folder)
     write_entry(folder / "memory", NEW, status="active", approved_by="Ada <ada@example.org>")
     commit_all(folder, "approve")
-    changes = logged(capsys, NEW, cwd=folder)["commits"][0]["changes"]
+    changes = logged(run, NEW, cwd=folder)["commits"][0]["changes"]
     assert changes == ["status: draft → active", "approved_by: none → Ada <ada@example.org>"]
 
 
-def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_merge_lists_the_side_that_the_text_came_from(folder: Path, run: Run) -> None:
     git(folder, "checkout", "-q", "-b", "feature")
     write_entry(folder / "memory", OLD, "Four.\n", title="Use two threads")
     commit_all(folder, "four")
@@ -105,22 +99,22 @@ def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Ca
     write_entry(folder / "memory", "nav/rules/other")
     commit_all(folder, "other")
     git(folder, "merge", "-q", "--no-ff", "feature", "-m", "merge")
-    assert [one["subject"] for one in logged(capsys, OLD, cwd=folder)["commits"]] == ["four", "the memory"]
+    assert [one["subject"] for one in logged(run, OLD, cwd=folder)["commits"]] == ["four", "the memory"]
 
 
-def test_outside_git_there_is_no_history(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_git_there_is_no_history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "mdmem.toml").touch()
     write_entry(tmp_path, OLD)
-    ran = run_here(capsys, "log", OLD, cwd=tmp_path)
+    ran = run("log", OLD)
     assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")
 
 
-def test_without_an_address_the_last_changes_of_the_memory_are_listed(tmp_path: Path, capsys: Capture) -> None:
+def test_without_an_address_the_last_changes_of_the_memory_are_listed(tmp_path: Path, run: Run) -> None:
     folder = lived(tmp_path)
     write(folder, "src/code.py", "x = 1\n")
     commit_all(folder, "only code")
-    ran = run_here(capsys, "log", "--limit", "2", cwd=folder)
+    ran = run("log", "--limit", "2", cwd=folder)
     assert [line.split(": ")[-1].strip() for line in ran.out.splitlines()] == ["end it", NEW, "move it", NEW]
-    (newest, *_) = json.loads(run_here(capsys, "log", "--format", "json", cwd=folder).out)["commits"]
+    (newest, *_) = run("log", "--format", "json", cwd=folder).json["commits"]
     assert (newest["subject"], newest["entries"]) == ("end it", [NEW])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import make_repository, make_root, run_here, write_entry
+from builders import Run, make_repository, make_root, write_entry
 
 from mdmem.errors import shown_message
 
@@ -40,8 +40,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(asked)[:20])
-def test_long_argument_is_cut_in_the_error(root: Path, capsys: pytest.CaptureFixture[str], asked: list[str]) -> None:
-    done = run_here(capsys, *asked, cwd=root)
+def test_long_argument_is_cut_in_the_error(root: Path, run: Run, asked: list[str]) -> None:
+    done = run(*asked, cwd=root)
     assert done.code != 0
     # A check says it among its findings.
     said = done.err + done.out
@@ -49,8 +49,8 @@ def test_long_argument_is_cut_in_the_error(root: Path, capsys: pytest.CaptureFix
     assert "…" in said
 
 
-def test_what_does_not_show_is_written(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = run_here(capsys, "show", "a\x1b]0;owned\x07\u202eb", cwd=root)
+def test_what_does_not_show_is_written(root: Path, run: Run) -> None:
+    done = run("show", "a\x1b]0;owned\x07\u202eb", cwd=root)
     assert "\x1b" not in done.err
     assert "a<U+001B>]0;owned<U+0007><U+202E>b" in done.err
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import run_here, run_mdmem
+from builders import Run, run_mdmem
 
 
 def framed(message: dict[str, object]) -> str:
@@ -12,11 +12,9 @@ def framed(message: dict[str, object]) -> str:
     return f"Content-Length: {len(body)}\r\n\r\n{body}"
 
 
-def test_extra_that_is_missing_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_extra_that_is_missing_is_said(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmem.cli.common.find_spec", lambda name: None)
-    ran = run_here(capsys, "lsp", cwd=tmp_path)
+    ran = run("lsp")
     assert ran.code == 2
     assert "this needs the extra `lsp`; type `" in ran.err
 

@@ -8,33 +8,32 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import environment, memory, on_terminal, run_here, run_mdmem, write_entry
+from builders import Run, environment, memory, on_terminal, run_mdmem, write_entry
 
 from mdmem.cli.main import COMMANDS, GROUPS
 
-Capture = pytest.CaptureFixture[str]
 ESCAPE = "\x1b["
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command_says_what_it_does(name: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, name, "--help", cwd=tmp_path)
+def test_help_of_a_command_says_what_it_does(name: str, tmp_path: Path, run: Run) -> None:
+    ran = run(name, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: mdmem {name} [OPTIONS]")
     # The guide says it of every command, so that no group of them may lack it.
     assert "--root DIR" in " ".join(ran.out.split())
 
 
-def test_group_without_a_command_is_its_help_and_no_sentence(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "hub", cwd=tmp_path)
+def test_group_without_a_command_is_its_help_and_no_sentence(tmp_path: Path, run: Run) -> None:
+    ran = run("hub")
     assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", "Usage: mdmem hub [OPTIONS] COMMAND [ARGS]...")
 
 
 def test_help_fits_a_glance_and_names_every_command_in_its_group(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    said = run_here(capsys, "--help", cwd=tmp_path).out
+    said = run("--help").out
     words = " ".join(said.split())
     assert [title for title, rows in GROUPS.items() if f" {title}: {', '.join(rows)} " not in words] == []
     assert sum(map(len, GROUPS.values())) <= 30
@@ -83,8 +82,8 @@ def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(tmp_pa
     assert imported & {"pydantic", "yaml", "git", "mcp"} == set()
 
 
-def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retreive", cwd=tmp_path)
+def test_unknown_command_names_the_nearest(tmp_path: Path, run: Run) -> None:
+    ran = run("retreive")
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
@@ -111,10 +110,10 @@ def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> N
     ],
 )
 def test_former_name_of_a_command_still_answers_and_says_the_new_one(
-    old: list[str], new: list[str], tmp_path: Path, capsys: Capture
+    old: list[str], new: list[str], folder: Path, run: Run
 ) -> None:
-    root = memory(tmp_path)
-    former, now = run_here(capsys, *old, cwd=root), run_here(capsys, *new, cwd=root)
+    root = folder
+    former, now = run(*old, cwd=root), run(*new, cwd=root)
     assert (former.code, former.out) == (now.code, now.out)
     first, _, rest = former.err.partition("\n")
     assert (first.startswith(f"mdmem: `{old[0]}"), f" is now `mdmem {new[0]}" in first, rest) == (True, True, now.err)
@@ -125,24 +124,24 @@ def test_former_name_of_a_command_still_answers_and_says_the_new_one(
     "arguments",
     [["list", "--nonsense"], ["show"], ["search"], ["list", "--format", "xml"], ["list", "--color", "red"], ["--root"]],
 )
-def test_wrong_argument_exits_2_with_one_sentence(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, *arguments, cwd=memory(tmp_path))
+def test_wrong_argument_exits_2_with_one_sentence(arguments: list[str], folder: Path, run: Run) -> None:
+    ran = run(*arguments, cwd=folder)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_global_option_counts_before_and_after_the_command(before: bool, tmp_path: Path, capsys: Capture) -> None:
+def test_global_option_counts_before_and_after_the_command(before: bool, tmp_path: Path, run: Run) -> None:
     root = ["--root", str(memory(tmp_path / "p") / "memory")]
     arguments = [*root, "list"] if before else ["list", *root]
-    ran = run_here(capsys, *arguments, cwd=tmp_path)
+    ran = run(*arguments)
     assert (ran.code, ran.out.splitlines()[1].split()[2]) == (0, "nav/rules/callbacks")
 
 
 @pytest.mark.parametrize(
     "arguments", [["--quiet", "search", "zebra"], ["search", "zebra", "--quiet"], ["search", "-q", "zebra"]]
 )
-def test_quiet_keeps_remarks_back(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, *arguments, cwd=memory(tmp_path))
+def test_quiet_keeps_remarks_back(arguments: list[str], folder: Path, run: Run) -> None:
+    ran = run(*arguments, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (1, "", "")
 
 
@@ -150,21 +149,20 @@ def test_quiet_keeps_remarks_back(arguments: list[str], tmp_path: Path, capsys: 
     ("no_color", "arguments", "coloured"),
     [("", [], True), ("1", [], False), ("", ["--color", "never"], False), ("1", ["--color", "always"], True)],
 )
-def test_color_on_a_terminal(no_color: str, arguments: list[str], coloured: bool, tmp_path: Path) -> None:
-    code, printed = on_terminal("list", *arguments, cwd=memory(tmp_path), env={"NO_COLOR": no_color})
+def test_color_on_a_terminal(no_color: str, arguments: list[str], coloured: bool, folder: Path) -> None:
+    code, printed = on_terminal("list", *arguments, cwd=folder, env={"NO_COLOR": no_color})
     assert (code, ESCAPE in printed) == (0, coloured)
 
 
 @pytest.mark.parametrize(("rows", "flags", "paged"), [(6, [], True), (6, ["--no-pager"], False), (200, [], False)])
-def test_what_is_longer_than_the_terminal_is_paged(rows: int, flags: list[str], paged: bool, tmp_path: Path) -> None:
+def test_what_is_longer_than_the_terminal_is_paged(rows: int, flags: list[str], paged: bool, folder: Path) -> None:
     env = {"PAGER": "sed -e s/^/PAGED/", "LINES": str(rows), "COLUMNS": "60"}
-    code, printed = on_terminal("show", "nav/", *flags, cwd=memory(tmp_path), env=env)
+    code, printed = on_terminal("show", "nav/", *flags, cwd=folder, env=env)
     assert (code, "PAGED" in printed) == (0, paged)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_lines_for_people_fit_the_terminal(form: str, tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_lines_for_people_fit_the_terminal(form: str, folder: Path) -> None:
     write_entry(folder / "memory", "nav/rules/long", f"{'A long line of words. ' * 20}\n")
     env = {"COLUMNS": "40", "LINES": "500"}
     _, printed = on_terminal("show", "nav/rules/long", "--format", form, cwd=folder, env=env)
@@ -172,8 +170,7 @@ def test_lines_for_people_fit_the_terminal(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("command", "code"), [("list", 0), ("check", 1)])
-def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: str, code: int, tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: str, code: int, folder: Path) -> None:
     write_entry(folder / "memory", "nav/rules/broken", "Text.\n", supersedes="nav/rules/nothing")
     reading, writing = os.pipe()
     os.close(reading)
@@ -185,45 +182,42 @@ def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: 
     assert (ran.returncode, ran.stderr or b"") == (code, b"")
 
 
-def test_interruption_exits_130(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interruption_exits_130(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mdmem.cli.ask.list_entries", interrupted)
-    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    ran = run("list", cwd=folder)
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
 
 
 def test_refusal_of_the_system_exits_3_and_names_the_file(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "some/file")
 
     monkeypatch.setattr("mdmem.cli.ask.list_entries", refused)
-    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    ran = run("list", cwd=folder)
     assert (ran.code, ran.err) == (3, "mdmem: the system refuses some/file: Permission denied\n")
 
 
-def test_fault_of_ours_is_one_sentence_that_says_so(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fault_of_ours_is_one_sentence_that_says_so(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise LookupError("of ours")
 
     monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
-    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    ran = run("list", cwd=folder)
     assert ran.code == 3
     assert ran.err.startswith("mdmem: a fault of mdmem itself (LookupError: of ours); set MDMEM_DEBUG=1")
 
 
-def test_day_that_is_none_is_refused(tmp_path: Path) -> None:
-    ran = run_mdmem("list", cwd=memory(tmp_path), env={"MDMEM_TODAY": "tomorrow"})
+def test_day_that_is_none_is_refused(folder: Path) -> None:
+    ran = run_mdmem("list", cwd=folder, env={"MDMEM_TODAY": "tomorrow"})
     assert (ran.returncode, ran.stderr) == (2, "mdmem list: MDMEM_TODAY is `tomorrow`; write a day as YYYY-MM-DD\n")
 
 
-def test_name_of_a_file_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_name_of_a_file_that_is_no_text_is_shown_escaped(folder: Path) -> None:
     room = os.fsencode(folder / "memory" / "nav" / "rules")
     with open(room + b"/caf\xe9.md", "wb") as stream:  # noqa: PTH123  # a Path cannot be made of these bytes
         stream.write((folder / "memory/nav/rules/callbacks.md").read_bytes())
@@ -231,23 +225,23 @@ def test_name_of_a_file_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None
     assert (ran.returncode, "nav/rules/caf\\udce9" in ran.stdout) == (0, True)
 
 
-def test_closed_stream_is_no_fault(tmp_path: Path) -> None:
+def test_closed_stream_is_no_fault(folder: Path) -> None:
     # A process that is forked has streams of its own.
     line = f"'{sys.executable}' -m mdmem list >&-"
-    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    ran = subprocess.run(line, shell=True, cwd=folder, env=environment(), capture_output=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
-def test_quiet_never_keeps_an_error_back(tmp_path: Path, capsys: Capture) -> None:
-    assert "no memory here" in run_here(capsys, "--quiet", "list", cwd=tmp_path).err
+def test_quiet_never_keeps_an_error_back(tmp_path: Path, run: Run) -> None:
+    assert "no memory here" in run("--quiet", "list").err
 
 
-def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
+def test_reader_that_takes_one_line_gets_it(folder: Path) -> None:
     line = f"'{sys.executable}' -m mdmem list | head -1"
-    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    ran = subprocess.run(line, shell=True, cwd=folder, env=environment(), capture_output=True, check=False)
     assert ran.stdout.split()[2] == b"nav/architecture/threads"
     assert ran.stderr == b""
 
 
-def test_guide_page_is_named_by_its_beginning(tmp_path: Path, capsys: Capture) -> None:
-    assert "did you mean `serving-agents`?" in run_here(capsys, "guide", "serving", cwd=tmp_path).err
+def test_guide_page_is_named_by_its_beginning(tmp_path: Path, run: Run) -> None:
+    assert "did you mean `serving-agents`?" in run("guide", "serving").err

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry_text, memory, run_here, write
+from builders import Run, commit_all, entry_text, memory, write
 
 from mdmem.render.findings import FORMATS
 
-Capture = pytest.CaptureFixture[str]
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ENDS = {
     "\n": "000A",
@@ -46,39 +44,39 @@ def assert_is_harmless(answer: str) -> None:
 
 
 @pytest.mark.parametrize(("end", "number"), ENDS.items(), ids=ENDS.values())
-def test_check_has_one_error_in_one_line(end: str, number: str, tmp_path: Path, capsys: Capture) -> None:
+def test_check_has_one_error_in_one_line(end: str, number: str, tmp_path: Path, run: Run) -> None:
     root = misnamed(tmp_path, f"nav/rules/a{end}FORGED b.md")
-    ran = run_here(capsys, "check", "--verbose", "--format", "concise", cwd=root)
+    ran = run("check", "--verbose", "--format", "concise", cwd=root)
     errors = [line for line in ran.out.splitlines() if "FORGED" in line]
     assert (ran.code, len(errors)) == (1, 1)
     assert f"<U+{number}>" in errors[0].partition(": error ")[0]
     assert f"U+{number}, so nothing reads it" in errors[0].partition(": error ")[2]
     for form in FORMATS:
-        assert_is_harmless(run_here(capsys, "check", "--format", form, cwd=root).out)
+        assert_is_harmless(run("check", "--format", form, cwd=root).out)
 
 
 @pytest.mark.parametrize("place", ["nav/rules/{}.md", "nav/{}/a.md", "{}/rules/a.md"], ids=["entry", "room", "wing"])
-def test_every_answer_shows_the_name_in_one_escaped_line(place: str, tmp_path: Path, capsys: Capture) -> None:
+def test_every_answer_shows_the_name_in_one_escaped_line(place: str, tmp_path: Path, run: Run) -> None:
     paths = [place.format(name) for name in NAMES]
     manifests = [f"{name}/README.md" for name in NAMES if place.startswith("{}")]
     root = misnamed(tmp_path, *paths)
     for path in manifests:
         write(root, path, "---\nkind: shared\n---\n")
     for question in QUESTIONS:
-        ran = run_here(capsys, *question, cwd=tmp_path)
+        ran = run(*question)
         assert_is_harmless(ran.out + ran.err)
-        answer = run_here(capsys, *question, "--format", "json", cwd=tmp_path).out
+        answer = run(*question, "--format", "json").out
         assert '"FORGED' not in answer
-    problems = json.loads(run_here(capsys, "retrieve", "caching", "--format", "json", cwd=tmp_path).out)["problems"]
+    problems = run("retrieve", "caching", "--format", "json").json["problems"]
     assert {one["path"].partition("FORGED")[0].rpartition("/")[2] for one in problems} >= {"a<U+000A>", "a<U+202E>"}
-    assert "nav/rules/fine" in run_here(capsys, "list", "--all-wings", cwd=tmp_path).out
+    assert "nav/rules/fine" in run("list", "--all-wings").out
 
 
-def test_no_page_has_the_name_as_it_is(tmp_path: Path, capsys: Capture) -> None:
+def test_no_page_has_the_name_as_it_is(tmp_path: Path, run: Run) -> None:
     root = misnamed(tmp_path, *(f"nav/rules/{name}.md" for name in NAMES), *(f"nav/{name}/a.md" for name in NAMES))
     write(tmp_path, "src/b\u202egnp.py", "x")
     commit_all(tmp_path)
-    assert run_here(capsys, "site", "build", "--out", str(tmp_path / "pages"), cwd=root).code == 0
+    assert run("site", "build", "--out", str(tmp_path / "pages"), cwd=root).code == 0
     pages = [path for path in (tmp_path / "pages").rglob("*") if path.suffix in (".html", ".json", ".xml", ".svg")]
     assert len(pages) > 5
     for page in pages:

@@ -7,9 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry_text, make_root, memory, run_here, snapshot, write, write_entry
+from builders import Run, commit_all, entry_text, make_root, snapshot, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
 
 
@@ -35,14 +34,14 @@ def text(root: Path, address: str) -> str:
     return (root / f"{address}.md").read_bytes().decode()
 
 
-def codes(capsys: Capture, cwd: Path) -> Counter[str]:
-    ran = run_here(capsys, "check", "--format", "json", cwd=cwd)
-    return Counter(one["code"] for one in json.loads(ran.out)["findings"])
+def codes(run: Run, cwd: Path) -> Counter[str]:
+    ran = run("check", "--format", "json", cwd=cwd)
+    return Counter(one["code"] for one in ran.json["findings"])
 
 
-def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
-    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW, cwd=root)
     moved = text(root, "nav/entities/robot")
     assert f"see: [{NEW}]" in moved
     assert f"relations: [{{type: follows, to: {NEW}}}]" in moved
@@ -53,19 +52,19 @@ def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, capsys: Cap
     assert (root / "nav/README.md").read_text().endswith("[rule](habits/blocking.md#why)\n")
 
 
-def test_mv_writes_short_links_to_it_in_full(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_writes_short_links_to_it_in_full(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
-    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW, cwd=root)
     assert f"see: {NEW}\n" in text(root, "nav/rules/near")
     assert text(root, "nav/rules/near").endswith(f"See [[{NEW}]] and [it](../habits/blocking.md).\n")
 
 
-def test_mv_keeps_where_the_moved_entry_itself_leads(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_keeps_where_the_moved_entry_itself_leads(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/plan.png", b"\x89PNG")
     own = "[[near]], [n](near.md), [up](../entities/robot.md), [me](callbacks.md#top), ![p](./plan.png), [w](https://x.y)\n"
     write_entry(root, OLD, own, see=["near"])
-    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW, cwd=root)
     assert "see: [nav/rules/near]" in text(root, NEW)
     assert text(root, NEW).endswith(
         "[[nav/rules/near]], [n](../rules/near.md), [up](../entities/robot.md), [me](blocking.md#top), "
@@ -83,14 +82,14 @@ def test_mv_keeps_where_the_moved_entry_itself_leads(tmp_path: Path, capsys: Cap
         ("./nav/habits/blocking.md", "nav/habits/blocking"),
     ],
 )
-def test_mv_takes_a_new_address_in_full_and_short(to: str, place: str, tmp_path: Path, capsys: Capture) -> None:
+def test_mv_takes_a_new_address_in_full_and_short(to: str, place: str, tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
-    ran = run_here(capsys, "mv", "callbacks", to, cwd=root)
+    ran = run("mv", "callbacks", to, cwd=root)
     assert (ran.code, (root / f"{place}.md").exists(), (root / f"{OLD}.md").exists()) == (0, True, False)
 
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("nav/rules/", "nav/habits/"), ("nav/", "navigation/")])
-def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Path, capsys: Capture) -> None:
+def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path, settings='default_wing = "nav" # ours\n')
     write(root, "nav/rules/README.md", "Rules.\n\n[r](../entities/robot.md)\n")
     # A short link is written in full and stays so; inside a folder that moves whole it stays short.
@@ -99,27 +98,27 @@ def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Pa
     if old == OLD:
         write_entry(root, "nav/rules/near", f"See [[{OLD}]].\r\n", see=OLD, type="note")
     before = snapshot(root)
-    assert run_here(capsys, "mv", old, new, cwd=root).code == 0
+    assert run("mv", old, new, cwd=root).code == 0
     assert snapshot(root) != before
-    assert run_here(capsys, "mv", new, old, cwd=root).code == 0
+    assert run("mv", new, old, cwd=root).code == 0
     assert snapshot(root) == before
 
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("nav/rules/", "nav/habits/"), ("nav/", "navigation/")])
-def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, capsys: Capture) -> None:
+def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
-    before = codes(capsys, root)
-    assert run_here(capsys, "mv", old, new, cwd=root).code == 0
-    left = codes(capsys, root)
+    before = codes(run, root)
+    assert run("mv", old, new, cwd=root).code == 0
+    left = codes(run, root)
     # A short link that would lead elsewhere is written in full, which ends a finding.
     assert (left - before, (before - left).keys() - {"link-form"}) == (Counter(), set())
 
 
-def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/README.md", "[it](callbacks.md) [out](../entities/robot.md)\n")
     write(root, "nav/rules/plan.png", b"\x89PNG")
-    ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
+    ran = run("mv", "nav/rules/", "nav/habits/", cwd=root)
     assert ran.code == 0
     assert (root / "nav/habits/README.md").read_text() == "[it](callbacks.md) [out](../entities/robot.md)\n"
     assert (root / "nav/habits/plan.png").read_bytes() == b"\x89PNG"
@@ -127,7 +126,7 @@ def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path
     assert not (root / "nav/rules").exists()
 
 
-def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, run: Run) -> None:
     settings = (
         "# nav is ours\ndefault_wing = \"nav\"  # nav\ndefault_shared_wing = 'nav'\r\n"
         '[wings.nav.check]\nignore = ["expired"]\n[wings.nav_two.check]\nselect = []\n'
@@ -135,7 +134,7 @@ def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, capsys: Ca
     root = linked(tmp_path, settings)
     write_entry(root, "nav_two/rules/a", type="note")
     write(root, "arm/README.md", "---\nkind: project\nshared_wings:\n  - nav # first\n  - nav_two\n---\n")
-    ran = run_here(capsys, "mv", "nav/", "navigation/", cwd=root)
+    ran = run("mv", "nav/", "navigation/", cwd=root)
     assert ran.code == 0
     assert (root / "mdmem.toml").read_bytes().decode() == (
         "# nav is ours\ndefault_wing = \"navigation\"  # nav\ndefault_shared_wing = 'navigation'\r\n"
@@ -145,20 +144,20 @@ def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, capsys: Ca
     assert "clients that know it as `nav` need `project_id: nav` in navigation/README.md\n" in ran.err
 
 
-def test_mv_rewrites_the_known_findings(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_rewrites_the_known_findings(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path, '[check]\nbaseline = ".known.json"\n')
     records = [("expired", OLD), ("link-by-path", f"{OLD}-2"), ("stray-file", "nav/rules/plan.png")]
     lines = ",\n".join(json.dumps({"code": code, "address": place, "count": 1}) for code, place in records)
     write(root, ".known.json", f'{{"schema": 1, "findings": [\n{lines}\n]}}\n')
     before = (root / ".known.json").read_text()
-    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW, cwd=root)
     assert (root / ".known.json").read_text() == before.replace(f'"{OLD}"', f'"{NEW}"')
 
 
-def test_mv_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_names_what_cannot_be_read(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/broken.md", f"---\ntype: [\n---\n[see: {OLD}]\n")
-    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
+    ran = run("mv", OLD, NEW, cwd=root)
     said = (
         "nav/rules/broken.md cannot be read, and may have links to the old place;"
         " `mdmem check nav/rules/broken.md` says why\n"
@@ -166,10 +165,10 @@ def test_mv_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
     assert (ran.code, said in ran.err) == (0, True)
 
 
-def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_moves_what_cannot_be_read(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/broken.md", "---\ntype: [\n---\n")
-    ran = run_here(capsys, "mv", "nav/rules/broken", "nav/rules/torn", cwd=root)
+    ran = run("mv", "nav/rules/broken", "nav/rules/torn", cwd=root)
     assert (ran.code, "nav/rules/torn.md was moved but cannot be read: check the links in it\n" in ran.err) == (0, True)
     assert text(root, "nav/rules/torn") == "---\ntype: [\n---\n"
 
@@ -192,36 +191,36 @@ def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
         (OLD, "entities", 2, "`entities` may be a room; write `nav/entities/` to move into it, or `nav/rules/ent"),
     ],
 )  # fmt: skip
-def test_mv_refuses_in_one_sentence(old: str, new: str, code: int, said: str, tmp_path: Path, capsys: Capture) -> None:
+def test_mv_refuses_in_one_sentence(old: str, new: str, code: int, said: str, tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     before = snapshot(root)
-    ran = run_here(capsys, "mv", old, new, cwd=root)
+    ran = run("mv", old, new, cwd=root)
     assert (ran.code, ran.out, ran.err.startswith(f"mdmem: {said}"), ran.err.count("\n")) == (code, "", True, 1)
     assert snapshot(root) == before
 
 
-def test_mv_of_a_link_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_of_a_link_is_refused(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     (root / "nav/rules/away").symlink_to(tmp_path)
-    ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
+    ran = run("mv", "nav/rules/", "nav/habits/", cwd=root)
     assert (ran.code, "`nav/rules/away` is not a regular file" in ran.err) == (2, True)
 
 
-def test_mv_changes_capital_letters_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_changes_capital_letters_alone(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/Rules/Callbacks")
     write_entry(root, "nav/other/a", see=["nav/Rules/Callbacks"])
-    assert run_here(capsys, "mv", "nav/Rules/Callbacks", "nav/Rules/callbacks", cwd=root).code == 0
-    assert run_here(capsys, "mv", "nav/Rules/", "nav/rules/", cwd=root).code == 0
+    assert run("mv", "nav/Rules/Callbacks", "nav/Rules/callbacks", cwd=root).code == 0
+    assert run("mv", "nav/Rules/", "nav/rules/", cwd=root).code == 0
     assert "see: [nav/rules/callbacks]" in text(root, "nav/other/a")
     assert [path.name for path in (root / "nav").iterdir()].count("Rules") == 0
 
 
-def test_mv_shows_what_changes_in_the_moved_file_itself(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_shows_what_changes_in_the_moved_file_itself(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/rules/near")
     write_entry(root, OLD, see=["near"])
-    ran = run_here(capsys, "mv", OLD, NEW, "--dry-run", cwd=root)
+    ran = run("mv", OLD, NEW, "--dry-run", cwd=root)
     assert ran.out == (
         f"diff --git a/{OLD}.md b/{NEW}.md\nrename from {OLD}.md\nrename to {NEW}.md\n--- a/{OLD}.md\n+++ b/{NEW}.md\n"
         "@@ -2,7 +2,7 @@\n type: decision\n status: active\n created_at: 2026-03-05\n"
@@ -229,46 +228,44 @@ def test_mv_shows_what_changes_in_the_moved_file_itself(tmp_path: Path, capsys: 
     )
 
 
-def test_mv_rewrites_a_link_from_the_top_of_the_repository(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_mv_rewrites_a_link_from_the_top_of_the_repository(folder: Path, run: Run) -> None:
     body = f"[a](/memory/{OLD}.md#why) [b](/src/main.py) [c](../../../src/main.py)\n"
     write_entry(folder / "memory", "nav/architecture/more", body, type="note")
-    run_here(capsys, "mv", "nav/", "navigation/", cwd=folder)
+    run("mv", "nav/", "navigation/")
     wanted = body.replace("/nav/", "/navigation/")
     assert text(folder / "memory", "navigation/architecture/more").endswith(f"\n\n{wanted}")
 
 
-def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, run: Run) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/rules/b", supersedes=["nav/rules/a"], reason="better")
     ended = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["nav/rules/b"]}
     write_entry(root, "nav/rules/a", **ended)
     write_entry(root, "arm/rules/x")
     before = snapshot(root)
-    ran = run_here(capsys, "mv", "nav/rules/b", "arm/rules/b", cwd=root)
+    ran = run("mv", "nav/rules/b", "arm/rules/b", cwd=root)
     assert (ran.code, ran.err.startswith("mdmem: nothing is written: ")) == (2, True)
     assert snapshot(root) == before
 
 
-def test_mv_keeps_line_ends_and_a_mark(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_keeps_line_ends_and_a_mark(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     content = "\ufeff" + entry_text(f"[see: {OLD}]", see=[OLD], type="note").replace("\n", "\r\n")
     write(root, "nav/rules/crlf.md", content)
-    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW, cwd=root)
     assert text(root, "nav/rules/crlf") == content.replace(OLD, NEW)
 
 
-def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
     commit_all(folder)
     together = "commit these files together, with `git add` of the new places: `git commit -a` loses them\n"
-    ran = run_here(capsys, "mv", OLD, NEW, cwd=folder)
+    ran = run("mv", OLD, NEW)
     assert ran.out == (
         f"changed memory/nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved memory/{OLD}.md → memory/{NEW}.md\n"
     )
     assert ran.err == together
-    assert run_here(capsys, "mv", "nav/architecture/more", "nav/rules/more", cwd=folder).err == together
+    assert run("mv", "nav/architecture/more", "nav/rules/more").err == together
 
 
 @pytest.mark.parametrize(
@@ -276,19 +273,19 @@ def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> Non
     [("mv", OLD, "zoo/rules/x"), ("supersede", OLD, "-m", "new", "--title", "New", "--place", "zoo/rules", "-b", "x")],
 )
 def test_wing_that_is_not_there_is_made_only_where_it_is_meant(
-    command: tuple[str, ...], tmp_path: Path, capsys: Capture
+    command: tuple[str, ...], tmp_path: Path, run: Run
 ) -> None:
     root = linked(tmp_path)
-    ran = run_here(capsys, *command, cwd=root)
+    ran = run(*command, cwd=root)
     assert (ran.code, ran.err) == (2, "mdmem: there is no wing `zoo`; `--new-wing` makes one\n")
-    assert run_here(capsys, *command, "--new-wing", "--shared", cwd=root).code == 0
+    assert run(*command, "--new-wing", "--shared", cwd=root).code == 0
     assert (root / "zoo/README.md").read_text().startswith("---\nkind: shared\n")
 
 
-def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, capsys: Capture) -> None:
+def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, run: Run) -> None:
     root = linked(tmp_path)
     before = text(root, OLD)
-    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
+    ran = run("mv", OLD, NEW, cwd=root)
     assert ran.code == 0
     assert text(root, NEW) == before
     assert not (root / f"{OLD}.md").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +9,12 @@ from pathlib import Path
 import pytest
 from builders import (
     TODAY,
+    Run,
     commit_all,
     environment,
     git,
     memory,
     on_terminal,
-    run_here,
     run_mdmem,
     snapshot,
     write,
@@ -24,7 +23,6 @@ from builders import (
 
 from mdmem.model.templates import BODIES
 
-Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/rules/new-one"
 # What YAML reads as something else than the text, or not at all.
 HOSTILE = ['C++: "x" # y', "no", "2026", "2026-11-21", "12:30", "1.10", "~", "null", "[a] {b}", "- item", "# head"]
@@ -40,15 +38,14 @@ def editor(folder: Path, *lines: str) -> dict[str, str]:
     return {"GIT_EDITOR": f"'{sys.executable}' '{script}'", "TMPDIR": str(folder)}
 
 
-def title_of(capsys: Capture, address: str, cwd: Path) -> str:
-    ran = run_here(capsys, "show", address, "--format", "json", cwd=cwd)
-    said: str = json.loads(ran.out)["entries"][0]["front_matter"]["title"]
+def title_of(run: Run, address: str, cwd: Path) -> str:
+    ran = run("show", address, "--format", "json", cwd=cwd)
+    said: str = ran.json["entries"][0]["front_matter"]["title"]
     return said
 
 
 @pytest.mark.parametrize("kind", BODIES)
-def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_new_writes_the_template_of_its_type(kind: str, folder: Path) -> None:
     ran = run_mdmem("new", kind, ADDRESS, cwd=folder)
     path = folder / f"memory/{ADDRESS}.md"
     assert (ran.returncode, ran.stdout) == (0, f"memory/{ADDRESS}.md\n")
@@ -60,10 +57,8 @@ def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
     assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
 
 
-def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(
-        capsys,
+def test_new_takes_title_status_and_body(folder: Path, run: Run) -> None:
+    ran = run(
         "new",
         "decision",
         "nav/rules",
@@ -77,7 +72,6 @@ def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> Non
         "src/pay/**",
         "--applies-to",
         "setup.py",
-        cwd=folder,
     )
     assert ran.code == 0
     assert (folder / "memory/nav/rules/use-utc.md").read_text() == (
@@ -89,8 +83,7 @@ def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> Non
 
 @pytest.mark.parametrize("arguments", [[], ["--body", "-"]])
 @pytest.mark.parametrize("piped", ["We do.\n\nRationale: it works.\n", "\ufeffWe do.\r\n\r\nRationale: it works.\r\n"])
-def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str, tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str, folder: Path) -> None:
     command = [sys.executable, "-m", "mdmem", "new", "decision", ADDRESS, *arguments]
     subprocess.run(command, cwd=folder, env=environment(), input=piped.encode(), capture_output=True, check=True)
     written = (folder / f"memory/{ADDRESS}.md").read_bytes().decode()
@@ -98,32 +91,27 @@ def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str
 
 
 @pytest.mark.parametrize("status", ["draft", "active", "under_review"])
-def test_new_entry_passes_the_checks(status: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_new_entry_passes_the_checks(status: str, folder: Path, run: Run) -> None:
     body = "Clocks must run on UTC.\n\nRationale: summer time."
-    run_here(
-        capsys, "new", "invariant", "nav/rules", "--title", "Clocks run on UTC", "-s", status, "-b", body, cwd=folder
-    )
+    run("new", "invariant", "nav/rules", "--title", "Clocks run on UTC", "-s", status, "-b", body)
     commit_all(folder)
-    assert run_here(capsys, "check", "--strict", cwd=folder).out.endswith("no findings\n")
+    assert run("check", "--strict").out.endswith("no findings\n")
 
 
 @pytest.mark.parametrize(("kind", "status"), [("note", "active"), ("pattern", "draft"), ("decision", "draft")])
-def test_note_is_active_at_once(kind: str, status: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "new", kind, ADDRESS, "--body", "The gate jams in frost.", cwd=folder)
+def test_note_is_active_at_once(kind: str, status: str, folder: Path, run: Run) -> None:
+    ran = run("new", kind, ADDRESS, "--body", "The gate jams in frost.")
     assert f"status: {status}\n" in (folder / f"memory/{ADDRESS}.md").read_text()
     assert f"{ADDRESS} is written ({kind}, {status})" in ran.err
 
 
-def test_new_entry_can_amend_others(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_new_entry_can_amend_others(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/one")
     write_entry(folder / "memory", "nav/rules/two")
     made = ("new", "decision", ADDRESS, "--amends", "one", "--amends", "nav/rules/two", "--body", "On Sundays.")
-    assert run_here(capsys, *made, cwd=folder).code == 0
+    assert run(*made).code == 0
     assert "\namends: [nav/rules/one, nav/rules/two]\n" in (folder / f"memory/{ADDRESS}.md").read_text()
-    ran = run_here(capsys, "new", "decision", "nav/rules/other", "--amends", "zebra", "--body", "x", cwd=folder)
+    ran = run("new", "decision", "nav/rules/other", "--amends", "zebra", "--body", "x")
     assert (ran.code, ran.err.splitlines()[0]) == (
         1,
         "mdmem: there is no entry `zebra`; `mdmem list` lists the current ones",
@@ -131,10 +119,9 @@ def test_new_entry_can_amend_others(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("title", HOSTILE)
-def test_title_is_read_back_as_it_was_typed(title: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "new", "note", ADDRESS, f"--title={title}", "--body", "x", cwd=folder)
-    assert (ran.code, title_of(capsys, ADDRESS, folder)) == (0, " ".join(title.split()))
+def test_title_is_read_back_as_it_was_typed(title: str, folder: Path, run: Run) -> None:
+    ran = run("new", "note", ADDRESS, f"--title={title}", "--body", "x")
+    assert (ran.code, title_of(run, ADDRESS, folder)) == (0, " ".join(title.split()))
 
 
 @pytest.mark.parametrize(
@@ -150,9 +137,8 @@ def test_title_is_read_back_as_it_was_typed(title: str, tmp_path: Path, capsys: 
         ("x" * 300, "x" * 60),
     ],
 )
-def test_entry_id_is_made_from_the_title(title: str, entry_id: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    assert run_here(capsys, "new", "note", "nav/rules", "--title", title, "--body", "x", cwd=folder).code == 0
+def test_entry_id_is_made_from_the_title(title: str, entry_id: str, folder: Path, run: Run) -> None:
+    assert run("new", "note", "nav/rules", "--title", title, "--body", "x").code == 0
     assert (folder / f"memory/nav/rules/{entry_id}.md").exists()
 
 
@@ -174,10 +160,9 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, tmp_path: Pa
         ("", "`` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
     ],
 )  # fmt: skip
-def test_bad_name_is_refused_in_one_sentence(place: str, said: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_bad_name_is_refused_in_one_sentence(place: str, said: str, folder: Path, run: Run) -> None:
     before = snapshot(folder)
-    ran = run_here(capsys, "new", "note", place, "--body", "x", cwd=folder)
+    ran = run("new", "note", place, "--body", "x")
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {said}\n")
     assert snapshot(folder) == before
 
@@ -185,14 +170,12 @@ def test_bad_name_is_refused_in_one_sentence(place: str, said: str, tmp_path: Pa
 @pytest.mark.parametrize(
     "place", ["memory/nav/rules/x.md", "memory/nav/rules/x", "./memory/nav/rules/x.md", "nav/rules/x.md"]
 )
-def test_path_of_a_file_is_accepted_as_its_address(place: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    assert run_here(capsys, "new", "note", place, "--body", "x", cwd=folder).code == 0
+def test_path_of_a_file_is_accepted_as_its_address(place: str, folder: Path, run: Run) -> None:
+    assert run("new", "note", place, "--body", "x").code == 0
     assert (folder / "memory/nav/rules/x.md").exists()
 
 
-def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_processes_that_race_for_an_address_leave_one_whole_entry(folder: Path) -> None:
     bodies = [f"I am number {number}. " * 500 for number in range(4)]
     racing = [
         subprocess.Popen(
@@ -212,8 +195,7 @@ def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path
     assert [path.name for path in (folder / "memory/nav/rules").iterdir() if path.name.startswith(".")] == []
 
 
-def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
-    folder = memory(tmp_path)
+def test_body_that_is_no_utf8_is_refused(folder: Path) -> None:
     before = snapshot(folder)
     command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS]
     ran = subprocess.run(command, cwd=folder, env=environment(), input=b"caf\xe9\n", capture_output=True, check=False)
@@ -224,11 +206,11 @@ def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     assert snapshot(folder) == before
 
 
-def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path / "p")
     (tmp_path / "outside").mkdir()
     (folder / "memory/nav/away").symlink_to(tmp_path / "outside")
-    ran = run_here(capsys, "new", "note", "nav/away/x", "--body", "x", cwd=folder)
+    ran = run("new", "note", "nav/away/x", "--body", "x", cwd=folder)
     assert (ran.code, list((tmp_path / "outside").iterdir())) == (2, [])
 
 
@@ -291,11 +273,10 @@ def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("option", "kind"), [([], "project"), (["--shared"], "shared")])
-def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_new_wing_gets_a_manifest(option: list[str], kind: str, folder: Path, run: Run) -> None:
     git(folder, "config", "user.name", "A developer")
     git(folder, "config", "user.email", "developer@example.org")
-    ran = run_here(capsys, "new", "note", "zoo/rules/x", "--body", "x", "--new-wing", *option, "--commit", cwd=folder)
+    ran = run("new", "note", "zoo/rules/x", "--body", "x", "--new-wing", *option, "--commit")
     assert (ran.code, git(folder, "status", "--porcelain")) == (0, "")
     manifest = (folder / "memory/zoo/README.md").read_text()
     assert manifest.startswith(f"---\nkind: {kind}\nowners: [A developer <developer@example.org>]\n---\n")
@@ -309,10 +290,9 @@ def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, 
         ("zebra/zoo/x", ""),
     ],
 )
-def test_wing_that_is_not_there_is_refused(place: str, hint: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_wing_that_is_not_there_is_refused(place: str, hint: str, folder: Path, run: Run) -> None:
     before = snapshot(folder)
-    ran = run_here(capsys, "new", "note", place, "--title", "Use UTC", "--body", "x", cwd=folder)
+    ran = run("new", "note", place, "--title", "Use UTC", "--body", "x")
     said = f"mdmem: there is no wing `{place.split('/')[0]}`; {hint}`--new-wing` makes one\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
     assert snapshot(folder) == before
@@ -333,10 +313,9 @@ def test_wing_that_is_not_there_is_refused(place: str, hint: str, tmp_path: Path
     ],
 )
 def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
-    arguments: tuple[str, ...], address: str, tmp_path: Path, capsys: Capture
+    arguments: tuple[str, ...], address: str, folder: Path, run: Run
 ) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "new", *arguments, "--body", "x", cwd=folder)
+    ran = run("new", *arguments, "--body", "x")
     assert (ran.code, ran.out) == (0, f"memory/{address}.md\n")
 
 
@@ -348,21 +327,20 @@ def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_can(
-    arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture
+    arguments: tuple[str, ...], said: str, folder: Path, run: Run
 ) -> None:
-    ran = run_here(capsys, "new", *arguments, "--body", "x", cwd=memory(tmp_path))
+    ran = run("new", *arguments, "--body", "x", cwd=folder)
     assert (ran.code, ran.out, ran.err.split(": ", 1)[1]) == (2, "", f"{said}\n")
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_new_names_what_speaks_of_the_same_subject(is_shared: bool, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_new_names_what_speaks_of_the_same_subject(is_shared: bool, folder: Path, run: Run) -> None:
     if is_shared:
         write(folder, "memory/base/README.md", "---\nkind: shared\n---\n")
     text = "Slow disks: the write-ahead log of the queue lies on its own volume, and the broker syncs it each second."
     write_entry(folder / "memory", "base/queue/log" if is_shared else "nav/queue/log", text, title="Volumes")
     write_entry(folder / "memory", "other/queue/log", text, title="Volumes")
-    ran = run_here(capsys, "new", "note", "nav", "Broker volume for the queue log", "--body", "x", cwd=folder)
+    ran = run("new", "note", "nav", "Broker volume for the queue log", "--body", "x")
     address = "base/queue/log" if is_shared else "nav/queue/log"
     assert f"on this subject: {address} (decision); `mdmem show {address}` shows it\n" in ran.err
 
@@ -371,18 +349,16 @@ CLOSE = "A callback must not block its executor.\n\nRationale: the robot stops.\
 
 
 @pytest.mark.parametrize("kind", ["invariant", "decision", "pattern", "note"])
-def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "new", kind, ADDRESS, "--title", "Callbacks never block", "--body", CLOSE, cwd=folder)
+def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, folder: Path, run: Run) -> None:
+    ran = run("new", kind, ADDRESS, "--title", "Callbacks never block", "--body", CLOSE)
     said = "similar entries: nav/rules/callbacks (invariant, "
     assert (ran.code, ran.err.startswith(said)) == (0, True)
     assert " %); `mdmem show nav/rules/callbacks` shows it\n" in ran.err
 
 
-def test_new_json_has_what_is_near(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Use two threads", "-b", "x", "--format", "json", cwd=folder)
-    said = json.loads(ran.out)
+def test_new_json_has_what_is_near(folder: Path, run: Run) -> None:
+    ran = run("new", "note", ADDRESS, "-t", "Use two threads", "-b", "x", "--format", "json")
+    said = ran.json
     assert [(one["path"], one["action"], one["from"]) for one in said["changed"]] == [
         (f"{ADDRESS}.md", "created", None)
     ]
@@ -409,27 +385,25 @@ def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> No
     "command", [("new", "decision", ADDRESS), ("supersede", "nav/rules/callbacks", "-m", "Better")]
 )
 def test_owner_stands_behind_what_is_put_in_force_at_once(
-    command: tuple[str, ...], owner: str, line: list[str], tmp_path: Path, capsys: Capture
+    command: tuple[str, ...], owner: str, line: list[str], folder: Path, run: Run
 ) -> None:
-    folder = memory(tmp_path)
     write(folder, "memory/nav/README.md", f"---\nkind: project\nowners: [{owner}]\n---\n")
     place = ("--place", ADDRESS) if command[0] == "supersede" else ()
     text = ("--title", "New one", "--status", "active", "--body", "We use it.\n\nRationale: it was tried.")
-    assert run_here(capsys, *command, *place, *text, cwd=folder).code == 0
+    assert run(*command, *place, *text).code == 0
     written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
     assert [one for one in written if one.startswith("approved_by")] == line
 
 
-def test_entry_that_exists_is_never_overwritten(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_entry_that_exists_is_never_overwritten(folder: Path, run: Run) -> None:
     before = snapshot(folder)
-    ran = run_here(capsys, "new", "note", "nav/rules/callbacks", "--body", "x", cwd=folder)
+    ran = run("new", "note", "nav/rules/callbacks", "--body", "x")
     assert (ran.code, ran.out) == (4, "")
     assert ran.err.startswith("mdmem: nav/rules/callbacks exists already; ")
     assert snapshot(folder) == before
 
 
-def test_title_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+def test_title_that_is_no_utf8_is_refused(folder: Path) -> None:
     command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
-    ran = subprocess.run(command, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    ran = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=False)
     assert (ran.returncode, ran.stderr.count(b"\n"), b"fault" in ran.stderr) == (2, 1, False)

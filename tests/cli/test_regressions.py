@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_repository, make_root, open_root, run_here, write, write_entry
+from builders import Run, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 
-Capture = pytest.CaptureFixture[str]
 PROJECT = "---\nkind: project\nowners: [team]\n---\n"
 SHARED = "---\nkind: shared\nowners: [team]\n---\n"
 DECISION = {"type": "decision", "status": "active"}
@@ -27,42 +25,42 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def retrieved(capsys: Capture, root: Path, *arguments: str) -> dict[str, Any]:
-    said: dict[str, Any] = json.loads(run_here(capsys, "retrieve", *arguments, "--format", "json", cwd=root).out)
+def retrieved(run: Run, root: Path, *arguments: str) -> dict[str, Any]:
+    said: dict[str, Any] = run("retrieve", *arguments, "--format", "json", cwd=root).json
     return said
 
 
-def test_successor_covers_what_its_predecessor_covers(root: Path, capsys: Capture) -> None:
+def test_successor_covers_what_its_predecessor_covers(root: Path, run: Run) -> None:
     write_entry(root, "nav/a/old", "SQLite.\n", **DECISION | {"status": "deprecated"}, superseded_by="nav/a/new")
     write_entry(root, "nav/a/new", "Another engine.\n", **DECISION, supersedes="nav/a/old", title="Engine")
-    said = retrieved(capsys, root, "sqlite")
+    said = retrieved(run, root, "sqlite")
     assert ([item["address"] for item in said["items"]], said["covered"]) == (["nav/a/new"], True)
 
 
-def test_faulty_manifest_of_a_shared_wing_is_a_problem(root: Path, capsys: Capture) -> None:
+def test_faulty_manifest_of_a_shared_wing_is_a_problem(root: Path, run: Run) -> None:
     write_entry(root, "nav/a/one", **DECISION)
     write_entry(root, "lib/a/two", **DECISION)
     write(root, "lib/README.md", SHARED.replace("[team]", "[team"))
-    problems = retrieved(capsys, root, "anything")["problems"]
+    problems = retrieved(run, root, "anything")["problems"]
     assert [problem["path"] for problem in problems] == ["lib/README.md"]
 
 
-def test_words_of_exclusions_are_found(root: Path, capsys: Capture) -> None:
+def test_words_of_exclusions_are_found(root: Path, run: Run) -> None:
     write_entry(root, "nav/a/how", type="pattern", status="active", exclusions=["Never with Terraform"])
-    assert "nav/a/how" in run_here(capsys, "search", "terraform", cwd=root).out
+    assert "nav/a/how" in run("search", "terraform", cwd=root).out
 
 
-def test_new_refuses_a_wing_that_nothing_would_read(tmp_path: Path, capsys: Capture) -> None:
+def test_new_refuses_a_wing_that_nothing_would_read(tmp_path: Path, run: Run) -> None:
     top = make_root(make_repository(tmp_path / "top"))
     write(top, "other/README.md", "# Code\n")
-    ran = run_here(capsys, "new", "note", "other/room/one", "--body", "text", "--new-wing", cwd=top)
+    ran = run("new", "note", "other/room/one", "--body", "text", "--new-wing", cwd=top)
     assert (ran.code, "README.md with `kind: project`" in ran.err) == (2, True)
 
 
-def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(root: Path, capsys: Capture) -> None:
+def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(root: Path, run: Run) -> None:
     write_entry(root, "nav/a/one", **DECISION)
     os.mkfifo(root / "nav" / "a" / "pipe.md")
-    assert run_here(capsys, "check", "--select", "dangling-link", cwd=root).code == 3
+    assert run("check", "--select", "dangling-link", cwd=root).code == 3
 
 
 def test_file_that_vanishes_while_it_is_read_is_no_empty_authority(root: Path) -> None:
@@ -76,31 +74,31 @@ def test_file_that_vanishes_while_it_is_read_is_no_empty_authority(root: Path) -
     assert [item.address for item in retrieve(workspace, Question()).all[0].items] == ["nav/a/kept"]
 
 
-def test_successor_inherits_a_declared_contradiction(root: Path, capsys: Capture) -> None:
+def test_successor_inherits_a_declared_contradiction(root: Path, run: Run) -> None:
     write_entry(root, "nav/a/one", **DECISION, conflicts_with="nav/a/old")
     write_entry(root, "nav/a/old", **DECISION | {"status": "deprecated"}, superseded_by="nav/a/new")
     write_entry(root, "nav/a/new", **DECISION, supersedes="nav/a/old")
-    pairs = [(one["a"], one["b"]) for one in retrieved(capsys, root)["conflicts"]]
+    pairs = [(one["a"], one["b"]) for one in retrieved(run, root)["conflicts"]]
     assert pairs == [("nav/a/new", "nav/a/one")]
 
 
-def test_fallback_follows_no_link(tmp_path: Path, capsys: Capture) -> None:
+def test_fallback_follows_no_link(tmp_path: Path, run: Run) -> None:
     secret = write(tmp_path, "secret", "TOPSECRET=1\n")
     top = make_repository(tmp_path / "top")
     (top / "README.md").symlink_to(secret)
-    assert "TOPSECRET" not in run_here(capsys, "retrieve", cwd=top).out
+    assert "TOPSECRET" not in run("retrieve", cwd=top).out
 
 
-def test_wrong_key_leaves_the_right_ones_in_force(root: Path, capsys: Capture) -> None:
+def test_wrong_key_leaves_the_right_ones_in_force(root: Path, run: Run) -> None:
     write(root, "mdmem.toml", 'default_wing = "nav"\nbudgt = 5\n')
     write(root, "other/README.md", PROJECT)
     write_entry(root, "nav/a/one", **DECISION)
-    said = retrieved(capsys, root)
+    said = retrieved(run, root)
     assert (said["scope"]["wing"], [problem["code"] for problem in said["problems"]]) == ("nav", ["settings-invalid"])
 
 
-def test_secret_is_not_printed_by_the_check(root: Path, capsys: Capture) -> None:
+def test_secret_is_not_printed_by_the_check(root: Path, run: Run) -> None:
     key = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
     write_entry(root, "nav/a/one", f"See:\n\n{key}", **DECISION)
-    ran = run_here(capsys, "check", "--select", "secret-like-text", cwd=root)
+    ran = run("check", "--select", "secret-like-text", cwd=root)
     assert (ran.code, key in ran.out) == (1, False)

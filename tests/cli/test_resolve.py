@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
+import hooked
 import pytest
-from builders import commit_all, git, made_once, memory, merge_conflict, run_here, snapshot, write, write_entry
-from hooked import run, said
+from builders import Run, commit_all, git, made_once, merge_conflict, snapshot, write, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
-Capture = pytest.CaptureFixture[str]
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
 FILE = f"memory/{OLD}.md"
 
@@ -54,15 +52,15 @@ def field(root: Path, address: str, name: str) -> list[str]:
     return [line for line in lines if line.startswith(f"{name}:")]
 
 
-def is_clean(root: Path, capsys: Capture) -> bool:
+def is_clean(root: Path, run: Run) -> bool:
     codes = "two-successors,supersession-mismatch,supersession-one-sided,merge-marker,superseded-but-active"
-    return run_here(capsys, "check", "--select", codes, cwd=root).code == 0
+    return run("check", "--select", codes, cwd=root).code == 0
 
 
-def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capture) -> None:
+def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, run: Run) -> None:
     root = superseded_twice(tmp_path)
     before = snapshot(tmp_path)
-    ran = run_here(capsys, "resolve", cwd=tmp_path)
+    ran = run("resolve")
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
         f"{OLD}: two entries supersede it",
@@ -86,104 +84,104 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capt
         "  git merge --continue",
     ]
     assert snapshot(tmp_path) == before
-    shown = json.loads(run_here(capsys, "resolve", "threads", "--format", "json", cwd=root).out)
+    shown = run("resolve", "threads", "--format", "json", cwd=root).json
     assert (shown["operation"], shown["then"][-1]) == ("merge", "git merge --continue")
     assert [one["side"] for one in shown["conflicts"][0]["successors"]] == ["theirs", "ours"]
 
 
-def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, capsys: Capture) -> None:
+def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, run: Run) -> None:
     root = forked(tmp_path)
     write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
-    lines = run_here(capsys, "resolve", cwd=root).out.splitlines()
+    lines = run("resolve", cwd=root).out.splitlines()
     assert all(f"  mdmem resolve {one} shows {number} choices" in lines for one, number in ((OLD, 5), (RULE, 2)))
     assert not any("--take" in line for line in lines)
-    assert run_here(capsys, "resolve", OLD, cwd=root).out.count("--take") == 2
+    assert run("resolve", OLD, cwd=root).out.count("--take") == 2
 
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
 def test_successor_that_is_taken_stays_and_the_other_is_given_up(
-    choice: str, stays: str, goes: str, tmp_path: Path, capsys: Capture
+    choice: str, stays: str, goes: str, tmp_path: Path, run: Run
 ) -> None:
     root = superseded_twice(tmp_path)
-    ran = run_here(capsys, "resolve", OLD, "--take", choice, "--reason", "four cores", cwd=tmp_path)
+    ran = run("resolve", OLD, "--take", choice, "--reason", "four cores")
     assert ran.code == 0
     assert ran.err == f"then: git add {' '.join(sorted([FILE, f'memory/{goes}.md']))}\nthen: git merge --continue\n"
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{stays}]"]
     assert field(root, stays, "status") == ["status: active"]
     assert field(root, goes, "deprecated_reason") == ["deprecated_reason: four cores"]
     assert field(root, goes, "status") == ["status: deprecated"]
-    assert is_clean(root, capsys)
+    assert is_clean(root, run)
     git(tmp_path, "add", FILE)
     assert (
         f"decided on disk, not staged: `git -C {tmp_path} add memory/{goes}.md`\n"
-        in run_here(capsys, "check", "--staged", cwd=root).err
+        in run("check", "--staged", cwd=root).err
     )
-    left = run_here(capsys, "resolve", cwd=tmp_path).err.splitlines()
+    left = run("resolve").err.splitlines()
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
 
 
-def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, capsys: Capture) -> None:
+def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, run: Run) -> None:
     root = superseded_twice(tmp_path)
-    ran = run_here(capsys, "resolve", "threads", "--behind", "four", cwd=root)
+    ran = run("resolve", "threads", "--behind", "four", cwd=root)
     assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} is current now")
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, FOUR, "superseded_by") == [f"superseded_by: [{EXECUTOR}]"]
     assert field(root, FOUR, "status") == ["status: deprecated"]
     assert field(root, EXECUTOR, "supersedes") == [f"supersedes: [{FOUR}]"]
-    assert is_clean(root, capsys)
+    assert is_clean(root, run)
 
 
-def test_split_names_both_with_the_reason(tmp_path: Path, capsys: Capture) -> None:
+def test_split_names_both_with_the_reason(tmp_path: Path, run: Run) -> None:
     root = superseded_twice(tmp_path)
-    assert run_here(capsys, "resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
+    assert run("resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{EXECUTOR}, {FOUR}]"]
     assert field(root, OLD, "deprecated_reason") == ["deprecated_reason: one a board"]
-    assert is_clean(root, capsys)
-    left = run_here(capsys, "resolve", cwd=root).out.splitlines()[:4]
+    assert is_clean(root, run)
+    left = run("resolve", cwd=root).out.splitlines()[:4]
     stays = ["    keep the file as it is on disk", f"      git add {FILE}"]
     assert left == [f"{OLD}: both sides changed it", "  choices", *stays]
     git(tmp_path, "add", "-A")
-    assert run_here(capsys, "resolve", cwd=root).code == 0
+    assert run("resolve", cwd=root).code == 0
 
 
-def doubted_by(root: Path, capsys: Capture) -> set[str]:
+def doubted_by(root: Path, run: Run) -> set[str]:
     """Return which commands tell of successors that contradict each other."""
     found = set()
-    if run_here(capsys, "check", "--select", "two-successors", cwd=root).code:
+    if run("check", "--select", "two-successors", cwd=root).code:
         found.add("check")
     for command in ("retrieve", "context"):
-        answer = json.loads(run_here(capsys, command, "threads executor", "--format", "json", cwd=root).out)
+        answer = run(command, "threads executor", "--format", "json", cwd=root).json
         found |= {command} if answer.get("conflicts") else set()
-    run_here(capsys, "site", "build", "--out", str(root.parent / "pages"), cwd=root)
+    run("site", "build", "--out", str(root.parent / "pages"), cwd=root)
     found |= {"site"} if "Contradictions" in (root.parent / "pages/board.html").read_text() else set()
     return found
 
 
 @pytest.mark.parametrize("key", ["deprecated_reason", "reason"])
-def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Path, capsys: Capture) -> None:
+def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Path, run: Run) -> None:
     root = forked(tmp_path)
-    assert doubted_by(root, capsys) == {"check", "retrieve", "context", "site"}
-    assert run_here(capsys, "resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
+    assert doubted_by(root, run) == {"check", "retrieve", "context", "site"}
+    assert run("resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
     write(root, f"{OLD}.md", (root / f"{OLD}.md").read_text().replace("deprecated_reason:", f"{key}:"))
     git(tmp_path, "add", "memory")
     git(tmp_path, "commit", "-q", "-m", "split")
-    assert doubted_by(root, capsys) == set()
-    review = run_here(capsys, "diff", "HEAD~1", cwd=root).out
+    assert doubted_by(root, run) == set()
+    review = run("diff", "HEAD~1", cwd=root).out
     assert f"resolved: {EXECUTOR} and {FOUR}: both supersede {OLD}" in review
 
 
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
 def test_commit_after_a_choice_passes_the_hooks(
-    choice: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    choice: list[str], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", sys.executable)
     root = superseded_twice(tmp_path)
-    run_here(capsys, "hooks", "install", cwd=root)
-    assert run_here(capsys, "resolve", OLD, *choice, cwd=root).code == 0
+    run("hooks", "install", cwd=root)
+    assert run("resolve", OLD, *choice, cwd=root).code == 0
     git(tmp_path, "add", "-A")
-    done = run(tmp_path, "git", "merge", "--continue", GIT_EDITOR="true")
-    assert done.returncode == 0, said(done)
-    assert run_here(capsys, "check", cwd=root).code == 0
+    done = hooked.run(tmp_path, "git", "merge", "--continue", GIT_EDITOR="true")
+    assert done.returncode == 0, hooked.said(done)
+    assert run("check", cwd=root).code == 0
 
 
 @pytest.mark.parametrize(
@@ -197,52 +195,50 @@ def test_commit_after_a_choice_passes_the_hooks(
         (["--take", "nav/architecture/", "-m", "x"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; "),
     ],
 )
-def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_path: Path, capsys: Capture) -> None:
+def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_path: Path, run: Run) -> None:
     root = superseded_twice(tmp_path)
     before = snapshot(tmp_path)
-    ran = run_here(capsys, "resolve", OLD, *choice, cwd=root)
+    ran = run("resolve", OLD, *choice, cwd=root)
     assert ran.code != 0
     assert ran.err.startswith(f"mdmem: {error}")
     assert snapshot(tmp_path) == before
 
 
-def test_choice_takes_records_as_people_call_them(tmp_path: Path, capsys: Capture) -> None:
+def test_choice_takes_records_as_people_call_them(tmp_path: Path, run: Run) -> None:
     root, places = two_entries(tmp_path), {name: f"nav/architecture/{name}" for name in ("0001-a", "0002-b", "0003-c")}
     old, first, second = places.values()
     write_entry(root, old)
     for address in (first, second):
         write_entry(root, address, supersedes=[old], reason="measured")
-    assert run_here(capsys, "resolve", "ADR-1", "--take", "2", "-m", "quicker", cwd=root).code == 0
+    assert run("resolve", "ADR-1", "--take", "2", "-m", "quicker", cwd=root).code == 0
     assert field(root, old, "superseded_by") == [f"superseded_by: [{first}]"]
     assert field(root, second, "deprecated_reason") == ["deprecated_reason: quicker"]
 
 
-def test_what_else_differs_is_not_decided_in_passing(tmp_path: Path, capsys: Capture) -> None:
+def test_what_else_differs_is_not_decided_in_passing(tmp_path: Path, run: Run) -> None:
     root = superseded_twice(tmp_path)
     content = (root / f"{OLD}.md").read_text()
     hunk = "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> theirs\n"
     write(root, f"{OLD}.md", content + hunk)
-    ran = run_here(capsys, "resolve", OLD, "--behind", FOUR, cwd=root)
+    ran = run("resolve", OLD, "--behind", FOUR, cwd=root)
     assert ran.err == f"mdmem: the sides of {OLD}.md differ in `body`, too; edit that first, or `--take` a side\n"
-    assert run_here(capsys, "resolve", OLD, "--take", "theirs", "-m", "why", cwd=root).code == 0
+    assert run("resolve", OLD, "--take", "theirs", "-m", "why", cwd=root).code == 0
     assert (root / f"{OLD}.md").read_text().endswith("\nLocal.\n")
 
 
-def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(folder: Path, run: Run) -> None:
     text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
     merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
     write(folder, FILE, (folder / FILE).read_text() + "By hand.\n")
-    shown = run_here(capsys, "resolve", cwd=folder)
+    shown = run("resolve")
     lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  choices", "    keep ours"]
     assert shown.out.splitlines()[1:6] == lines
-    ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    ran = run("resolve", OLD, "--take", "ours")
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
     assert (folder / FILE).read_text() == text.format("under_review") + "By hand.\n"
 
 
-def test_deleted_entry_is_left_to_git_with_both_commands(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_deleted_entry_is_left_to_git_with_both_commands(folder: Path, run: Run) -> None:
     git(folder, "checkout", "-q", "-b", "theirs")
     git(folder, "rm", "-q", FILE)
     commit_all(folder)
@@ -250,59 +246,55 @@ def test_deleted_entry_is_left_to_git_with_both_commands(tmp_path: Path, capsys:
     write_entry(folder / "memory", OLD, title="Changed")
     commit_all(folder)
     git(folder, "merge", "-q", "theirs", ends=1)
-    ran = run_here(capsys, "resolve", cwd=folder)
+    ran = run("resolve")
     assert ran.out.startswith(f"{OLD}: theirs deleted it, ours changed it\n")
     assert f"      git rm {FILE}\n" in ran.out
-    refused = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    refused = run("resolve", OLD, "--take", "ours")
     assert (refused.code, f"type `git add {FILE}` or `git rm {FILE}`" in refused.err) == (2, True)
 
 
-def test_rebase_is_ended_by_its_own_command(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_rebase_is_ended_by_its_own_command(folder: Path, run: Run) -> None:
     for branch, status in (("theirs", "under_review"), ("mine", "deprecated")):
         git(folder, "checkout", "-q", "-b", branch, "main")
         write_entry(folder / "memory", OLD, title="Use two threads", status=status)
         commit_all(folder)
     git(folder, "rebase", "-q", "theirs", ends=1)
-    assert run_here(capsys, "resolve", cwd=folder).out.splitlines()[-1] == "  git rebase --continue"
-    ran = run_here(capsys, "resolve", OLD, "--take", "theirs", cwd=folder)
+    assert run("resolve").out.splitlines()[-1] == "  git rebase --continue"
+    ran = run("resolve", OLD, "--take", "theirs")
     assert ran.err.splitlines()[-1] == "then: git rebase --continue"
     assert field(folder / "memory", OLD, "status") == ["status: deprecated"]
 
 
-def test_marks_that_were_added_to_the_index_are_found(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_marks_that_were_added_to_the_index_are_found(folder: Path, run: Run) -> None:
     content = (folder / FILE).read_text()
     write(folder, FILE, content + "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> topic\n")
     commit_all(folder)
-    ran = run_here(capsys, "resolve", cwd=folder)
+    ran = run("resolve")
     assert ran.out.splitlines()[1:4] == ["  body", "    ours    UTC.", "    theirs  Local."]
-    assert run_here(capsys, "resolve", "threads", "--take", "theirs", cwd=folder).code == 0
+    assert run("resolve", "threads", "--take", "theirs").code == 0
     assert (folder / FILE).read_text() == f"{content}Local.\n"
 
 
-def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, capsys: Capture) -> None:
+def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run: Run) -> None:
     root = forked(tmp_path)
-    ran = run_here(capsys, "resolve", cwd=root)
+    ran = run("resolve", cwd=root)
     assert (ran.code, ran.out.splitlines()[0]) == (1, f"{OLD}: two entries supersede it")
-    refused = run_here(capsys, "resolve", OLD, "--take", "ours", "-m", "why", cwd=root)
+    refused = run("resolve", OLD, "--take", "ours", "-m", "why", cwd=root)
     assert "has no conflict markers, so there is no ours; name a successor" in refused.err
-    assert run_here(capsys, "resolve", OLD, "--take", FOUR, "-m", "measured", "--commit", cwd=root).code == 0
+    assert run("resolve", OLD, "--take", FOUR, "-m", "measured", "--commit", cwd=root).code == 0
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]
-    assert (is_clean(root, capsys), git(tmp_path, "status", "--porcelain")) == (True, "")
+    assert (is_clean(root, run), git(tmp_path, "status", "--porcelain")) == (True, "")
 
 
-def test_crlf_stays_when_a_side_is_taken(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_crlf_stays_when_a_side_is_taken(folder: Path, run: Run) -> None:
     text = "---\r\ntype: decision\r\nstatus: {}\r\ncreated_at: 2026-03-05\r\ntitle: Two\r\n---\r\n\r\nTwo."
     merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
-    run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    run("resolve", OLD, "--take", "ours")
     assert (folder / FILE).read_bytes().decode() == text.format("under_review")
 
 
-def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     git(folder, "branch", "theirs")
     for branch, status in (("theirs", "under_review"), ("main", "deprecated")):
         git(folder, "checkout", "-q", branch)
@@ -310,12 +302,12 @@ def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -
             write_entry(folder / "memory", address, title="Changed", status=status)
         commit_all(folder)
     git(folder, "merge", "-q", "theirs", ends=1)
-    ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    ran = run("resolve", OLD, "--take", "ours")
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
 
 
-def test_two_choices_at_once_are_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_two_choices_at_once_are_refused(tmp_path: Path, run: Run) -> None:
     root = superseded_twice(tmp_path)
     for given in (["--take", "ours", "--split", OLD], ["--take", "ours"]):
-        ran = run_here(capsys, "resolve", *given, cwd=root)
+        ran = run("resolve", *given, cwd=root)
         assert (ran.code, "name one ADDRESS, and one of --take, --behind and --split" in ran.err) == (2, True)

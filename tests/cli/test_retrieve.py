@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, make_repository, memory, run_here, write, write_entry
+from builders import Run, commit_all, make_repository, memory, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
 
 
-def retrieved(capsys: Capture, *arguments: str, cwd: Path) -> dict[str, Any]:
-    ran = run_here(capsys, "retrieve", *arguments, "--format", "json", cwd=cwd)
+def retrieved(run: Run, *arguments: str, cwd: Path) -> dict[str, Any]:
+    ran = run("retrieve", *arguments, "--format", "json", cwd=cwd)
     assert ran.code == 0, ran.err
-    said: dict[str, Any] = json.loads(ran.out)
+    said: dict[str, Any] = ran.json
     return said
 
 
-def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
-    said = retrieved(capsys, "which", "threads", "for", "navigation", cwd=memory(tmp_path))
+def test_json_has_the_whole_answer(folder: Path, run: Run) -> None:
+    said = retrieved(run, "which", "threads", "for", "navigation", cwd=folder)
     assert said["items"][1].pop("score") > 0
     assert said == {
         "schema": 1,
@@ -79,8 +77,8 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
     }
 
 
-def test_text_gives_each_entry_under_one_line(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "threads", cwd=memory(tmp_path))
+def test_text_gives_each_entry_under_one_line(folder: Path, run: Run) -> None:
+    ran = run("retrieve", "threads", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
     blocks = ran.out.split("\n\n")
     assert blocks[:2] == [
@@ -90,21 +88,21 @@ def test_text_gives_each_entry_under_one_line(tmp_path: Path, capsys: Capture) -
     assert ran.out.endswith(" of 1500 tokens; from the index\n")
 
 
-def test_without_a_question_everything_in_force_is_the_answer(tmp_path: Path, capsys: Capture) -> None:
-    said = retrieved(capsys, cwd=memory(tmp_path))
+def test_without_a_question_everything_in_force_is_the_answer(folder: Path, run: Run) -> None:
+    said = retrieved(run, cwd=folder)
     assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
 
 
 @pytest.mark.parametrize(
     "question", ["C++", "id:x", '"', "*", "AND", "the of and", "x" * 5000], ids=lambda text: text[:8]
 )
-def test_question_without_an_answer_is_answered(question: str, tmp_path: Path, capsys: Capture) -> None:
-    said = retrieved(capsys, question, cwd=memory(tmp_path))
+def test_question_without_an_answer_is_answered(question: str, folder: Path, run: Run) -> None:
+    said = retrieved(run, question, cwd=folder)
     assert (said["covered"], [item["address"] for item in said["items"]]) == (False, [RULE, CHOICE])
 
 
-def test_nothing_binding_is_said(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "zebra", cwd=memory(tmp_path))
+def test_nothing_binding_is_said(folder: Path, run: Run) -> None:
+    ran = run("retrieve", "zebra", cwd=folder)
     assert ran.code == 0
     assert ran.out.startswith(
         "No invariant or decision covers this: 1 invariant always applies. In no entry of nav: zebra. "
@@ -112,19 +110,18 @@ def test_nothing_binding_is_said(tmp_path: Path, capsys: Capture) -> None:
     )
 
 
-def test_budget_of_0_keeps_the_invariants(tmp_path: Path, capsys: Capture) -> None:
-    said = retrieved(capsys, "threads", "--budget", "0", cwd=memory(tmp_path))
+def test_budget_of_0_keeps_the_invariants(folder: Path, run: Run) -> None:
+    said = retrieved(run, "threads", "--budget", "0", cwd=folder)
     assert ([item["address"] for item in said["items"]], said["budget"], said["over_budget"]) == ([RULE], 0, True)
     assert said["omitted"] == [{"address": CHOICE, "type": "decision", "why": "over the budget"}]
 
 
 def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer_is_asked_for(
-    tmp_path: Path, capsys: Capture
+    folder: Path, run: Run
 ) -> None:
-    folder = memory(tmp_path)
 
     def forms(*arguments: str) -> list[str]:
-        return [item["form"] for item in retrieved(capsys, "threads", *arguments, cwd=folder)["items"]]
+        return [item["form"] for item in retrieved(run, "threads", *arguments, cwd=folder)["items"]]
 
     assert forms("--session", "one") == ["full", "full"]
     assert forms("--session", "one") == ["given", "given"]
@@ -135,21 +132,20 @@ def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer
     write_entry(folder / "memory", CHOICE, "Navigation uses three threads.\n", title="Use three threads")
     commit_all(folder)
     assert forms("--session", "one") == ["given", "full"]
-    ran = run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder)
+    ran = run("retrieve", "threads", "--session", "one")
     assert "\nAlready shown: [invariant] callbacks; [decision] threads\n" in ran.out
 
 
 def test_session_was_not_given_what_could_not_be_printed(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: str) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    folder = memory(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr("mdmem.cli.common.print_text", full)
-        assert run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder).code == 3
-    items = retrieved(capsys, "threads", "--session", "one", cwd=folder)["items"]
+        assert run("retrieve", "threads", "--session", "one").code == 3
+    items = retrieved(run, "threads", "--session", "one", cwd=folder)["items"]
     assert [item["form"] for item in items] == ["full", "full"]
 
 
@@ -166,63 +162,58 @@ def test_session_was_not_given_what_could_not_be_printed(
         ("src\\nav\\node.py", "src/other"),
     ],
 )
-def test_code_path_counts_from_here_or_from_the_top(path: str, cwd: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_code_path_counts_from_here_or_from_the_top(path: str, cwd: str, folder: Path, run: Run) -> None:
     write(folder, "src/nav/node.py")
     (folder / "src/other").mkdir()
     write_entry(folder / "memory", "nav/rules/nodes", "Nodes are thin.\n", title="Nodes", applies_to=['"src/nav/**"'])
-    said = retrieved(capsys, "--path", path.format(top=folder), cwd=folder / cwd)
+    said = retrieved(run, "--path", path.format(top=folder), cwd=folder / cwd)
     assert [item["address"] for item in said["items"]][:2] == [RULE, "nav/rules/nodes"]
 
 
 @pytest.mark.parametrize("path", ["src", "src/navigation", "src/navigation/", "."])
-def test_folder_as_code_path_meets_what_applies_below_it(path: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_folder_as_code_path_meets_what_applies_below_it(path: str, folder: Path, run: Run) -> None:
     write(folder, "src/navigation/loop.py", "")
     write_entry(folder / "memory", CHOICE, "Two threads.\n", applies_to=["src/navigation/**"])
     commit_all(folder, "where it applies")
-    assert CHOICE in [one["address"] for one in retrieved(capsys, "--path", path, cwd=folder)["items"]]
+    assert CHOICE in [one["address"] for one in retrieved(run, "--path", path, cwd=folder)["items"]]
 
 
-def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, capsys: Capture) -> None:
+def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path / "repository")
     paths = ["src/pay.py", "src", "src/later.py", "no/such\nfile.py", "/nowhere/x", "a.py\r"]
     write(folder, "src/pay.py", "")
 
     def told(*options: str, cwd: Path = folder) -> list[str]:
-        ran = run_here(capsys, "retrieve", *(f"--path={path}" for path in paths), *options, cwd=cwd)
+        ran = run("retrieve", *(f"--path={path}" for path in paths), *options, cwd=cwd)
         return [line for line in ran.out.splitlines() if line.startswith("Not in this working tree now")]
 
     (line,) = told()
     assert line.startswith("Not in this working tree now: `src/later.py`, `no/such")
     assert line.endswith("`, `/nowhere/x` and 1 more")
     assert told("--format", "markdown") == [line]
-    assert retrieved(capsys, "--path", "a" * 300, cwd=folder)["absent"] == ["a" * 300]
+    assert retrieved(run, "--path", "a" * 300, cwd=folder)["absent"] == ["a" * 300]
     write(folder, "a:b.py", "")
     for here in ("src/pay.py", "a:b.py"):
-        assert "absent" not in retrieved(capsys, "--path", here, cwd=folder)
-    assert retrieved(capsys, "--path", "src/new.py", cwd=folder)["absent"] == ["src/new.py"]
+        assert "absent" not in retrieved(run, "--path", here, cwd=folder)
+    assert retrieved(run, "--path", "src/new.py", cwd=folder)["absent"] == ["src/new.py"]
     commit_all(folder)
     assert told("--at", "HEAD") == [], "files on disk say nothing of a commit"
     other = make_repository(tmp_path / "other")
     write(other, "web/page.py", "")
     root = ("--root", str(folder / "memory"))
-    assert "absent" not in retrieved(capsys, "--path", "web/page.py", *root, cwd=other), "it is another repository's"
+    assert "absent" not in retrieved(run, "--path", "web/page.py", *root, cwd=other), "it is another repository's"
     (folder / "src/pay.py").unlink()
     (folder / "src").rmdir()
     assert told() == [], "the memory's repository holds no code"
 
 
 @pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief", "--session", "s")])
-def test_path_that_may_mean_two_files_is_told_as_it_was_read(
-    command: tuple[str, ...], tmp_path: Path, capsys: Capture
-) -> None:
-    folder = memory(tmp_path)
+def test_path_that_may_mean_two_files_is_told_as_it_was_read(command: tuple[str, ...], folder: Path, run: Run) -> None:
     for path in ("a.py", "src/a.py", "src/b.py", "c.py"):
         write(folder, path, "")
 
     def remarked(path: str, cwd: str) -> str:
-        return run_here(capsys, *command, path, cwd=folder / cwd).err
+        return run(*command, path, cwd=folder / cwd).err
 
     both = "`a.py` is read from the working folder, as `src/a.py`; there is one at the top, too\n"
     assert remarked("a.py", "src") == both
@@ -232,30 +223,27 @@ def test_path_that_may_mean_two_files_is_told_as_it_was_read(
     assert [remarked(*one) for one in plain] == [""] * len(plain)
 
 
-def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(folder: Path, run: Run) -> None:
     rule = {"type": "invariant", "title": "Nodes", "applies_to": ['"src/nav/**"']}
     write_entry(folder / "memory", "nav/rules/nodes", "Nodes must be thin.\n", **rule)
-    said = retrieved(capsys, "--path", "src/arm/node.py", cwd=folder)
+    said = retrieved(run, "--path", "src/arm/node.py", cwd=folder)
     assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
     assert said["omitted"] == [{"address": "nav/rules/nodes", "type": "invariant", "why": "applies elsewhere"}]
 
 
-def test_ambiguous_wing_exits_2_with_the_list(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "arm/rules/grip", title="Grip")
-    ran = run_here(capsys, "retrieve", "threads", cwd=folder)
+    ran = run("retrieve", "threads")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
     )
-    assert retrieved(capsys, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
+    assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
 
 
-def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(folder: Path, run: Run) -> None:
     write(folder, "memory/mdmem.toml", "budget = ")
-    said = retrieved(capsys, "threads", cwd=folder)
+    said = retrieved(run, "threads", cwd=folder)
     assert ([problem["code"] for problem in said["problems"]], len(said["items"])) == (["settings-invalid"], 2)
 
 
@@ -273,21 +261,20 @@ def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Pa
     ],
 )
 def test_answer_without_a_root_comes_from_the_repository(
-    files: dict[str, str], source: str, passages: list[tuple[str, int]], tmp_path: Path, capsys: Capture
+    files: dict[str, str], source: str, passages: list[tuple[str, int]], tmp_path: Path, run: Run
 ) -> None:
     folder = make_repository(tmp_path)
     for name, text in files.items():
         write(folder, name, text)
     commit_all(folder)
-    said = retrieved(capsys, "threads", cwd=folder)
+    said = retrieved(run, "threads", cwd=folder)
     assert (said["source"], said["degraded"], said["covered"], said["items"]) == (source, True, False, [])
     assert [(passage["path"], passage["line"]) for passage in said["fallback"]] == passages
 
 
-def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
-    ran = run_here(capsys, "retrieve", "zebra", cwd=folder)
+    ran = run("retrieve", "zebra")
     assert ran.out.splitlines()[:2] == [
         "1 file of this scope cannot be read in full, and may apply:",
         "  nav/rules/bad.md:1: the file has no front matter (front-matter-fence)",
@@ -295,21 +282,19 @@ def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(tmp_p
     assert "Nothing binding" not in ran.out
 
 
-def test_memory_of_which_no_file_can_be_read_falls_back(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_memory_of_which_no_file_can_be_read_falls_back(folder: Path, run: Run) -> None:
     write(folder, "README.md", "Threads: two.\n")
     for address in (RULE, CHOICE):
         write(folder, f"memory/{address}.md", "no front matter\n")
     commit_all(folder)
-    said = retrieved(capsys, "threads", cwd=folder)
+    said = retrieved(run, "threads", cwd=folder)
     assert (said["source"], said["degraded"], len(said["problems"])) == ("readme", True, 2)
     assert said["fallback"] == [{"path": "README.md", "line": 1, "text": "Threads: two."}]
 
 
-def test_path_of_a_file_to_come_is_read_where_a_rule_applies(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_path_of_a_file_to_come_is_read_where_a_rule_applies(folder: Path, run: Run) -> None:
     write(folder, "docs/a.md")
     write_entry(folder / "memory", "nav/rules/pay", "It must not.\n", type="invariant", applies_to=["src/pay/**"])
     inside = folder / "memory"
-    assert "nav/rules/pay" in run_here(capsys, "retrieve", "--path", "src/pay/new.py", cwd=inside).out
-    assert "No other rule names" not in run_here(capsys, "retrieve", "--path", "lib/new.py", cwd=inside).out
+    assert "nav/rules/pay" in run("retrieve", "--path", "src/pay/new.py", cwd=inside).out
+    assert "No other rule names" not in run("retrieve", "--path", "lib/new.py", cwd=inside).out

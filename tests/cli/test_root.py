@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, memory, merge_conflict, run_here, write_entry
-
-Capture = pytest.CaptureFixture[str]
+from builders import Run, commit_all, git, make_repository, make_root, memory, merge_conflict, write_entry
 
 
-def shown(capsys: Capture, *arguments: str, cwd: Path) -> tuple[str, str]:
+def shown(run: Run, *arguments: str, cwd: Path) -> tuple[str, str]:
     """Return the root and why it is the root, as `status` says."""
-    ran = run_here(capsys, "status", "--format", "json", *arguments, cwd=cwd)
+    ran = run("status", "--format", "json", *arguments, cwd=cwd)
     assert ran.code == 0, ran.err
-    said = json.loads(ran.out)
+    said = ran.json
     return said["root"], said["why"]
 
 
@@ -27,56 +24,56 @@ def two_roots(folder: Path) -> Path:
     return folder
 
 
-def test_option_comes_before_everything(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_option_comes_before_everything(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_roots(tmp_path)
     monkeypatch.setenv("MDMEM_ROOT", str(folder / "b"))
-    assert shown(capsys, "--root", "a", cwd=folder) == (str(folder / "a"), "--root")
+    assert shown(run, "--root", "a", cwd=folder) == (str(folder / "a"), "--root")
 
 
-def test_environment_comes_before_the_nearest(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_comes_before_the_nearest(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_roots(tmp_path)
     monkeypatch.setenv("MDMEM_ROOT", "../b")
-    assert shown(capsys, cwd=folder / "a") == (str(folder / "b"), "MDMEM_ROOT")
+    assert shown(run, cwd=folder / "a") == (str(folder / "b"), "MDMEM_ROOT")
 
 
-def test_nearest_folder_above_comes_before_the_tracked_ones(tmp_path: Path, capsys: Capture) -> None:
+def test_nearest_folder_above_comes_before_the_tracked_ones(tmp_path: Path, run: Run) -> None:
     folder = two_roots(tmp_path)
-    assert shown(capsys, cwd=folder / "b" / "wing_b" / "room") == (
+    assert shown(run, cwd=folder / "b" / "wing_b" / "room") == (
         str(folder / "b"),
         "nearest mdmem.toml above the working folder",
     )
 
 
-def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, capsys: Capture) -> None:
+def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     for name in ("memory", "apps/a/memory", "apps/b/memory", "apps/b/other"):
         write_entry(make_root(folder / name), "wing/room/entry")
     (folder / "apps/a/src/deep").mkdir(parents=True)
     commit_all(folder)
     why = "nearest of the 4 memories of the repository"
-    assert shown(capsys, cwd=folder / "apps/a/src/deep") == (str(folder / "apps/a/memory"), why)
-    assert shown(capsys, cwd=folder / "apps")[0] == str(folder / "memory")
-    assert run_here(capsys, "check", cwd=folder).out.count("1 entry checked") == 4
+    assert shown(run, cwd=folder / "apps/a/src/deep") == (str(folder / "apps/a/memory"), why)
+    assert shown(run, cwd=folder / "apps")[0] == str(folder / "memory")
+    assert run("check", cwd=folder).out.count("1 entry checked") == 4
     # Two lie beside that folder: neither is nearer.
-    assert run_here(capsys, "list", cwd=folder / "apps/b").code == 2
+    assert run("list", cwd=folder / "apps/b").code == 2
 
 
-def test_where_none_is_nearest_the_files_asked_about_say_which(tmp_path: Path, capsys: Capture) -> None:
+def test_where_none_is_nearest_the_files_asked_about_say_which(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     for name in ("apps/a", "apps/b"):
         write_entry(make_root(folder / name / "memory"), "wing/room/entry", title=f"Rule of {name}")
     commit_all(folder)
     asked = ("retrieve", "--path", "apps/b/src/new.py")
-    assert "Rule of apps/b" in run_here(capsys, *asked, "rule", cwd=folder).out
-    assert run_here(capsys, *asked, "--path", "apps/a/x.py", cwd=folder).code == 2
-    codes = [run_here(capsys, "brief", "apps/b/x.py", *more, cwd=folder).code for more in ((), ("apps/a/x.py",))]
+    assert "Rule of apps/b" in run(*asked, "rule", cwd=folder).out
+    assert run(*asked, "--path", "apps/a/x.py", cwd=folder).code == 2
+    codes = [run("brief", "apps/b/x.py", *more, cwd=folder).code for more in ((), ("apps/a/x.py",))]
     assert codes == [0, 2]
 
 
-def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> None:
+def test_check_runs_each_of_several_roots(tmp_path: Path, run: Run) -> None:
     folder = two_roots(tmp_path)
     (folder / "b/wing_b/room/entry.md").write_text("no front matter\n")
-    ran = run_here(capsys, "check", "--format", "concise", "--select", "front-matter-missing", cwd=folder)
+    ran = run("check", "--format", "concise", "--select", "front-matter-missing", cwd=folder)
     assert (ran.code, ran.out.split(":")[0]) == (1, "b/wing_b/room/entry.md")
     assert ran.err.count("1 entry checked in the working tree") == 2
 
@@ -88,52 +85,51 @@ def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> No
         (".", ". is no memory: it has no mdmem.toml; `mdmem init .` makes one"),
     ],
 )
-def test_option_that_names_no_root_is_refused(root: str, sentence: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "retrieve", "--root", root, cwd=memory(tmp_path))
+def test_option_that_names_no_root_is_refused(root: str, sentence: str, folder: Path, run: Run) -> None:
+    ran = run("retrieve", "--root", root, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {sentence}\n")
 
 
-def test_top_of_the_repository_as_root_takes_only_folders_with_a_manifest(tmp_path: Path, capsys: Capture) -> None:
+def test_top_of_the_repository_as_root_takes_only_folders_with_a_manifest(tmp_path: Path, run: Run) -> None:
     folder = make_root(make_repository(tmp_path))
     write_entry(folder, "nav/rules/one")
     write_entry(folder, "src/docs/two")
     (folder / "nav/README.md").write_text("---\nkind: project\n---\n")
-    ran = run_here(capsys, "list", cwd=folder)
+    ran = run("list", cwd=folder)
     assert [line.split()[2] for line in ran.out.splitlines()] == ["nav/rules/one"]
 
 
-def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, capsys: Capture) -> None:
+def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, run: Run) -> None:
     folder = memory(tmp_path / "p")
     git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
-    assert shown(capsys, cwd=tmp_path / "other")[0] == str(tmp_path / "other" / "memory")
+    assert shown(run, cwd=tmp_path / "other")[0] == str(tmp_path / "other" / "memory")
 
 
-def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(tmp_path: Path, capsys: Capture) -> None:
+def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     make_root(folder / "memory")
-    assert shown(capsys, cwd=folder) == (str(folder / "memory"), "the repository's only mdmem.toml")
+    assert shown(run, cwd=folder) == (str(folder / "memory"), "the repository's only mdmem.toml")
 
 
-def test_ignored_root_is_none(tmp_path: Path, capsys: Capture) -> None:
+def test_ignored_root_is_none(tmp_path: Path, run: Run) -> None:
     folder = make_repository(tmp_path)
     make_root(folder / "build")
     (folder / ".gitignore").write_text("build/\n")
-    assert run_here(capsys, "list", cwd=folder).code == 2
+    assert run("list", cwd=folder).code == 2
 
 
-def test_settings_in_conflict_do_not_make_one_root_several(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_settings_in_conflict_do_not_make_one_root_several(folder: Path, run: Run) -> None:
     merge_conflict(folder, "memory/mdmem.toml", "budget = 1\n", "budget = 2\n")
-    assert run_here(capsys, "list", cwd=folder).err.startswith("mdmem: mdmem.toml cannot be read: ")
-    ran = run_here(capsys, "retrieve", "--format", "json", cwd=folder)
-    assert [problem["path"] for problem in json.loads(ran.out)["problems"]] == ["mdmem.toml"]
+    assert run("list").err.startswith("mdmem: mdmem.toml cannot be read: ")
+    ran = run("retrieve", "--format", "json")
+    assert [problem["path"] for problem in ran.json["problems"]] == ["mdmem.toml"]
 
 
-def test_memory_without_git_is_named_by_the_error(tmp_path: Path, capsys: Capture) -> None:
-    run_here(capsys, "init", cwd=tmp_path)
-    ran = run_here(capsys, "check", cwd=tmp_path)
+def test_memory_without_git_is_named_by_the_error(tmp_path: Path, run: Run) -> None:
+    run("init")
+    ran = run("check")
     assert ran.code == 2
     assert ran.err.endswith("; there is one in memory/: add `--root memory`, or type `git init`\n")
-    assert run_here(capsys, "check", "--root", "memory", cwd=tmp_path).code == 0
+    assert run("check", "--root", "memory").code == 0
     git(tmp_path, "init", "-q")
-    assert run_here(capsys, "check", cwd=tmp_path).code == 0
+    assert run("check").code == 0

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, memory, run_here, write, write_entry
+from builders import Run, commit_all, memory, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
 QUESTIONS = (
     "C++",
@@ -32,10 +30,10 @@ QUESTIONS = (
 )
 
 
-def searched(capsys: Capture, *arguments: str, cwd: Path, code: int = 0) -> dict[str, Any]:
-    ran = run_here(capsys, "search", *arguments, "--format", "json", cwd=cwd)
+def searched(run: Run, *arguments: str, cwd: Path, code: int = 0) -> dict[str, Any]:
+    ran = run("search", *arguments, "--format", "json", cwd=cwd)
     assert ran.code == code, ran.err
-    said: dict[str, Any] = json.loads(ran.out)
+    said: dict[str, Any] = ran.json
     return said
 
 
@@ -47,8 +45,8 @@ def superseded(folder: Path) -> Path:
     return folder
 
 
-def test_json_has_the_hits(tmp_path: Path, capsys: Capture) -> None:
-    said = searched(capsys, "executor", cwd=memory(tmp_path))
+def test_json_has_the_hits(folder: Path, run: Run) -> None:
+    said = searched(run, "executor", cwd=folder)
     assert said["hits"][0].pop("score") > 0
     assert said == {
         "schema": 1,
@@ -75,8 +73,8 @@ def test_json_has_the_hits(tmp_path: Path, capsys: Capture) -> None:
     }
 
 
-def test_text_is_a_block_a_hit(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "executor", cwd=memory(tmp_path))
+def test_text_is_a_block_a_hit(folder: Path, run: Run) -> None:
+    ran = run("search", "executor", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "[invariant] nav/rules/callbacks\n  Callbacks do not block\n"
@@ -84,19 +82,18 @@ def test_text_is_a_block_a_hit(tmp_path: Path, capsys: Capture) -> None:
     )
 
 
-def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, capsys: Capture) -> None:
-    hits = searched(capsys, "threads", cwd=superseded(tmp_path))["hits"]
+def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, run: Run) -> None:
+    hits = searched(run, "threads", cwd=superseded(tmp_path))["hits"]
     assert [(hit["address"], hit["via"]) for hit in hits] == [(NEW, [OLD])]
 
 
-def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_limit_cuts_the_hits_and_not_the_total(folder: Path, run: Run) -> None:
     for number in range(12):
         write_entry(folder / "memory", f"nav/many/e{number:02}", f"Crane {number}.\n")
-    said = searched(capsys, "crane", cwd=folder)
+    said = searched(run, "crane", cwd=folder)
     assert (len(said["hits"]), said["total"]) == (10, 12)
-    assert len(searched(capsys, "crane", "--limit", "3", cwd=folder)["hits"]) == 3
-    assert run_here(capsys, "search", "crane", cwd=folder).out.endswith("\n2 more; --limit shows them\n")
+    assert len(searched(run, "crane", "--limit", "3", cwd=folder)["hits"]) == 3
+    assert run("search", "crane").out.endswith("\n2 more; --limit shows them\n")
 
 
 @pytest.mark.parametrize(
@@ -108,26 +105,24 @@ def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) 
         (["executor", "--type", "note"], "nothing found: the filters leave out everything that matches\n"),
     ],
 )
-def test_nothing_found_exits_1_and_says_why(words: list[str], said: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", *words, cwd=memory(tmp_path))
+def test_nothing_found_exits_1_and_says_why(words: list[str], said: str, folder: Path, run: Run) -> None:
+    ran = run("search", *words, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (1, "", said)
 
 
-def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_file_that_cannot_be_read_is_a_problem(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
-    said = searched(capsys, "executor", cwd=folder)
+    said = searched(run, "executor", cwd=folder)
     problem = {"path": "nav/rules/bad.md", "code": "front-matter-fence", "message": "the file has no front matter"}
     assert (said["problems"], said["total"]) == ([problem], 1)
     # Of many the places alone, as in every answer: a memory with a fault in each file printed a line for each.
     write(folder, "memory/nav/rules/worse.md", "none either\n")
-    assert run_here(capsys, "search", "executor", cwd=folder).out.startswith(
+    assert run("search", "executor").out.startswith(
         "2 files of this scope cannot be read in full, and may apply: nav/rules/bad.md:1, nav/rules/worse.md:1 ("
     )
 
 
-def test_several_projects_and_none_named_are_all_searched(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_several_projects_and_none_named_are_all_searched(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "arm/rules/grip", "The executor grips.\n")
-    assert searched(capsys, "executor", cwd=folder)["total"] == 2
-    assert searched(capsys, "executor", "--wing", "arm", cwd=folder)["total"] == 1
+    assert searched(run, "executor", cwd=folder)["total"] == 2
+    assert searched(run, "executor", "--wing", "arm", cwd=folder)["total"] == 1

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, memory, run_here, write, write_entry
+from builders import Run, commit_all, git, memory, write, write_entry
 
-Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
 
 
@@ -22,8 +20,8 @@ def chained(folder: Path) -> Path:
     return folder
 
 
-def test_text_has_the_fields_and_the_body(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", ADDRESS, cwd=memory(tmp_path))
+def test_text_has_the_fields_and_the_body(folder: Path, run: Run) -> None:
+    ran = run("show", ADDRESS, cwd=folder)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         f"[decision] {ADDRESS} (current)\n  Use two threads\n  status: active\n  created_at: 2026-03-05\n\n"
@@ -31,24 +29,20 @@ def test_text_has_the_fields_and_the_body(tmp_path: Path, capsys: Capture) -> No
     )
 
 
-def test_address_that_moved_says_where_it_went(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
     for old, new in (("threads", "workers"), ("workers", "pool")):
         git(folder, "mv", f"memory/nav/architecture/{old}.md", f"memory/nav/architecture/{new}.md")
         git(folder, "commit", "-q", "-m", "rename")
     git(folder, "rm", "-q", "memory/nav/rules/callbacks.md")
     for name in (ADDRESS, "threads"):
         said = f"mdmem: there is no entry `{name}`; it moved to nav/architecture/pool\n"
-        assert run_here(capsys, "show", name, cwd=folder).err == said
-    assert (
-        "; it was deleted, and `mdmem log nav/rules/callbacks` tells when"
-        in run_here(capsys, "why", "nav/rules/callbacks", cwd=folder).err
-    )
+        assert run("show", name).err == said
+    assert "; it was deleted, and `mdmem log nav/rules/callbacks` tells when" in run("why", "nav/rules/callbacks").err
 
 
-def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", ADDRESS, "--format", "json", cwd=memory(tmp_path))
-    assert json.loads(ran.out) == {
+def test_json_has_the_file_as_it_is(folder: Path, run: Run) -> None:
+    ran = run("show", ADDRESS, "--format", "json", cwd=folder)
+    assert ran.json == {
         "schema": 1,
         "entries": [
             {
@@ -81,43 +75,39 @@ def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:
         f"{ADDRESS}.md",
     ],
 )
-def test_entry_is_found_by_name(name: str, tmp_path: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "show", name, cwd=memory(tmp_path)).out.startswith(f"[decision] {ADDRESS} ")
+def test_entry_is_found_by_name(name: str, folder: Path, run: Run) -> None:
+    assert run("show", name, cwd=folder).out.startswith(f"[decision] {ADDRESS} ")
 
 
-def test_entry_is_found_by_its_absolute_path_and_by_the_path_from_here(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_entry_is_found_by_its_absolute_path_and_by_the_path_from_here(folder: Path, run: Run) -> None:
     room = folder / "memory/nav/architecture"
-    assert run_here(capsys, "show", str(room / "threads.md"), cwd=folder).code == 0
-    assert run_here(capsys, "show", "threads.md", cwd=room).code == 0
-    assert run_here(capsys, "show", "../rules/callbacks.md", cwd=room).code == 0
+    assert run("show", str(room / "threads.md")).code == 0
+    assert run("show", "threads.md", cwd=room).code == 0
+    assert run("show", "../rules/callbacks.md", cwd=room).code == 0
 
 
-def test_superseded_entry_says_what_replaced_it(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", ADDRESS, cwd=chained(tmp_path))
+def test_superseded_entry_says_what_replaced_it(tmp_path: Path, run: Run) -> None:
+    ran = run("show", ADDRESS, cwd=chained(tmp_path))
     assert ran.out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
 
 
-def test_short_name_of_several_entries_is_refused_with_all_of_them(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_short_name_of_several_entries_is_refused_with_all_of_them(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/threads")
-    ran = run_here(capsys, "show", "threads", cwd=folder)
+    ran = run("show", "threads")
     assert ran.code == 2
     assert ran.err.startswith(f"mdmem: `threads` means 2 entries: {ADDRESS}, nav/rules/threads; ")
 
 
-def test_entry_that_cannot_be_read_says_why(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_entry_that_cannot_be_read_says_why(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/bad.md", "---\ntype: note\n")
-    ran = run_here(capsys, "show", "nav/rules/bad", cwd=folder)
+    ran = run("show", "nav/rules/bad")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith(
         "mdmem: nav/rules/bad is there but cannot be read: line 1: the front matter is not closed; "
     )
 
 
-def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(folder: Path, run: Run) -> None:
     for name in ("0007-cards-in-the-worker", "0009-workers-carry-cards"):
         write_entry(folder / "memory", f"nav/architecture/{name}")
     write(folder, "src/pay.py")
@@ -125,14 +115,13 @@ def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(tm
         ("0007-card", "there is no entry `0007-card`; did you mean nav/architecture/0007-cards-in-the-worker?"),
         ("src/pay.py", "`src/pay.py` is not an entry; `mdmem retrieve --path src/pay.py` shows what applies to it"),
     ):
-        assert run_here(capsys, "show", typed, cwd=folder).err == f"mdmem: {said}\n"
+        assert run("show", typed).err == f"mdmem: {said}\n"
 
 
-def test_wing_decides_what_a_short_address_means(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_wing_decides_what_a_short_address_means(folder: Path, run: Run) -> None:
     for wing in ("arm", "leg"):
         write_entry(folder / "memory", f"{wing}/rules/grip", title=f"The {wing} grips")
-    assert run_here(capsys, "show", "grip", cwd=folder).code == 2
+    assert run("show", "grip").code == 2
     for wing, about in (("arm", ()), ("leg", ("--about", "grips"))):
-        assert f"The {wing} grips" in run_here(capsys, "show", "--wing", wing, "grip", *about, cwd=folder).out
-    assert "there is no wing `hand`" in run_here(capsys, "show", "--wing", "hand", "grip", cwd=folder).err
+        assert f"The {wing} grips" in run("show", "--wing", wing, "grip", *about).out
+    assert "there is no wing `hand`" in run("show", "--wing", "hand", "grip").err

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import memory, open_root, run_here, write, write_entry
+from builders import Run, memory, open_root, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
 from mdmem.store.workspace.remarks import record_given
 
-Capture = pytest.CaptureFixture[str]
 UNGUARDED = (
     "no hook checks commits in this clone: `mdmem hooks install` sets it up",
     "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up",
 )
 
 
-def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    ran = run_here(capsys, "status", cwd=folder)
+def test_text_says_root_tree_wings_index_and_findings(folder: Path, run: Run) -> None:
+    ran = run("status")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         f"root     {folder}/memory (the repository's only mdmem.toml)",
@@ -31,13 +28,12 @@ def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Ca
         "hygiene  never (due); `mdmem hygiene` shows what needs maintenance",
         *(f"note     {one}" for one in UNGUARDED),
     ]
-    assert run_here(capsys, "hooks", "install", cwd=folder).code == 0
-    assert "note" not in run_here(capsys, "status", cwd=folder).out
+    assert run("hooks", "install").code == 0
+    assert "note" not in run("status").out
 
 
-def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    said = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)
+def test_json_has_the_same(folder: Path, run: Run) -> None:
+    said = run("status", "--format", "json").json
     assert said.pop("index")["exists"] is False
     assert said == {
         "schema": 1,
@@ -64,53 +60,47 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
     }
 
 
-def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(folder: Path, run: Run) -> None:
     rules = sorted(open_root(folder / "memory").catalog.entries)
     for way in ("server", "hook codex", "hook codex"):
         record_given(open_root(folder / "memory"), way, rules[:1])
-    (line,) = [one for one in run_here(capsys, "status", cwd=folder).out.splitlines() if one.startswith("agents")]
+    (line,) = [one for one in run("status").out.splitlines() if one.startswith("agents")]
     assert line.startswith("agents   1 entry shown 3 times in 30 days (hook codex 2, server 1), last on ")
     assert line.endswith(f"; never shown: {rules[1]}")
-    told = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)["told"]
+    told = run("status", "--format", "json").json["told"]
     assert (told["times"], told["never"]) == ({rules[0]: 3}, rules[1:])
 
 
-def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    run_here(capsys, "search", "threads", cwd=folder)
-    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].startswith("index    complete: 2 entries, ")
+def test_index_is_up_to_date_after_a_question(folder: Path, run: Run) -> None:
+    run("search", "threads")
+    assert run("status").out.splitlines()[3].startswith("index    complete: 2 entries, ")
     write_entry(folder / "memory", "nav/rules/new", title="New")
-    held = run_here(capsys, "status", cwd=folder).out.splitlines()[3]
+    held = run("status").out.splitlines()[3]
     assert held.startswith("index    2 of 3 entries, ")
     assert held.endswith(" KiB; a question adds the other from the files")
 
 
-def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_status_and_check_name_what_decides_a_merge(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/split.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
-    assert "a merge left conflicts; `mdmem resolve` lists them" in run_here(capsys, "status", cwd=folder).out
-    assert "`mdmem resolve` shows how to decide it" in run_here(capsys, "check", cwd=folder).out
+    assert "a merge left conflicts; `mdmem resolve` lists them" in run("status").out
+    assert "`mdmem resolve` shows how to decide it" in run("check").out
 
 
-def test_findings_and_broken_files_are_counted(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_findings_and_broken_files_are_counted(folder: Path, run: Run) -> None:
     write(folder, "memory/nav/rules/bad.md", "no front matter\n")
-    ran = run_here(capsys, "status", cwd=folder)
+    ran = run("status")
     assert ran.code == 0
     assert "; 1 file unreadable\n" in ran.out
     assert "findings 1 error; `mdmem check` shows them" in ran.out
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
-    (told,) = (line for line in run_here(capsys, "status", cwd=folder).out.splitlines() if line.startswith("findings"))
+    (told,) = (line for line in run("status").out.splitlines() if line.startswith("findings"))
     assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"
 
 
-def test_root_outside_git_says_what_is_missing(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_outside_git_says_what_is_missing(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "mdmem.toml").touch()
-    ran = run_here(capsys, "status", cwd=tmp_path)
+    ran = run("status")
     assert (ran.code, "not in a git repository: history, --at and --staged are not available" in ran.out) == (0, True)
 
 
@@ -126,18 +116,17 @@ def test_root_outside_git_says_what_is_missing(
         ("budget = 'much'\n", "mdmem: mdmem.toml: `budget` must be a whole number from 0, found 'much'\n"),
     ],
 )
-def test_settings_that_cannot_be_used_exit_2(settings: str, said: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_settings_that_cannot_be_used_exit_2(settings: str, said: str, folder: Path, run: Run) -> None:
     write(folder, "memory/mdmem.toml", settings)
-    ran = run_here(capsys, "status", cwd=folder)
+    ran = run("status")
     assert (ran.code, ran.out, ran.err.startswith(said), ran.err.count("\n")) == (2, "", True, 1)
 
 
 def test_two_distributions_of_whoosh_in_one_environment_are_said(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("Whoosh", "whoosh3"):
         write(tmp_path, f"site/{name}-3.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 3.0\n")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    ran = run_here(capsys, "status", cwd=memory(tmp_path / "p"))
+    ran = run("status", cwd=memory(tmp_path / "p"))
     assert " and whoosh3 overwrite each other in this environment; uninstall all but one\n" in ran.out

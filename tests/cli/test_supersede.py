@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from builders import commit_all, git, memory, on_terminal, run_here, run_mdmem, snapshot, write, write_entry
+from builders import Run, commit_all, git, on_terminal, run_mdmem, snapshot, write, write_entry
 from lives import NEW, OLD, editor, two_entries
 
-Capture = pytest.CaptureFixture[str]
 WHY = "one executor schedules all"
 MORE = ["--title", "Use four threads", "--body", "Navigation uses four threads.\n\nRationale: it was measured again."]
 FOUR = "nav/architecture/use-four-threads"
 
 
-def test_supersede_by_an_entry_that_is_there_prints_both_ends(tmp_path: Path, capsys: Capture) -> None:
+def test_supersede_by_an_entry_that_is_there_prints_both_ends(tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
-    ran = run_here(capsys, "supersede", OLD, "--by", NEW, "--reason", WHY, cwd=root)
+    ran = run("supersede", OLD, "--by", NEW, "--reason", WHY, cwd=root)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         f"changed {NEW}.md\n  supersedes: {OLD}\n  reason: {WHY}\n"
         f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
     )
-    assert run_here(capsys, "check", "--select", "supersession-one-sided", cwd=root).code == 0
+    assert run("check", "--select", "supersession-one-sided", cwd=root).code == 0
 
 
-def test_supersede_by_a_new_draft_leaves_the_old_entry_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_supersede_by_a_new_draft_leaves_the_old_entry_alone(tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
     before = (root / f"{OLD}.md").read_bytes()
-    ran = run_here(capsys, "supersede", "threads", "-m", WHY, *MORE, cwd=root)
+    ran = run("supersede", "threads", "-m", WHY, *MORE, cwd=root)
     assert (ran.code, ran.out) == (0, f"created {FOUR}.md\n")
     assert ran.err == f"{OLD} stays as it is until `mdmem approve {FOUR}`\n"
     assert (root / f"{OLD}.md").read_bytes() == before
@@ -39,9 +37,9 @@ def test_supersede_by_a_new_draft_leaves_the_old_entry_alone(tmp_path: Path, cap
     )
 
 
-def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, capsys: Capture) -> None:
+def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
-    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
+    ran = run("supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
     assert ran.out.startswith(f"created {FOUR}.md\nchanged {OLD}.md\n  status: active → deprecated\n")
     together = "commit these files together: some link to a file that git does not have yet\n"
     assert ran.err == f"{together}only proposed until a commit of the default branch has it: {FOUR}\n"
@@ -85,11 +83,11 @@ def test_supersede_opens_the_editor_again_with_the_refusal_above(tmp_path: Path)
     ]
 
 
-def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, capsys: Capture) -> None:
+def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, run: Run) -> None:
     root = two_entries(tmp_path)
-    run_here(capsys, "supersede", OLD, "--by", NEW, "-m", WHY, cwd=root)
+    run("supersede", OLD, "--by", NEW, "-m", WHY, cwd=root)
     before = snapshot(root)
-    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, cwd=root)
+    ran = run("supersede", OLD, "-m", WHY, *MORE, cwd=root)
     assert (ran.code, ran.out) == (4, "")
     assert ran.err == (
         f"mdmem: {OLD} is superseded by {NEW} already; nothing was written: replace that one with "
@@ -98,8 +96,7 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
     assert snapshot(root) == before
 
 
-def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/executor")
     commit_all(folder)
     git(folder, "checkout", "-q", "-b", "other", "HEAD~1")
@@ -107,6 +104,6 @@ def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(tmp_pat
     commit_all(folder)
     git(folder, "merge", "-q", "--no-commit", "main")
     before = snapshot(folder)
-    ran = run_here(capsys, "supersede", "threads", "--by", "executor", "-m", WHY, "--commit", cwd=folder)
+    ran = run("supersede", "threads", "--by", "executor", "-m", WHY, "--commit")
     assert (ran.code, "merge" in ran.err) == (2, True)
     assert snapshot(folder) == before

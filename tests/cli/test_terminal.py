@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -10,11 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
-from builders import commit_all, entry_text, git, memory, run_here, run_mdmem, write
+from builders import Run, commit_all, entry_text, git, memory, run_mdmem, write
 
 from mdmem.cli.main import COMMANDS, load_command
 
-Capture = pytest.CaptureFixture[str]
 # A colour, a window's title, the clipboard, C1, DEL, turned direction, no width, other ends of lines.
 EVIL = (
     "\x1b[31mFORGED\x1b]0;owned\x07\x1b]52;c;cm0=\x07\x9b2J\x7f\x08\r\u202e\u2066\u200b\u200d\u200f\u2060\ufeff\u2028z"
@@ -108,50 +106,50 @@ def test_every_command_is_called() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_nothing_that_is_printed_acts_on_a_terminal(name: str, hostile: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_nothing_that_is_printed_acts_on_a_terminal(name: str, hostile: Path, tmp_path: Path, run: Run) -> None:
     top = Path(shutil.copytree(hostile, tmp_path / "copy", symlinks=True))
     for arguments in calls(name):
-        ran = run_here(capsys, name, *arguments, "--color", "never", cwd=top)
+        ran = run(name, *arguments, "--color", "never", cwd=top)
         assert ran.out + ran.err, arguments
         assert ACTING.findall(ran.out + ran.err) == [], arguments
         if "json" in arguments and ran.out:
-            json.loads(ran.out)
+            assert ran.json
         elif name in TELLING and arguments == CALLS[name][0]:
             assert "<U+001B>[31mFORGED" in ran.out
 
 
 @pytest.mark.parametrize("name", sorted(TELLING))
-def test_the_colours_are_ours_alone(name: str, hostile: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, name, *CALLS[name][0], "--color", "always", cwd=hostile)
+def test_the_colours_are_ours_alone(name: str, hostile: Path, run: Run) -> None:
+    ran = run(name, *CALLS[name][0], "--color", "always", cwd=hostile)
 
     assert "\x1b[0m" in ran.out
     assert "\x1b[31mFORGED" not in ran.out
     assert ACTING.findall(OURS.sub("", ran.out)) == []
 
 
-def test_json_holds_the_same_text(hostile: Path, capsys: Capture) -> None:
-    (shown,) = json.loads(run_here(capsys, "show", ADDRESS, "--format", "json", cwd=hostile).out)["entries"]
+def test_json_holds_the_same_text(hostile: Path, run: Run) -> None:
+    (shown,) = run("show", ADDRESS, "--format", "json", cwd=hostile).json["entries"]
     assert shown["front_matter"]["title"] == EVIL + "evil"
 
 
-def test_a_title_cannot_pass_for_another_line(hostile: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_title_cannot_pass_for_another_line(hostile: Path, tmp_path: Path, run: Run) -> None:
     top = Path(shutil.copytree(hostile, tmp_path / "copy"))
     write(top, "memory/nav/rules/evil.md", '---\ntype: note\ntitle: "a\\nnote       active  nav/x"\n---\n\nx\n')
-    printed = run_here(capsys, "list", "--include-drafts", cwd=top).out.splitlines()
+    printed = run("list", "--include-drafts", cwd=top).out.splitlines()
     assert not [line for line in printed if line.startswith("note       active  nav/x")]
 
 
-def test_what_scripts_and_emoji_are_made_of_is_printed_as_it_is(tmp_path: Path, capsys: Capture) -> None:
-    top = memory(tmp_path)
+def test_what_scripts_and_emoji_are_made_of_is_printed_as_it_is(folder: Path, run: Run) -> None:
+    top = folder
     title = "می‌خواهم 👩‍🚀 ක්‍ෂ e\u0301 宽 a\u00a0b"
     body = f"{title}\tx\n\n- y\n"
     write(top, "memory/nav/rules/words.md", entry_text(body, title=title))
-    printed = run_here(capsys, "show", "nav/rules/words", "--format", "markdown", cwd=top).out
+    printed = run("show", "nav/rules/words", "--format", "markdown", cwd=top).out
     assert printed.endswith(body)
 
 
-def test_a_patch_for_a_program_is_not_changed(tmp_path: Path) -> None:
-    top = memory(tmp_path)
+def test_a_patch_for_a_program_is_not_changed(folder: Path) -> None:
+    top = folder
     path = write(top, "memory/nav/rules/odd.md", "---\ntype: note\ntitle: T\nstatus: Active\n---\n\na\x1bb\u202e\n")
     patch = run_mdmem("check", "--diff", "--color", "never", cwd=top).stdout
     assert "a\x1bb\u202e" in patch
@@ -159,22 +157,20 @@ def test_a_patch_for_a_program_is_not_changed(tmp_path: Path) -> None:
     assert "status: active" in path.read_text(encoding="utf-8")
 
 
-def test_what_a_traceback_says_is_shown(hostile: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_traceback_says_is_shown(hostile: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise LookupError(EVIL)
 
     monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
     monkeypatch.setenv("MDMEM_DEBUG", "1")
-    ran = run_here(capsys, "list", cwd=hostile)
+    ran = run("list", cwd=hostile)
     assert (ran.code, ACTING.findall(ran.err)) == (3, [])
     assert "Traceback" in ran.err
 
 
-def test_a_name_that_does_not_show_is_not_completed(
-    hostile: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_does_not_show_is_not_completed(hostile: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_MDMEM_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "mdmem show nav/")
     monkeypatch.setenv("COMP_CWORD", "2")
-    printed = run_here(capsys, cwd=hostile).out
+    printed = run(cwd=hostile).out
     assert ("nav/rules/evil" in printed, ACTING.findall(printed)) == (True, [])

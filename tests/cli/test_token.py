@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from builders import make_repository, make_root, run_here, write
+from builders import Run, make_repository, make_root, write
 
 from mdmem.store.state.tokens import ApprovalTokenError, use_token
-
-Capture = pytest.CaptureFixture[str]
 
 
 def root(folder: Path, settings: str = "") -> Path:
     return make_root(make_repository(folder) / "memory", settings)
 
 
-def test_text_is_a_token_that_is_good_once(tmp_path: Path, capsys: Capture) -> None:
+def test_text_is_a_token_that_is_good_once(tmp_path: Path, run: Run) -> None:
     folder = root(tmp_path)
-    ran = run_here(capsys, "token", "--preview", "Use UTC", cwd=folder)
+    ran = run("token", "--preview", "Use UTC", cwd=folder)
     token, expiry = ran.out.splitlines()
     assert (ran.code, ran.err) == (0, "for: Use UTC\n")
     assert expiry.endswith(", in 60 s; good for one write")
@@ -30,28 +27,28 @@ def test_text_is_a_token_that_is_good_once(tmp_path: Path, capsys: Capture) -> N
         use_token(state, token, datetime.now(UTC))
 
 
-def test_json_has_token_expiry_and_seconds(tmp_path: Path, capsys: Capture) -> None:
+def test_json_has_token_expiry_and_seconds(tmp_path: Path, run: Run) -> None:
     folder = root(tmp_path, "[governance]\ntoken_seconds = 300\n")
-    said = json.loads(run_here(capsys, "token", "--format", "json", cwd=folder).out)
+    said = run("token", "--format", "json", cwd=folder).json
     assert (list(said), said["ttl_seconds"]) == (["schema", "token", "expires_at", "ttl_seconds"], 300)
     left = (datetime.fromisoformat(said["expires_at"]) - datetime.now(UTC)).total_seconds()
     assert 0 < left <= 300
 
 
-def test_token_is_refused_where_the_settings_forbid_it(tmp_path: Path, capsys: Capture) -> None:
+def test_token_is_refused_where_the_settings_forbid_it(tmp_path: Path, run: Run) -> None:
     folder = root(tmp_path, "[governance]\nglobal_writes = false\n")
     reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
-    ran = run_here(capsys, "token", cwd=folder)
+    ran = run("token", cwd=folder)
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {reason}\n")
-    ran = run_here(capsys, "token", "--format", "json", cwd=folder)
-    assert (ran.code, json.loads(ran.out)) == (2, {"schema": 1, "blocked": True, "reason": reason})
+    ran = run("token", "--format", "json", cwd=folder)
+    assert (ran.code, ran.json) == (2, {"schema": 1, "blocked": True, "reason": reason})
     assert not (tmp_path / ".git/mdmem/state").exists()
 
 
-def test_state_that_cannot_be_written_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+def test_state_that_cannot_be_written_is_one_sentence(tmp_path: Path, run: Run) -> None:
     folder = root(tmp_path)
     write(tmp_path, ".git/mdmem/state", "a file")
-    ran = run_here(capsys, "token", cwd=folder)
+    ran = run("token", cwd=folder)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith("mdmem: the state in ")
     assert ran.err.endswith(" cannot be used: not a directory\n")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, memory, run_here, write_entry
+from builders import Run, commit_all, git, memory, write_entry
 
-Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
 
 
@@ -23,8 +21,8 @@ def chained(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [OLD, NEW])
-def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "why", name, cwd=chained(tmp_path))
+def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, run: Run) -> None:
+    ran = run("why", name, cwd=chained(tmp_path))
     assert (ran.code, ran.err) == (0, "")
     old, new, verdict = ran.out.split("\n\n")
     assert f"[decision] {OLD} (deprecated)\n    Use two threads\n    since 2026-03-05, until 2026-06-01" in old
@@ -33,17 +31,17 @@ def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, capsys: Ca
     assert verdict == (f"{NEW} is current.\n" if name == NEW else f"Current instead: {NEW}.\n")
 
 
-def test_commits_of_each_file_are_named_newest_first(tmp_path: Path, capsys: Capture) -> None:
+def test_commits_of_each_file_are_named_newest_first(tmp_path: Path, run: Run) -> None:
     folder = chained(tmp_path)
-    said = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=folder).out)
+    said = run("why", OLD, "--format", "json", cwd=folder).json
     subjects = [[commit["subject"] for commit in link["commits"]] for link in said["chain"]]
     assert subjects == [["four threads", "the memory"], ["four threads"]]
     assert said["chain"][1]["commits"][0]["author"] == "Ada"
     assert said["chain"][1]["commits"][0]["commit"] == git(folder, "rev-parse", "--short", "HEAD")
 
 
-def test_json_has_the_chain_and_its_heads(tmp_path: Path, capsys: Capture) -> None:
-    said = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=chained(tmp_path)).out)
+def test_json_has_the_chain_and_its_heads(tmp_path: Path, run: Run) -> None:
+    said = run("why", OLD, "--format", "json", cwd=chained(tmp_path)).json
     assert (said["schema"], said["address"], said["heads"], said["contradictory"]) == (1, OLD, [NEW], False)
     assert [(link["address"], link["current"], link["supersedes"]) for link in said["chain"]] == [
         (OLD, False, []),
@@ -51,51 +49,50 @@ def test_json_has_the_chain_and_its_heads(tmp_path: Path, capsys: Capture) -> No
     ]
 
 
-def test_root_outside_git_has_no_history(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_outside_git_has_no_history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "mdmem.toml").touch()
     write_entry(tmp_path, OLD)
-    ran = run_here(capsys, "why", OLD, cwd=tmp_path)
+    ran = run("why", OLD)
     assert (ran.code, ran.out.splitlines()[-1]) == (0, f"{OLD} is current.")
 
 
-def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "why", "zebra", cwd=memory(tmp_path))
+def test_entry_that_is_not_there_exits_1(tmp_path: Path, run: Run) -> None:
+    ran = run("why", "zebra", cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err) == (
         1,
         "",
         "mdmem: there is no entry `zebra`; `mdmem list` lists the current ones\n",
     )
     write_entry(tmp_path / "memory", "nav/rules/orders-stay-in-sqlite")
-    ran = run_here(capsys, "why", "sqlite", cwd=tmp_path)
+    ran = run("why", "sqlite")
     assert ran.err == "mdmem: there is no entry `sqlite`; did you mean nav/rules/orders-stay-in-sqlite?\n"
 
 
-def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, capsys: Capture) -> None:
+def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, run: Run) -> None:
     folder = chained(tmp_path)
     six = "nav/architecture/six"
     ended = {"status": "deprecated", "deprecated_at": "2026-06-02", "deprecated_reason": "Four are enough."}
     write_entry(folder / "memory", six, title="Use six threads", supersedes=OLD, **ended)
-    said = run_here(capsys, "why", six, cwd=folder).out
+    said = run("why", six, cwd=folder).out
     assert f"    claims to supersede {OLD}, which {NEW} superseded\n" in said
     assert said.endswith(f"\n\n{OLD} was superseded by {NEW} (current): Two were too few.\n")
-    facts = json.loads(run_here(capsys, "why", six, "--format", "json", cwd=folder).out)
+    facts = run("why", six, "--format", "json", cwd=folder).json
     winner = {"address": NEW, "title": "Use four threads", "reason": "Two were too few."}
     assert facts["other_successors"] == [{**winner, "superseded": OLD, "current": True}]
 
 
-def test_claims_and_amendments_are_told_from_either_end(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
+def test_claims_and_amendments_are_told_from_either_end(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", OLD, title="Use two threads")
     write_entry(folder / "memory", NEW, title="Use four threads", supersedes=[OLD])
     write_entry(folder / "memory", "nav/architecture/part", title="On one robot", amends=[OLD])
-    old = run_here(capsys, "why", OLD, cwd=folder).out
+    old = run("why", OLD).out
     assert f"claims to supersede {OLD}, which does not link back\n" in old
     assert old.endswith(
         f"{OLD} is current.\nSuperseded by a one-sided link of: {NEW}.\nAmended by: nav/architecture/part.\n"
     )
-    assert f"{NEW} is current.\n" in run_here(capsys, "why", NEW, cwd=folder).out
-    assert f"It amends: {OLD}.\n" in run_here(capsys, "why", "nav/architecture/part", cwd=folder).out
-    told = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=folder).out)
+    assert f"{NEW} is current.\n" in run("why", NEW).out
+    assert f"It amends: {OLD}.\n" in run("why", "nav/architecture/part").out
+    told = run("why", OLD, "--format", "json").json
     assert (told["heads"], told["claimed_by"], told["amended_by"]) == ([OLD], [NEW], ["nav/architecture/part"])
     assert [link["claims"] for link in told["chain"]] == [[], [OLD]]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, run_here, snapshot, status, write, write_entry
+from builders import Run, commit_all, git, snapshot, status, write, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
-Capture = pytest.CaptureFixture[str]
 DRAFT = "nav/rules/draft"
 MOVED = "nav/laws/callbacks"
 NOTE = "nav/notes/n"
@@ -76,16 +74,16 @@ VERBS: list[tuple[list[str], str, list[str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("line", "message", "files", "fields"), VERBS, ids=[one[0][0] for one in VERBS])
 def test_dry_run_writes_nothing_and_a_commit_has_just_what_is_written(
-    line: list[str], message: str, files: list[str], fields: dict[str, Any], tmp_path: Path, capsys: Capture
+    line: list[str], message: str, files: list[str], fields: dict[str, Any], tmp_path: Path, run: Run
 ) -> None:
     root = with_draft(tmp_path)
     write(tmp_path, "else.txt", "mine")
     git(tmp_path, "add", "else.txt")
     before = snapshot(tmp_path)
-    ran = run_here(capsys, *line, "--dry-run", cwd=root)
+    ran = run(*line, "--dry-run", cwd=root)
     assert (ran.code, ran.out.startswith("diff --git a/memory/"), snapshot(tmp_path)) == (0, True, before)
-    ran = run_here(capsys, *line, "--commit", "--format", "json", cwd=root)
-    answer = json.loads(ran.out)
+    ran = run(*line, "--commit", "--format", "json", cwd=root)
+    answer = ran.json
     assert (ran.code, answer["schema"], answer["dry_run"]) == (0, 1, False)
     assert answer["commit"] == git(tmp_path, "rev-parse", "HEAD")
     assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == message
@@ -133,11 +131,11 @@ REFUSED = [
 
 @pytest.mark.parametrize(("line", "code", "sentence"), REFUSED, ids=[" ".join(one[0]) for one in REFUSED])
 def test_refusal_is_one_sentence_and_nothing_is_written(
-    line: list[str], code: int, sentence: str, tmp_path: Path, capsys: Capture
+    line: list[str], code: int, sentence: str, tmp_path: Path, run: Run
 ) -> None:
     root = with_draft(tmp_path)
     before = snapshot(root)
-    ran = run_here(capsys, *line, cwd=root)
+    ran = run(*line, cwd=root)
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
     assert ran.err.startswith(sentence)
     assert snapshot(root) == before
