@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
-from builders import environment
+from builders import Ran, Run, environment, memory, run_here
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -85,3 +85,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         if report.when == "call" or not report.passed:
             item.ihook.pytest_runtest_logreport(report=report)
     return True
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return `tmp_path` as the repository of `builders.memory`."""
+    return memory(tmp_path)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Return a function that runs a command, in `tmp_path` unless `cwd` is another folder."""
+
+    def run_command(*arguments: str, cwd: Path = tmp_path) -> Ran:
+        return run_here(capsys, *arguments, cwd=cwd)
+
+    return run_command

@@ -19,7 +19,7 @@ from socket import create_connection
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from builders import commit_all, git, make_repository, memory, open_root, run_here, write, write_entry
+from builders import Run, commit_all, git, make_repository, memory, open_root, write, write_entry
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, build, site_of
@@ -28,7 +28,6 @@ from mdmem.site.pages import asset_text
 from mdmem.site.serve import LiveSite, SiteServer
 from mdmem.store.workspace.workspace import Workspace
 
-Capture = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[1] / "example-wings"
 OLD, NEW = "nav/architecture/one-thread", "nav/architecture/threads"
 
@@ -210,10 +209,10 @@ def test_a_memory_without_git_has_pages(tmp_path: Path) -> None:
     assert "Alone" in built(tmp_path / "a", tmp_path / "site")["entries/nav/a/b.html"]
 
 
-def test_a_long_build_shows_how_far_it_is(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_build_shows_how_far_it_is(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmem.cli.common.Progress._SHORTEST", 1)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    said = run_here(capsys, "site", "build", "--out", "site", cwd=decided(tmp_path)).err
+    said = run("site", "build", "--out", "site", cwd=decided(tmp_path)).err
     assert "\rbuilding " in said.replace("\x1b[?25l", "")
     assert " 100%" in said
     assert said.endswith("\x1b[?25h\n")
@@ -290,7 +289,7 @@ def test_a_narrowed_view_of_a_whole_repository_names_no_file_or_commit_of_other_
     assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
 
 
-def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, run: Run) -> None:
     folder = decided(tmp_path / "a")
     write(folder, "docs/theirs.txt", "x")
     for out, said in (
@@ -299,24 +298,24 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
         ("memory", "lies in the memory"),
         ("src/nav/node.py", "is not a folder"),
     ):
-        refused = run_here(capsys, "site", "build", "--out", out, cwd=folder)
+        refused = run("site", "build", "--out", out, cwd=folder)
         assert (refused.code, said in refused.err) == (2, True), refused.err
     assert [path.name for path in (folder / "docs").iterdir()] == ["theirs.txt"]
     write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
-    assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
+    assert run("site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
     write(folder, "docs/.mdmem-site.json", '{"version": 1, "files": {"theirs.txt": ["", ""]}}')
     commit_all(folder, "a list that a clone brings along")
     write(folder, "docs/index.html", "mine")
-    refused = run_here(capsys, "site", "build", "--out", "docs", cwd=folder)
+    refused = run("site", "build", "--out", "docs", cwd=folder)
     assert (refused.code, "docs/index.html was not written by a build" in refused.err) == (2, True), refused.err
     assert (folder / "docs/index.html").read_text() == "mine"
-    assert run_here(capsys, "site", "build", cwd=folder).code == 0
+    assert run("site", "build", cwd=folder).code == 0
     # Whoever names a folder may track it; the usual one is no part of the repository.
     assert (git(folder, "status", "--porcelain", "site"), (folder / "out/.gitignore").exists()) == ("", False)
     shutil.rmtree(folder / "site")
     (folder / "site").symlink_to(tmp_path / "elsewhere")
-    refused = run_here(capsys, "site", "build", cwd=folder)
+    refused = run("site", "build", cwd=folder)
     assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err
 
 

@@ -1,16 +1,216 @@
-"""`--at REV` in every command that reads files."""
+"""`--at REV` and `--at DATE` (what was binding then, on the default branch) in every command that reads files."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import Run, commit_all, git, memory, snapshot, write_entry
+from builders import Run, commit_all, git, made_once, make_repository, make_root, memory, snapshot, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
 
 ADDRESS = "nav/architecture/threads"
 READING = (
+    ["list"],
+    ["show", ADDRESS],
+    ["search", "threads"],
+    ["retrieve", "threads"],
+    ["why", ADDRESS],
+    ["context", "threads"],
+)
+
+
+def commit_on(folder: Path, when: str, message: str = "change") -> str:
+    """Commit everything with a committer's date; one without an offset is UTC."""
+    moment = when if "T" in when else f"{when}T12:00:00"
+    seconds = int(datetime.fromisoformat(moment if moment[-6] in "+-" else f"{moment}+00:00").timestamp())
+    git(folder, "add", "-A")
+    tree = git(folder, "write-tree")
+    parent = git(folder, "rev-parse", "--quiet", "--verify", "HEAD", ends=0 if _has_commit(folder) else 1)
+    lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+    lines += [f"{who} Ada <ada@example.org> {seconds} +0000" for who in ("author", "committer")]
+    raw = "\n".join([*lines, "", message, ""]).encode()
+    commit = git(folder, "hash-object", "-t", "commit", "-w", "--stdin", text_in=raw)
+    git(folder, "reset", "-q", "--soft", commit)
+    return commit
+
+
+def _has_commit(folder: Path) -> bool:
+    return any((folder / ".git/refs/heads").iterdir())
+
+
+def use(folder: Path, number: str, **fields: object) -> None:
+    write_entry(
+        folder / "memory", ADDRESS, f"Navigation uses {number} threads.\n", title=f"Use {number} threads", **fields
+    )
+
+
+@made_once
+def dated(folder: Path) -> Path:
+    """Return a repository that used two threads from March on, four from May on, and eight since July."""
+    make_repository(folder)
+    make_root(folder / "memory")
+    write(folder, "memory/nav/README.md", "---\nkind: project\n---\n")
+    for day, number in (("2026-03-01", "two"), ("2026-05-01", "four"), ("2026-07-01", "eight")):
+        use(folder, number)
+        commit_on(folder, day)
+    return folder
+
+
+def titles(run: Run, folder: Path, at: str) -> list[str]:
+    ran = run("list", "--format", "json", "--at", at, cwd=folder)
+    assert ran.code == 0, ran.err
+    return [one["front_matter"]["title"] for one in ran.json["entries"]]
+
+
+@pytest.mark.parametrize("command", READING, ids=lambda command: command[0])
+def test_reading_command_shows_what_was_binding(command: list[str], tmp_path: Path, run: Run) -> None:
+    ran = run(*command, "--at", "2026-06-01", cwd=dated(tmp_path))
+    assert (ran.code, "four" in ran.out, "eight" in ran.out) == (0, True, False)
+
+
+def test_commit_that_is_read_is_said(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    ran = run("list", "--at", "2026-06-01", cwd=folder)
+    commit = git(folder, "rev-parse", "HEAD~1")[:10]
+    assert ran.err == f"as of 2026-06-01: commit {commit} of main, from 2026-05-01 12:00 UTC\n"
+    assert run("list", "-q", "--at", "2026-06-01", cwd=folder).err == ""
+    said = run("status", "--format", "json", "--at", "2026-06-01", cwd=folder).json
+    assert said["tree"] == f"2026-06-01 ({commit})"
+
+
+@pytest.mark.parametrize(
+    ("at", "title"),
+    [
+        ("2026-05-01", "Use four threads"),
+        ("2026-04-30", "Use two threads"),
+        ("2026-05-01T12:00", "Use four threads"),
+        ("2026-05-01 12:00:00", "Use four threads"),
+        ("2026-05-01T11:59:59Z", "Use two threads"),
+        ("2026-05-01T13:59+02:00", "Use two threads"),
+        ("2026-05-01T14:00+02:00", "Use four threads"),
+        ("9999-12-31", "Use eight threads"),
+    ],
+)
+def test_day_lasts_until_its_end_in_utc_and_a_time_is_exact(at: str, title: str, tmp_path: Path, run: Run) -> None:
+    assert titles(run, dated(tmp_path), at) == [title]
+
+
+def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    git(folder, "checkout", "-q", "-b", "feature")
+    use(folder, "ten")
+    commit_on(folder, "2026-07-10")
+    git(folder, "checkout", "-q", "main")
+    git(
+        folder,
+        "-c",
+        "user.name=Ada",
+        "-c",
+        "user.email=a@example.org",
+        "merge",
+        "-q",
+        "--no-ff",
+        "feature",
+        "-m",
+        "ten",
+    )
+    assert titles(run, folder, "2026-07-20") == ["Use eight threads"]
+    assert titles(run, folder, "2999-01-01") == ["Use ten threads"]
+
+
+def test_branch_at_hand_does_not_matter(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    git(folder, "checkout", "-q", "-b", "feature", "HEAD~2")
+    use(folder, "ten")
+    commit_on(folder, "2026-04-01")
+    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
+    git(folder, "checkout", "-q", "--detach")
+    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
+
+
+def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    use(folder, "ten")
+    commit_on(folder, "2026-06-15")
+    assert titles(run, folder, "2026-06-20") == ["Use ten threads"]
+
+
+def test_entry_is_judged_by_the_day(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    use(folder, "ten", expires_at="2026-09-01")
+    commit_on(folder, "2026-08-01")
+
+    def status(*at: str) -> str:
+        ran = run("retrieve", "threads", "--format", "json", *at, cwd=folder)
+        found: dict[str, Any] = ran.json
+        return str(found["items"][0]["status"])
+
+    assert status("--at", "2026-08-15") == "active"
+    assert status("--at", "2026-10-01") == "under_review"
+    assert status("--at", "main") == "under_review"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"), [("today", "eight"), ("yesterday", "eight"), ("190 days ago", "four"), ("31 Weeks ago", "two")]
+)
+def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, run: Run) -> None:
+    assert titles(run, dated(tmp_path), said) == [f"Use {title} threads"]
+
+
+def test_what_names_a_revision_is_one_and_that_is_said(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    git(folder, "tag", "2026-06-01", "HEAD~2")
+    ran = run("list", "--at", "2026-06-01", cwd=folder)
+    assert "Use two threads" in ran.out
+    assert ran.err == "`2026-06-01` is a branch or tag here, so it is not read as a date\n"
+
+
+def test_day_to_come_is_said(tmp_path: Path, run: Run) -> None:
+    ran = run("list", "--at", "2027-01-01", cwd=dated(tmp_path))
+    assert "2027-01-01 is in the future: this is the state of today, judged by that day" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("at", "code", "message"),
+    [
+        ("2026-02-28", 2, "nothing was committed on main by 2026-02-28; its history begins on 2026-03-01"),
+        ("2026-02-30", 2, "there is no time `2026-02-30`; write a day as 2026-01-31, or 2026-01-31T12:00Z"),
+        ("1960-01-01", 2, "nothing was committed on main by 1960-01-01; its history begins on 2026-03-01"),
+        ("156 weeks ago", 2, "nothing was committed on main by 2023-11-25; its history begins on 2026-03-01"),
+        ("3 years ago", 2, "`3 years ago` is not a commit here; write a branch, a tag or a commit"),
+        ("some day", 2, "`some day` is not a commit here; write a branch, a tag or a commit"),
+        ("20260601", 2, "`20260601` is not a commit here; write a branch, a tag or a commit"),
+    ],
+)
+def test_what_is_no_answer_is_one_sentence(at: str, code: int, message: str, tmp_path: Path, run: Run) -> None:
+    ran = run("retrieve", "threads", "--at", at, cwd=dated(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (code, "", f"mdmem: {message}\n")
+
+
+def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, run: Run) -> None:
+    origin = dated(tmp_path / "origin")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
+    ran = run("list", "--at", "2026-06-01", cwd=tmp_path / "clone")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("mdmem: the history of main is cut off before 2026-06-01, it begins on 2026-07-01; fetch")
+    assert titles(run, tmp_path / "clone", "2026-07-02") == ["Use eight threads"]
+
+
+def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    git(folder, "branch", "-q", "-m", "main", "develop")
+    git(folder, "branch", "other")
+    ran = run("list", "--at", "2026-06-01", cwd=folder)
+    assert (ran.code, "`git config mdmem.defaultBranch NAME` sets it" in ran.err) == (3, True)
+    git(folder, "config", "mdmem.defaultBranch", "develop")
+    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
+
+
+ADDRESS = "nav/architecture/threads"
+COMMANDS = (
     ["status"],
     ["list"],
     ["show", ADDRESS],
@@ -33,7 +233,7 @@ def changed(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", READING[1:6], ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS[1:6], ids=lambda command: command[0])
 @pytest.mark.parametrize(
     ("revision", "title"), [("old", "Use two threads"), ("new", "Use four threads"), (None, "Use eight threads")]
 )
@@ -47,7 +247,7 @@ def test_reading_command_shows_the_files_of_a_revision(
     assert ran.out.count("Use ") == (2 if is_asked_for_what_binds else 1)
 
 
-@pytest.mark.parametrize("command", READING, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_revision_that_does_not_exist_is_one_sentence(command: list[str], folder: Path, run: Run) -> None:
     ran = run(*command, "--at", "nothing", cwd=folder)
     assert (ran.code, ran.out) == (2, "")

@@ -7,18 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
-    Ran,
-    commit_all,
-    git,
-    memory,
-    run_here,
-    snapshot,
-    write,
-    write_entry,
-)
+from builders import Run, commit_all, git, memory, snapshot, write, write_entry
 
-Run = Callable[..., Ran]
+pytestmark = pytest.mark.usefixtures("top")
 RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
 
 
@@ -28,11 +19,6 @@ def top(tmp_path: Path) -> Path:
     memory(tmp_path)
     git(tmp_path, "checkout", "-q", "-b", "work")
     return tmp_path
-
-
-@pytest.fixture
-def run(top: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    return lambda *arguments: run_here(capsys, *arguments, cwd=top)
 
 
 @pytest.fixture

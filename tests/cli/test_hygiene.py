@@ -7,18 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from builders import (
-    Run,
-    commit_all,
-    git,
-    made_once,
-    memory,
-    merge_conflict,
-    run_mdmem,
-    snapshot,
-    write,
-    write_entry,
-)
+from builders import Run, commit_all, git, made_once, memory, merge_conflict, run_mdmem, snapshot, write, write_entry
 
 from mdmem.store.state.local_records import Times, read_times
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites

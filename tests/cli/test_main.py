@@ -1,7 +1,8 @@
-"""The one boundary: names of commands, global options, streams, exit codes, nobody sees a traceback."""
+"""The one boundary: names of commands, global options, streams, exit codes, nobody sees a traceback; guide, lsp."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -245,3 +246,83 @@ def test_reader_that_takes_one_line_gets_it(folder: Path) -> None:
 
 def test_guide_page_is_named_by_its_beginning(tmp_path: Path, run: Run) -> None:
     assert "did you mean `serving-agents`?" in run("guide", "serving").err
+
+
+APPROVED_BY = """\
+approved_by: who made it active
+  value     text
+  for       every entry
+  set by    `mdmem approve`
+  searched  no
+  example   approved_by: Navigation Team <navigation@example.com>
+"""
+
+
+def test_one_field_is_shown_whole(tmp_path: Path, run: Run) -> None:
+    ran = run("guide", "fields", "approved_by")
+    assert (ran.code, ran.out) == (0, APPROVED_BY)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("supercedes", "did you mean `supersedes`?"),
+        ("projectid", "did you mean `project_id`?"),
+        ("xyzzy", "`mdmem guide fields` lists them"),
+    ],
+)
+def test_unknown_field_is_answered_with_the_one_that_was_meant(name: str, hint: str, tmp_path: Path, run: Run) -> None:
+    ran = run("guide", "fields", name)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: there is no field `{name}`; {hint}\n")
+
+
+def test_json_holds_the_whole_row(tmp_path: Path, run: Run) -> None:
+    said = run("guide", "fields", "tags", "--format", "json").json
+    assert said["schema"] == 1
+    assert said["fields"] == [
+        {
+            "name": "tags",
+            "type": "texts",
+            "value": "list of text",
+            "for": "entry",
+            "needed": False,
+            "meaning": "words to find it by",
+            "set_by": "its writer",
+            "searched": "tag",
+            "example": "tags: [executor, navigation]",
+        }
+    ]
+
+
+def framed(message: dict[str, object]) -> str:
+    body = json.dumps({"jsonrpc": "2.0", **message})
+    return f"Content-Length: {len(body)}\r\n\r\n{body}"
+
+
+def test_extra_that_is_missing_is_said(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mdmem.cli.common.find_spec", lambda name: None)
+    ran = run("lsp")
+    assert ran.code == 2
+    assert "this needs the extra `lsp`; type `" in ran.err
+
+
+def test_editor_that_says_nothing_ends_it(tmp_path: Path) -> None:
+    ran = run_mdmem("lsp", cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def test_editor_that_takes_its_leave_ends_it(tmp_path: Path) -> None:
+    said = ({"id": 1, "method": "initialize", "params": {"capabilities": {}}}, {"id": 2, "method": "shutdown"})
+    ran = run_mdmem("lsp", cwd=tmp_path, text_in="".join(map(framed, (*said, {"method": "exit"}))))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("Content-Length") == 2
+
+
+HEADERS = {"5000 digits": "9" * 5000, "30 digits": "9" * 30, "a million million": str(10**12)}
+
+
+@pytest.mark.parametrize("stated", HEADERS.values(), ids=HEADERS)
+def test_header_that_nobody_can_mean_ends_it_in_a_line(tmp_path: Path, stated: str) -> None:
+    ran = run_mdmem("lsp", cwd=tmp_path, text_in=f"Content-Length: {stated}\r\n\r\nx")
+    assert ran.returncode == 2
+    assert ran.stderr == "mdmem: the editor sent a message that is too long to be read\n"

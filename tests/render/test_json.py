@@ -1,13 +1,10 @@
 """The JSON that programs read: the keys that programs rely on, each where a program looks for it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_repository, make_root, run_here, write, write_entry
-
-Capture = pytest.CaptureFixture[str]
+from builders import Run, make_repository, make_root, write, write_entry
 
 
 @pytest.fixture
@@ -27,34 +24,34 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def answered(capsys: Capture, root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
-    ran = run_here(capsys, *arguments, "--format", "json", cwd=root)
+def answered(run: Run, root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    ran = run(*arguments, "--format", "json", cwd=root)
     assert ran.code == code, ran.err
-    answer: dict[str, Any] = json.loads(ran.out)
+    answer: dict[str, Any] = ran.json
     assert answer.pop("schema") == 1
     return answer
 
 
-def test_retrieve_counts_what_it_does_not_list(root: Path, capsys: Capture) -> None:
+def test_retrieve_counts_what_it_does_not_list(root: Path, run: Run) -> None:
     for number in range(60):
         write_entry(root, f"app/b/n{number}", "Queue.\n", type="note")
-    named = answered(capsys, root, "retrieve", "--budget", "1500")
+    named = answered(run, root, "retrieve", "--budget", "1500")
     assert 0 < len(named["omitted"]) <= 50
-    answer = answered(capsys, root, "retrieve", "--budget", "0")
+    answer = answered(run, root, "retrieve", "--budget", "0")
     assert len(answer["omitted"]) == 50
     counted = {(one["type"], one["why"]): one["count"] for one in answer["omitted_counts"]}
     assert counted[("decision", "overridden")] == 1
     assert len(answer["omitted"]) + sum(counted.values()) == 64
 
 
-def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Path, run: Run) -> None:
     (root / "mdmem.toml").unlink()
     write(tmp_path, "README.md", "A queue.\n")
-    assert answered(capsys, root, "retrieve", "queue")["fallback"] == [
+    assert answered(run, root, "retrieve", "queue")["fallback"] == [
         {"path": "README.md", "line": 1, "text": "A queue."}
     ]
 
 
-def test_json_keeps_letters_as_they_are(root: Path, capsys: Capture) -> None:
+def test_json_keeps_letters_as_they_are(root: Path, run: Run) -> None:
     write_entry(root, "app/a/emoji", "Text.\n", title="Größe 🎉")
-    assert '"title": "Größe 🎉"' in run_here(capsys, "show", "app/a/emoji", "--format", "json", cwd=root).out
+    assert '"title": "Größe 🎉"' in run("show", "app/a/emoji", "--format", "json", cwd=root).out

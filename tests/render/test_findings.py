@@ -1,0 +1,522 @@
+"""Findings in every format: complete, in order, valid for who reads it, and no text of a file acts or is markup."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from builders import make_repository, make_root, open_root, write, write_entry
+from jsonschema import Draft202012Validator
+from msgspec.structs import replace
+
+from mdmem.checks.case import Case
+from mdmem.checks.check import get_checks
+from mdmem.checks.engine import CheckReport, get_check, run_checks
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.render.findings import FORMATS, get_format
+from mdmem.render.findings.report import CheckedRoot, ReportStyle
+from mdmem.render.findings.sarif import rule
+from mdmem.render.text import code, prose
+from render.reports import RULE, checked, edit, finding, fix, rendered
+
+MEND = fix(edit(0, 1, "x"))
+
+
+def heads(form: str, *findings: object) -> list[str]:
+    return [line.split(" ")[0] for line in rendered(form, checked(*findings)).splitlines() if line]
+
+
+def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
+    found = finding(other=Place("nav/rules/b.md", 7, 2), fix=MEND)
+    assert rendered("text", checked(found)) == (
+        "error[dangling-link] ../nav/rules/a.md:3:6\n"
+        "  `see` names `nav/rules/nowhere`, which is nowhere\n"
+        "  3 | see: nav/rules/nowhere\n"
+        "    |      ^^^^^^^^^^^^^^^^^\n"
+        "  other end: ../nav/rules/b.md:7:2\n"
+        "  help: write an address\n"
+        "  fix: remove the link (--fix)\n"
+        "\n"
+        "2 entries checked in the working tree: 1 error; 1 fixable with --fix"
+    )
+
+
+def test_text_does_not_underline_the_fence_for_what_is_said_of_the_whole_file() -> None:
+    report = replace(checked(finding("bad-name", place=Place(RULE))), line_of=lambda _: "---\n")
+    assert "---" not in rendered("text", report)
+
+
+def test_text_does_not_quote_a_line_that_may_hold_a_secret() -> None:
+    assert "see: " not in rendered("text", checked(finding(message="m", quotable=False)))
+
+
+def test_text_shows_controls_of_a_line_as_one_character_each() -> None:
+    line = checked(finding(place=Place(RULE, 1, 5, 1)), files={RULE: b"a\x1b[2J\n"})
+    assert "  1 | a\ufffd[2J\n    |     ^\n" in rendered("text", line)
+
+
+def test_worst_comes_first_then_new_then_path_and_line() -> None:
+    def at(path: str, line: int, severity: Severity, *, new: bool = False) -> object:
+        return finding(place=Place(path, line), severity=severity, new=new)
+
+    unsorted = (
+        at("a.md", 1, Severity.INFO),
+        at("a.md", 1, Severity.WARNING),
+        at("b.md", 9, Severity.WARNING, new=True),
+        at("b.md", 10, Severity.ERROR),
+        at("b.md", 9, Severity.ERROR),
+        at("a.md", 30, Severity.ERROR),
+        at("c.md", 1, Severity.ERROR, new=True),
+    )
+    assert heads("concise", *unsorted) == [
+        f"../{place}:1:" for place in ("c.md:1", "a.md:30", "b.md:9", "b.md:10", "b.md:9", "a.md:1", "a.md:1")
+    ]
+
+
+@pytest.mark.parametrize(("is_safe", "mark"), [(True, "[*] m"), (False, "m")])
+def test_concise_marks_what_fix_mends(is_safe: bool, mark: str) -> None:
+    found = finding(message="m", fix=fix(edit(0, 1, "x"), is_safe=is_safe))
+    assert rendered("concise", checked(found)) == f"../nav/rules/a.md:3:6: error dangling-link {mark}"
+
+
+@pytest.mark.parametrize(
+    ("findings", "report", "line"),
+    [
+        ((), {}, "2 entries checked in the working tree: no findings"),
+        ((), {"tree": "HEAD", "checked": 1}, "1 entry checked in HEAD: no findings"),
+        ((), {"base": "main"}, "2 entries checked in the working tree against main: no findings"),
+        (
+            (finding(), finding(new=True), finding(severity=Severity.WARNING)),
+            {"base": "main", "tree": "git index", "shows_old": True},
+            "2 entries checked in the git index against main: 2 errors, 1 warning; 1 new",
+        ),
+        (
+            (finding(severity=Severity.WARNING, count=10, new=True),),
+            {"base": "main"},
+            "2 entries checked in the working tree against main: 10 warnings; 10 new",
+        ),
+        ((), {"fixed": (finding(), finding())}, "2 entries checked in the working tree: no findings; fixed 2"),
+        (
+            (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
+            {},
+            "2 entries checked in the working tree: 3 errors; 2 fixable with --fix (1 more with --unsafe-fixes)",
+        ),
+        (
+            (finding(fix=fix(is_safe=False)),),
+            {},
+            "2 entries checked in the working tree: 1 error; 1 fixable with --unsafe-fixes",
+        ),
+    ],
+)
+def test_sums(findings: tuple[object, ...], report: dict[str, object], line: str) -> None:
+    assert rendered("text", checked(*findings, **report)).splitlines()[-1] == line
+
+
+def test_sums_of_several_roots_name_each() -> None:
+    lines = rendered("text", checked(under=""), checked(finding(message="m"), under="docs")).splitlines()
+    assert lines[-2:] == [
+        ".: 2 entries checked in the working tree: no findings",
+        "docs: 2 entries checked in the working tree: 1 error",
+    ]
+
+
+def warnings(code: str, number: int) -> list[Finding]:
+    return [finding(code, f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, number + 1)]
+
+
+def test_from_ten_warnings_of_one_check_on_one_line_tells_of_all() -> None:
+    said = rendered("text", checked(finding(), *warnings("expired", 10), *warnings("body-empty", 9)))
+    assert said.count("warning[body-empty]") == 9
+    line = "warning[expired] 10 times, first at ../nav/rules/a.md:1:1: {}; `mdmem check --select expired` lists them"
+    assert [one for one in said.splitlines() if one.startswith("warning[expired]")] == [
+        line.format("A current entry is past its `expires_at`")
+    ]
+    alike = [replace(one, message="m") for one in warnings("expired", 10)]
+    assert rendered("text", checked(*alike)).splitlines()[0] == line.format("m")
+    assert said.splitlines()[-1].endswith("1 error, 19 warnings")
+    whole = get_format("text")([checked(*warnings("expired", 10))], ReportStyle(is_whole=True))
+    assert whole.count("warning[expired]") == 10
+
+
+def test_findings_that_one_stands_for_count_among_those_of_their_check() -> None:
+    more = finding("expired", "7 in one", severity=Severity.WARNING, count=7)
+    said = rendered("text", checked(*warnings("expired", 3), more))
+    assert said.startswith("warning[expired] 10 times, first at ")
+    assert json.loads(rendered("json", checked(more)))["totals"] == {"error": 0, "warning": 7, "info": 0}
+
+
+def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> None:
+    errors = [finding(message=f"m{n}", place=Place(RULE, n)) for n in range(1, 51)]
+    other = finding(place=Place("app/rules/b.md"))
+    said = rendered("text", checked(*errors, other, *warnings("expired", 56), base="main", shows_old=True)).splitlines()
+    assert said[:3] == [
+        "error    dangling-link     51  memory/nav 50, memory/app 1",
+        "warning  expired           56  memory/nav 56",
+        "",
+    ]
+    assert len([line for line in said if line.startswith("error[")]) == 20
+    assert "51 errors, 56 warnings" in said[-2]
+    assert said[-1].startswith(
+        "of 51 errors 20 are shown; `mdmem check --select CODE` shows those of one check, `--verbose` all"
+    )
+
+
+@pytest.mark.parametrize("number", [20, 70])
+def test_first_look_at_a_memory_fits_on_a_page(number: int) -> None:
+    errors = [finding(message=f"{n:200}", place=Place(RULE, n)) for n in range(1, number + 1)]
+    said = rendered("text", checked(*errors, *warnings("expired", 9)))
+    assert 3_000 < len(said.encode()) <= 4_000
+    assert said.splitlines()[-1].startswith(f"of {number} errors ")
+    narrowed = get_format("text")([checked(*errors[:20])], ReportStyle(is_narrowed=True))
+    assert narrowed.count("error[dangling-link]") == 20
+
+
+OLD, NEW = finding(message="old"), finding(message="new", new=True)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_was_there_before_stands_only_where_a_host_compares_by_itself(form: str) -> None:
+    said = rendered(form, checked(OLD, NEW, base="main"))
+    assert ("new" in said, "old" in said.replace('"old": 1', "")) == (True, form in ("sarif", "gitlab", "junit"))
+
+
+def test_what_was_there_before_is_told_in_numbers() -> None:
+    report = checked(OLD, NEW, base="main")
+    assert json.loads(rendered("json", report))["old"] == 1
+    assert 'failures="1" errors="0" skipped="1"' in rendered("junit", report)
+    assert "1 error was there before; " in rendered("github", report)
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith(("| error", "| warning"))]
+
+
+def test_table_has_the_worst_first_and_marks_the_new() -> None:
+    found = (finding("title-missing", "m", severity=Severity.WARNING), finding("dangling-link", "m", new=True))
+    text = rendered("markdown", checked(*found, base="main", shows_old=True))
+    assert text.startswith("## mdmem: 1 error, 1 warning\n")
+    place = "`memory/nav/rules/a.md:3`"
+    assert rows(text) == [
+        f"| error **new** | `dangling-link` | {place} | m |",
+        f"| warning | `title-missing` | {place} | m |",
+    ]
+
+
+def test_help_and_fix_stand_in_a_block_that_opens() -> None:
+    text = rendered("markdown", checked(finding(fix=fix())))
+    block = text[text.index("<details><summary>How to fix") :]
+    assert "write an address; or remove the link (`mdmem check --fix`)" in block
+    assert block.endswith("\n\n</details>")
+
+
+def test_unread_files_are_listed() -> None:
+    assert "incomplete</summary>\n\n- `memory/x`" in rendered("markdown", checked(incomplete=("x",)))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a | b", r"a \| b"),
+        ("<b>&amp;", r"\<b\>&&#8203;amp;"),
+        ("`a|b` and `@ada`", "<code>a&#124;b</code> and `@ada`"),
+        ("@ada #12", "@&#8203;ada #&#8203;12"),
+        ("one ` alone", r"one \` alone"),
+        ("`a` and ` b", r"`a` and \` b"),
+        ("[x](y) **z** https://e", r"\[x\](y) \*\*z\*\* https&#58;//e"),
+        ("a_b _c_ d: e", r"a_b \_c\_ d: e"),
+        ("in b89d4577e1", "in `b89d4577e1`"),
+        ("a\nb", r"a\<U+000A\>b"),
+    ],
+)
+def test_prose_shows_markup_as_it_is_written(written: str, shown: str) -> None:
+    assert prose(written) == shown
+
+
+def test_code_is_never_ended_by_what_it_holds() -> None:
+    assert code("</code>`|") == "<code>&#60;/code&#62;&#96;&#124;</code>"
+
+
+@pytest.mark.parametrize("length", [1, 400, pytest.param(5_000, marks=pytest.mark.long)])
+def test_too_many_findings_are_counted_and_what_is_left_out_is_said(length: int) -> None:
+    many = [finding(message="m" * length, help="h" * length, place=Place(RULE, line)) for line in range(1, 2001)]
+    text = rendered("markdown", checked(*many))
+    assert len(text) <= 65_000
+    left_out = int(re.findall(r"\n\n(\d+) more left out", text)[0])
+    assert (len(rows(text)) + left_out, text.count("<details>")) == (2000, text.count("</details>"))
+
+
+def document(*roots: CheckedRoot) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(rendered("json", *roots))
+    return answer
+
+
+def test_one_root_is_named_once() -> None:
+    found = finding(message="m", other=Place("b.md", 4), new=True)
+    assert document(checked(found, base="main", incomplete=("x.md",))) == {
+        "schema": 1,
+        "root": "memory",
+        "tree": "working tree",
+        "base": "main",
+        "checked": 2,
+        "totals": {"error": 1, "warning": 0, "info": 0},
+        "findings": [
+            {
+                "code": "dangling-link",
+                "severity": "error",
+                "path": "nav/rules/a.md",
+                "line": 3,
+                "column": 6,
+                "address": "nav/rules/a",
+                "message": "m",
+                "help": "write an address",
+                "other": {"path": "b.md", "line": 4},
+                "new": True,
+                "fix": None,
+            }
+        ],
+        "incomplete": ["x.md"],
+        "fixed": [],
+    }
+
+
+def test_several_roots_are_listed_and_each_finding_names_its_own() -> None:
+    answer = document(checked(finding(), incomplete=("x.md",)), checked(finding(), under="docs/b", checked=5))
+    assert [(one["root"], one["checked"], one["findings"]) for one in answer["roots"]] == [
+        ("memory", 2, 1),
+        ("docs/b", 5, 1),
+    ]
+    assert [(one["root"], one["path"]) for one in answer["findings"]] == [
+        ("docs/b", "nav/rules/a.md"),
+        ("memory", "nav/rules/a.md"),
+    ]
+    assert (answer["checked"], answer["incomplete"], "root" in answer) == (7, ["memory/x.md"], False)
+
+
+def test_fix_is_told_byte_by_byte() -> None:
+    mend = fix(edit(4, 6, "é"), title="do it", is_safe=False, renames=(("a.md", "b.md"),))
+    assert document(checked(finding(fix=mend)))["findings"][0]["fix"] == {
+        "title": "do it",
+        "safe": False,
+        "edits": [{"path": "nav/rules/a.md", "start": 4, "end": 6, "content": "é"}],
+        "renames": [{"from": "a.md", "to": "b.md"}],
+    }
+
+
+def test_name_and_fix_that_are_no_utf8_come_back_as_they_were() -> None:
+    root = checked(finding(place=Place("a/\udcff.md"), fix=fix(edit(0, 0, b"\xfe"))))
+    for form in ("json", "jsonl"):
+        text = rendered(form, root).encode("utf-8").decode("utf-8")
+        found = json.loads(text.splitlines()[0]) if form == "jsonl" else json.loads(text)["findings"][0]
+        assert (found["path"], found["fix"]["edits"][0]["content"]) == ("a/\udcff.md", "\udcfe")
+
+
+def test_lines_are_findings_then_what_was_fixed_then_sums() -> None:
+    root = checked(finding("a"), finding("b"), fixed=(finding("c"),))
+    lines = [json.loads(line) for line in rendered("jsonl", root, checked(under="")).splitlines()]
+    assert [(one["kind"], one.get("code"), one["root"], one["schema"]) for one in lines] == [
+        ("finding", "a", "memory", 1),
+        ("finding", "b", "memory", 1),
+        ("fixed", "c", "memory", 1),
+        ("summary", None, "memory", 1),
+        ("summary", None, ".", 1),
+    ]
+
+
+def issues(*roots: CheckedRoot) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(rendered("gitlab", *roots))
+    return found
+
+
+def diagnostics(*roots: CheckedRoot) -> list[dict[str, Any]]:
+    result = json.loads(rendered("rdjson", *roots))
+    assert (set(result), result["source"]) == ({"source", "diagnostics"}, {"name": "mdmem"})
+    return list(result["diagnostics"])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_utf8_and_the_same_twice_for_any_name_and_text(form: str) -> None:
+    odd = "a\udcff\n::error::x\x1b\x00<![CDATA[]]>&`|%"
+    found = finding(message=odd, help=odd, place=Place(odd), fix=fix(edit(0, 1, b"\xff"), title=odd), address=None)
+    text = rendered(form, checked(found), checked(found, incomplete=(odd,), under="b"))
+    if form not in ("text", "concise"):
+        text.encode("utf-8")
+    assert text == rendered(form, checked(found), checked(found, incomplete=(odd,), under="b"))
+
+
+def test_github_annotates_ten_of_a_level_and_says_how_many_not() -> None:
+    many = [finding(place=Place(RULE, line), new=line > 10) for line in range(1, 13)]
+    report = checked(*many, finding("t", severity=Severity.WARNING), base="main", shows_old=True)
+    lines = rendered("github", report).splitlines()
+    assert [line.split(",")[1] for line in lines[:2]] == ["line=11", "line=12"]
+    assert [line.split(" ")[0] for line in lines[:11]] == ["::error"] * 10 + ["::warning"]
+    assert lines[11] == "2 more findings without an annotation:"
+    assert lines[12].startswith("- memory/nav/rules/a.md:9:1: error ")
+    assert len(lines) == 15
+
+
+def test_github_takes_nothing_of_an_entry_for_a_command() -> None:
+    odd = [finding(message="##[error]x", place=Place("::error::x", line)) for line in range(1, 12)]
+    lines = rendered("github", checked(*odd, under="")).splitlines()
+    assert lines[11] == "- ::error::x:11:1: error dangling-link ## [error]x"
+
+
+def test_gitlab_issue_has_what_gitlab_asks_for() -> None:
+    (issue,) = issues(checked(finding(message="m")))
+    fingerprint = issue.pop("fingerprint")
+    assert (len(fingerprint), int(fingerprint, 16) > 0) == (64, True)
+    assert issue == {
+        "description": "m; write an address",
+        "check_name": "dangling-link",
+        "severity": "major",
+        "location": {"path": "memory/nav/rules/a.md", "lines": {"begin": 3}},
+    }
+
+
+def test_gitlab_fingerprints_are_unique_and_know_no_line() -> None:
+    def hashes(*lines: int) -> list[str]:
+        return [one["fingerprint"] for one in issues(checked(*(finding(place=Place(RULE, line)) for line in lines)))]
+
+    assert hashes(3, 4) == hashes(30, 40)
+    assert len(set(hashes(3, 4))) == 2
+
+
+@pytest.mark.parametrize(("fail_on", "tags"), [("error", ["failure", "system-out"]), ("warning", ["failure"] * 2)])
+def test_junit_fails_what_fails_the_run(fail_on: str, tags: list[str]) -> None:
+    made = checked(finding(), finding("b", severity=Severity.WARNING), fail_on=Severity(fail_on))
+    (suite,) = ElementTree.fromstring(rendered("junit", made).encode())
+    assert [case[0].tag for case in suite] == tags
+    assert suite.get("failures") == str(tags.count("failure"))
+
+
+def test_junit_case_says_what_where_and_what_to_do() -> None:
+    (suite,) = ElementTree.fromstring(rendered("junit", checked(finding(message="a <b> & \x00"))).encode())
+    assert suite[0].attrib == {
+        "classname": "memory/nav/rules/a.md",
+        "name": "dangling-link: a <b> & <U+0000>",
+        "file": "memory/nav/rules/a.md",
+    }
+    assert suite[0][0].attrib == {"message": "a <b> & <U+0000>", "type": "error"}
+    assert suite[0][0].text == "memory/nav/rules/a.md:3:6: a <b> & <U+0000>\nwrite an address"
+
+
+def test_junit_has_a_suite_a_root_and_an_error_for_what_is_unread() -> None:
+    suites = ElementTree.fromstring(rendered("junit", checked(incomplete=("x.md",)), checked(under="")).encode())
+    assert [suite.get("name") for suite in suites] == ["mdmem memory", "mdmem"]
+    assert (suites[0].get("errors"), suites[0][0].get("file"), suites[0][0][0].tag) == ("1", "memory/x.md", "error")
+
+
+def test_rdjson_has_the_fields_of_the_format_and_no_other() -> None:
+    (one,) = diagnostics(checked(finding(message="m", severity=Severity.WARNING, other=Place("b.md", 9))))
+    assert one == {
+        "message": "m\nother end: memory/b.md:9\nwrite an address",
+        "location": {
+            "path": "memory/nav/rules/a.md",
+            "range": {"start": {"line": 3, "column": 6}, "end": {"line": 3, "column": 23}},
+        },
+        "severity": "WARNING",
+        "code": {"value": "dangling-link"},
+        "original_output": "memory/nav/rules/a.md:3:6: warning dangling-link m",
+    }
+
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "data/sarif/sarif-2.1.0.json").read_text(encoding="utf-8"))
+LOGS = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER)
+RULES = Draft202012Validator({"definitions": SCHEMA["definitions"], "$ref": "#/definitions/reportingDescriptor"})
+
+
+def run_of(*roots: CheckedRoot) -> dict[str, Any]:
+    """Return the only run of a log that the schema accepts."""
+    log = json.loads(rendered("sarif", *roots))
+    LOGS.validate(log)
+    (run_checks,) = log["runs"]
+    return run_checks
+
+
+def result_of(*roots: CheckedRoot) -> dict[str, Any]:
+    (result,) = run_of(*roots)["results"]
+    return result
+
+
+def test_result_names_rule_level_message_and_region() -> None:
+    run_checks = run_of(
+        checked(finding(severity=Severity.WARNING), finding("no-final-newline", "m", place=Place(RULE, 6, 1)))
+    )
+    worst, result = run_checks["results"]
+    assert (worst["ruleId"], worst["level"]) == ("no-final-newline", "error")
+    assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("dangling-link", 0, "warning")
+    assert run_checks["tool"]["driver"]["rules"][0]["id"] == "dangling-link"
+    assert result["message"]["text"] == "`see` names `nav/rules/nowhere`, which is nowhere\nwrite an address"
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "memory/nav/rules/a.md", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 3, "startColumn": 6, "endColumn": 23},
+    }
+    assert run_checks["columnKind"] == "unicodeCodePoints"
+    assert "%SRCROOT%" in run_checks["originalUriBaseIds"]
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [("a b/ü#?.md", "a%20b/%C3%BC%23%3F.md"), ("a/\udcff%.md", "a/%FF%25.md"), ("a/x:y.md", "a/x%3Ay.md")],
+)
+def test_path_is_encoded_as_a_uri(path: str, uri: str) -> None:
+    result = result_of(checked(finding(place=Place(path)), under=""))
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
+def test_other_end_is_a_related_location() -> None:
+    result = result_of(checked(finding(other=Place("nav/rules/b.md", 7))))
+    (related,) = result["relatedLocations"]
+    assert related["physicalLocation"]["artifactLocation"]["uri"] == "memory/nav/rules/b.md"
+    assert related["physicalLocation"]["region"]["startLine"] == 7
+
+
+def test_fingerprint_stays_while_lines_move() -> None:
+    first, moved = (result_of(checked(finding(place=Place(RULE, line)))) for line in (3, 30))
+    assert first["partialFingerprints"] == moved["partialFingerprints"]
+
+
+def test_fingerprint_differs_between_equal_findings_and_between_roots() -> None:
+    twice = checked(finding(place=Place(RULE, 3)), finding(place=Place(RULE, 4)))
+    results = run_of(twice, checked(finding(), under="other"))["results"]
+    assert len({one["partialFingerprints"]["finding/v1"] for one in results}) == 3
+
+
+def test_baseline_state_is_there_only_where_it_was_compared() -> None:
+    assert "baselineState" not in result_of(checked(finding()))
+    states = [one["baselineState"] for one in run_of(checked(finding(), finding(new=True), base="main"))["results"]]
+    assert states == ["new", "unchanged"]
+
+
+def test_incomplete_run_did_not_succeed_and_names_the_file() -> None:
+    (invocation,) = run_of(checked(finding(), incomplete=("nav/rules/x y.md",)))["invocations"]
+    (notification,) = invocation["toolExecutionNotifications"]
+    location = notification["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert (invocation["executionSuccessful"], location["uri"]) == (False, "memory/nav/rules/x%20y.md")
+
+
+def test_text_of_an_entry_becomes_no_link() -> None:
+    result = result_of(checked(finding(message="`[here](x)` and a \udcff")))
+    assert result["message"]["text"].startswith("`\\[here\\](x)` and a \ufffd\n")
+
+
+@pytest.mark.parametrize("code", tuple(get_checks()))
+def test_every_check_makes_a_rule(code: str) -> None:
+    made = rule(code)
+    assert made["shortDescription"]["text"] == get_check(code).explanation.splitlines()[0]
+    assert len(made["properties"]["tags"]) == 1
+    RULES.validate(made)
+
+
+def test_report_of_a_real_memory_is_valid(tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path) / "memory")
+    write_entry(root, "nav/rules/bad", see="nav/rules/nowhere", created_at="2026-02-30")
+    write(root, "nav/rules/ü .md", b"\xff\n")
+    write(root, "Nav/rules/x.md", "no front matter")
+    workspace = open_root(root)
+    case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
+    found = tuple(run_checks(case, ["dangling-link", "date-form", "not-text", "front-matter-fence", "bad-name"]))
+    made = CheckedRoot(CheckReport("working tree", 1, found), "memory", workspace.line_of, str)
+    assert sorted(one["ruleId"] for one in run_of(made)["results"]) == sorted(one.code for one in found)
+    assert {one.code for one in found} >= {"dangling-link", "date-form", "not-text", "front-matter-fence"}
