@@ -100,12 +100,10 @@ def unreadable(file: TreeFile) -> LoadedFile:
     return LoadedFile(file.path, None, (fault(code, message, Place(file.path), help_, address),))
 
 
-NOT_FETCHED = "wing-not-fetched"
-
-
 def not_fetched(tree: Tree) -> list[Finding]:
     """Return a finding for each wing of another repository that could not be read, at its line in the settings."""
-    return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
+    code = "wing-not-fetched"
+    return [Finding(code, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
 
 
 def interpret_manifest(document: Document) -> LoadedFile:

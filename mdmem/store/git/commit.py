@@ -21,6 +21,7 @@ from mdmem.store.git.process import (
     GitLockedError,
     NotCommittedError,
     Repository,
+    faults_in,
     pathspec,
     records,
     resolve,
@@ -152,7 +153,8 @@ class _Commit(Struct, frozen=True):
             return None
         output = _plain(done.stderr) if done.returncode else ""
         if "repository has been updated" in output:
-            raise GitError(f"the files are committed, but git could not write its index: {_faults(output)}")
+            why = ", ".join(faults_in(output))
+            raise GitError(f"the files are committed, but git could not write its index: {why}")
         if _NOBODY.search(output):
             hint = "type `git config user.name NAME` and `git config user.email EMAIL`"
             raise NotCommittedError(f"git does not know who you are; {hint}")
@@ -220,14 +222,8 @@ def _start(repository: Repository, *arguments: str, text_in: bytes) -> subproces
 def _raise_failure(done: subprocess.CompletedProcess[str]) -> None:
     """Raise NotCommittedError with git's own error message if git failed."""
     if done.returncode:
-        output = _plain(done.stderr) or _plain(done.stdout)
-        raise NotCommittedError(f"git refused: {_faults(output) or f'exit code {done.returncode}'}", output=output)
-
-
-def _faults(output: str) -> str:
-    lines = output.splitlines()
-    faults = [line.partition(": ")[2].rstrip(".") for line in lines if line.startswith(("error: ", "fatal: "))]
-    return ", ".join(faults or lines[:1])
+        output = _plain(done.stderr) or _plain(done.stdout) or f"exit code {done.returncode}"
+        raise NotCommittedError(f"git refused: {', '.join(faults_in(output))}", output=output)
 
 
 def _plain(printed: str) -> str:

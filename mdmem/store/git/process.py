@@ -294,6 +294,13 @@ def records(printed: bytes) -> list[str]:
     return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]
 
 
+def faults_in(printed: str) -> list[str]:
+    """Return the error messages in git's output; without any, its first line."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    faults = (line for line in lines if line.startswith(("fatal: ", "error: ", "remote: error: ")))
+    return [line.partition(": ")[2].rstrip(".") for line in faults] or lines[:1]
+
+
 def identity(repository: Repository) -> str | None:
     """Return `Name <email>` of the committer as git would write it, or None if git does not know who commits."""
     try:

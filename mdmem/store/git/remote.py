@@ -16,7 +16,7 @@ from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git.commit import LockHeldError, run_exclusively
 from mdmem.store.git.merge import merge_base
-from mdmem.store.git.process import Repository, has_commit, records, resolve, run, run_as_user
+from mdmem.store.git.process import Repository, faults_in, has_commit, records, resolve, run, run_as_user
 
 # The time limit of a git command over the network, in seconds. Repositories of memories are small.
 TIMEOUT = 120.0
@@ -45,9 +45,7 @@ def run_unattended(
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
     """Return git's error message in one line."""
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    faults = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: ", "remote: error: "))]
-    return (faults or lines or [f"exit code {done.returncode}"])[0].rstrip(".")
+    return (faults_in(done.stderr) or [f"exit code {done.returncode}"])[0].rstrip(".")
 
 
 class Upstream(Struct, frozen=True):
