@@ -153,12 +153,6 @@ def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, o
             assert new.status == "draft" or (new.status == "deprecated" and new.why_ended and not edge.by_old)
 
 
-@given(MEMORIES, st.sampled_from(["active", "draft", "deprecated"]))
-def test_an_entry_without_links_changes_no_class(stated: dict[str, dict[str, object] | str], status: str) -> None:
-    lone: dict[str, dict[str, object] | str] = {"app/rules/lone": {"status": status}}
-    assert classify(memory(stated)) == classify(memory(stated | lone))
-
-
 @given(MEMORIES)
 def test_writing_the_missing_end_heals_a_one_sided_edge(stated: dict[str, dict[str, object] | str]) -> None:
     for edge in classify(memory(stated)):

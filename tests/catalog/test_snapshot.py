@@ -18,7 +18,7 @@ from mdmem.store.catalog.snapshot import EntryCache, FileRow
 from mdmem.store.state.files import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
 
-OLD, NEW = b"old bytes", b"new bytes"
+OLD = b"old bytes"
 
 
 def digests(root: Path, cache: Path) -> dict[str, str]:
@@ -38,14 +38,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refuse(*_: object) -> None:
     raise PermissionError
-
-
-def test_file_rewritten_in_the_same_tick_is_read_again(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "table"
-    file = write(root, "w/r/e.md", OLD)
-    for content in (OLD, NEW) * 20:
-        file.write_bytes(content)
-        assert digests(root, cache) == {"w/r/e.md": digest_of(content)}
 
 
 SECOND = 1_000_000_000

@@ -24,12 +24,10 @@ from processes import run_text
 
 from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError
-from mdmem.store.catalog.load import load
-from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.merge import PathConflict, merge, merge_base
 from mdmem.store.git.process import ShallowHistoryError, read_blobs
 from mdmem.store.git.status import list_revision
-from mdmem.store.tree import GitTree, Unreadable, read_one
+from mdmem.store.tree import read_one
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
@@ -71,22 +69,11 @@ def merging(top: Path, into: str = "main", revision: str | None = None) -> Works
     return open_root(top / "memory").at(Snapshot(revision=revision, merge_into=into))
 
 
-def test_merge_has_what_both_sides_added(top: Path) -> None:
-    tree = merging(top).tree
-    assert [file.path for file in tree.files()] == [
-        "mdmem.toml",
-        "w/r/base.md",
-        "w/r/lines.md",
-        "w/r/mine.md",
-        "w/r/theirs.md",
-    ]
-
-
-def test_merge_leaves_the_repository_as_it_was(top: Path) -> None:
+def test_merge_has_what_both_sides_added_and_leaves_the_repository_as_it_was(top: Path) -> None:
     both(top, "memory/w/r/lines.md", "ours\n", "theirs\n")
     before = snapshot(top)
     opened = merging(top)
-    assert opened.whole_catalog.entries
+    assert list(opened.whole_catalog.entries) == ["w/r/base", "w/r/mine", "w/r/theirs"]
     assert opened.conflicts
     assert snapshot(top) == before
 
@@ -284,18 +271,6 @@ def test_root_that_is_something_else_in_another_tree_is_empty_there(top: Path, w
     (top / "second").unlink()
     make_root(top / "second")
     assert open_root(top / "second").at(Snapshot("HEAD")).tree.files() == ()
-
-
-def test_file_that_cannot_be_read_is_asked_for_again(top: Path) -> None:
-    repository, cache = repository_of(top), EntryCache()
-    digest = git(top, "rev-parse", "HEAD:memory/w/r/base.md")
-    blob = top / ".git/objects" / digest[:2] / digest[2:]
-    blob.rename(top / "kept")
-    tree = GitTree(repository, "memory", "HEAD", "HEAD")
-    assert isinstance(read_one(tree, "w/r/base.md"), Unreadable)
-    assert "w/r/base.md" in load(tree, cache).broken
-    (top / "kept").rename(blob)
-    assert "w/r/base" in load(GitTree(repository, "memory", "HEAD", "HEAD"), cache).entries
 
 
 def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:

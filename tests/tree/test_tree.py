@@ -75,11 +75,6 @@ def top(tmp_path: Path) -> Path:
     return of_two_wings(tmp_path / "top")
 
 
-def test_trees_give_the_same_catalog_for_the_same_commit(top: Path) -> None:
-    first, second, third = (meant(load(tree)) for tree in trees(top))
-    assert first == second == third
-
-
 NAMES = st.sampled_from(["a", "b.md", "README.md", "größe.md", ".hidden", "x.y.md", "e f.md", "mdmem.toml", "C.MD"])
 CONTENTS = st.sampled_from(
     [
@@ -157,24 +152,6 @@ def test_submodules_are_said_and_not_entered(top: Path, tmp_path: Path) -> None:
     commit_all(top)
     for tree in trees(top):
         assert {path: kind for path, kind in listed(tree).items() if "sub" in path} == {"sub": FileKind.SUBMODULE}
-
-
-def test_file_in_conflict_is_unmerged_in_the_index(top: Path) -> None:
-    git(top, "checkout", "-q", "-b", "theirs")
-    write(top, "memory/w/r/a.md", "theirs")
-    commit_all(top)
-    git(top, "checkout", "-q", "main")
-    write(top, "memory/w/r/a.md", "ours")
-    commit_all(top)
-    git(top, "merge", "-q", "theirs", ends=1)
-    assert listed(git_tree(top, revision=None))["w/r/a.md"] is FileKind.UNMERGED
-
-
-def test_file_that_went_away_is_unreadable(top: Path) -> None:
-    tree = working_tree(top)
-    tree.files()
-    (top / "memory/w/r/a.md").unlink()
-    assert read_one(tree, "w/r/a.md") == Unreadable("No such file or directory")
 
 
 def test_blob_that_is_missing_is_unreadable(top: Path) -> None:
