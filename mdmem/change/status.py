@@ -139,15 +139,19 @@ def _remarks(workspace: Workspace) -> Iterator[str]:
 
 
 def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
-    """Yield a remark if the clone lacks the commit hook or the merge driver, with the command that sets it up."""
+    """Yield remarks if the clone lacks the commit hook or the merge driver, with the command that sets it up."""
     try:
         (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
     except MdmemError:
         return
+    has_driver = driver is None or driver.state is not HookState.ABSENT
     if not hook.is_checking:
-        install = missing_install(repository.top, STAGES) or "mdmem hooks install"
-        yield f"no hook checks commits in this clone: `{install}` sets it up"
-    if driver is not None and driver.state is HookState.ABSENT:
+        by_framework = missing_install(repository.top, STAGES)
+        if by_framework is None and not has_driver:
+            yield "in this clone no hook checks commits, and git merges line by line: `mdmem hooks install` changes both"
+            return
+        yield f"no hook checks commits in this clone: `{by_framework or 'mdmem hooks install'}` sets it up"
+    if not has_driver:
         yield "git merges entries line by line in this clone: `mdmem hooks install --driver-only` sets it up"
 
 
