@@ -148,7 +148,7 @@ def _unguarded(repository: Repository, root: Path) -> Iterator[str]:
     if not hook.is_checking:
         by_framework = missing_install(repository.top, STAGES)
         if by_framework is None and not has_driver:
-            yield "in this clone no hook checks commits, and git merges line by line: `mdmem hooks install` changes both"
+            yield "this clone has no hook that checks commits, and no merge driver: `mdmem hooks install` sets up both"
             return
         yield f"no hook checks commits in this clone: `{by_framework or 'mdmem hooks install'}` sets it up"
     if not has_driver:

@@ -10,7 +10,7 @@ from builders import Run, memory, open_root, write, write_entry
 from mdmem.store.index.fulltext import FOLDER
 from mdmem.store.workspace.remarks import record_given
 
-UNGUARDED = ("in this clone no hook checks commits, and git merges line by line: `mdmem hooks install` changes both",)
+UNGUARDED = ("this clone has no hook that checks commits, and no merge driver: `mdmem hooks install` sets up both",)
 
 
 def test_text_says_root_tree_wings_index_and_findings(folder: Path, run: Run) -> None:
