@@ -109,21 +109,21 @@ def _record_file(records: Mapping[str, _Record], shown: ShownEntry) -> ExportedF
     )
     body, own_status = _without_status(text)
     body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
-    about = "\n\n".join([status.capitalize(), *_relations(records, entry), *own_status])
-    head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
-    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
-
-
-def _relations(records: Mapping[str, _Record], entry: Entry) -> Iterator[str]:
+    relations = []
     for name, newer, older in _RELATIONS:
         # A draft does not supersede anything yet.
         if entry.status is not Status.DRAFT:
-            yield from (f"{newer} {records[one].link}" for one in entry.links(name) if one in records)
+            relations += [f"{newer} {records[one].link}" for one in entry.links(name) if one in records]
         # A one-sided supersession leaves the older entry current.
-        others = () if name == "supersedes" and entry.status is not Status.DEPRECATED else records.values()
-        for other in others:
-            if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT:
-                yield f"{older} {other.link}"
+        if name != "supersedes" or entry.status is Status.DEPRECATED:
+            relations += [
+                f"{older} {other.link}"
+                for other in records.values()
+                if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT
+            ]
+    about = "\n\n".join([status.capitalize(), *relations, *own_status])
+    head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
+    return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
 
 
 def _without_status(body: str) -> tuple[str, list[str]]:

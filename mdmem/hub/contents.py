@@ -209,24 +209,24 @@ class Contents:
             batch = asked[start : start + _BATCH]
             files = [one.path for one in batch if one.kind is FileKind.FILE]
             wanted = [path for path in files if is_entry_place(path) or path == f"{wing.name}/{MANIFEST}"]
-            contents = dict(self.tree.read(wanted))
-            yield [self._file(wing, file, contents.get(file.path)) for file in batch]
-
-    def _file(self, wing: HubWing, file: TreeFile, content: bytes | Unreadable | None) -> HubFile:
-        path = file.path.partition("/")[2]
-        if isinstance(content, Unreadable):
-            raise EnvironmentFaultError(f"{file.path} cannot be read: {content.reason}")
-        if content is None:
-            return HubFile(path, file.kind, file.digest)
-        document = parse_document(file.path, content)
-        if path == MANIFEST:
-            return HubFile(path, file.kind, file.digest, content, wing=interpret_manifest(document).wing)
-        entry = interpret(document).entry
-        if entry is None:
-            return HubFile(path, file.kind, file.digest, content)
-        words = words_of(entry, document.body, is_sampled=crc32(f"{path} {file.digest}".encode()) % _ONE_OF == 0)
-        links, is_short = self._links(wing, entry, document.body)
-        return HubFile(path, file.kind, file.digest, content, entry, words, links, is_short)
+            contents, read = dict(self.tree.read(wanted)), []
+            for file in batch:
+                path, content = file.path.partition("/")[2], contents.get(file.path)
+                if isinstance(content, Unreadable):
+                    raise EnvironmentFaultError(f"{file.path} cannot be read: {content.reason}")
+                one = HubFile(path, file.kind, file.digest, content)
+                if content is not None:
+                    document = parse_document(file.path, content)
+                    entry = interpret(document).entry if path != MANIFEST else None
+                    if entry is not None:
+                        is_sampled = crc32(f"{path} {file.digest}".encode()) % _ONE_OF == 0
+                        words = words_of(entry, document.body, is_sampled=is_sampled)
+                        links, is_short = self._links(wing, entry, document.body)
+                        one = replace(one, entry=entry, words=words, links=links, has_short_links=is_short)
+                    elif path == MANIFEST:
+                        one = replace(one, wing=interpret_manifest(document).wing)
+                read.append(one)
+            yield read
 
     def _links(self, wing: HubWing, entry: Entry, body: str) -> tuple[frozenset[Link], bool]:
         """Return the links of an entry, and whether their targets depend on which other files exist."""

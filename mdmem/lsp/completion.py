@@ -16,7 +16,7 @@ from mdmem.lsp.memory import Document
 from mdmem.lsp.show import files_matching, is_ended, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar
-from mdmem.model.entry import EntryType, Field, Holder, Kind, Status, WingKind, title_of
+from mdmem.model.entry import EntryType, Holder, Kind, Status, WingKind, title_of
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.model.templates import BODIES
 from mdmem.render.text import count
@@ -84,8 +84,15 @@ def _offers(document: Document, offset: int) -> types.CompletionList | None:
     is_key = token is not None and token.kind is TokenKind.KEY
     if field is None or is_key or re.fullmatch(r"[\w-]*", text[line_start:offset]):
         return _keys(document, offset)
-    slot = _value_slot(document, field.key.text, offset)
-    kind = _KINDS.get(field.key.text)
+    # Replace the item of the field at the position, up to the end of the line, or the word there.
+    key, line_end = field.key.text, text.find("\n", offset)
+    if token is not None and token.key == key and token.start >= line_start:
+        end = min(token.end, line_end) if line_end >= 0 else token.end
+        slot = Token(TokenKind.VALUE, token.start, end, text[token.start : offset], key)
+    else:
+        word = _WORD.search(text, max(line_start, offset - _LONGEST_WORD), offset)
+        slot = _word_around(document, word.start("begun") if word else offset, offset, key)
+    kind = _KINDS.get(key)
     if kind is Kind.LINKS or kind is Kind.RELATIONS:
         return _addresses(document, slot)
     if kind is Kind.GLOBS:
@@ -93,7 +100,7 @@ def _offers(document: Document, offset: int) -> types.CompletionList | None:
     # YAML requires a space after a colon or a hyphen.
     blank = " " if text[slot.start - 1 : slot.start] in (":", "-") else ""
     where, value_kind = document.range_of_token(slot), types.CompletionItemKind.Value
-    written = (f"{blank}{value}" for value in _values(document, field.key.text))
+    written = (f"{blank}{value}" for value in _values(document, key))
     items = [_item(where, one.strip(), one, value_kind, filter_text=one) for one in written]
     return types.CompletionList(is_incomplete=False, items=items)
 
@@ -102,17 +109,6 @@ def _word_around(document: Document, start: int, offset: int, key: str = "") -> 
     """Return the word that a completion replaces; `text` of the token is only the part before the cursor."""
     rest = _REST_OF_WORD.match(document.text, offset)
     return Token(TokenKind.VALUE, start, rest.end() if rest else offset, document.text[start:offset], key)
-
-
-def _value_slot(document: Document, key: str, offset: int) -> Token:
-    """Return the item of a field at a position, up to the end of the line; if there is none, return the word there."""
-    text, token = document.text, document.parsed.token_at(offset)
-    line_start, line_end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
-    if token is not None and token.key == key and token.kind is not TokenKind.KEY and token.start >= line_start:
-        end = min(token.end, line_end) if line_end >= 0 else token.end
-        return Token(TokenKind.VALUE, token.start, end, text[token.start : offset], key)
-    word = _WORD.search(text, max(line_start, offset - _LONGEST_WORD), offset)
-    return _word_around(document, word.start("begun") if word else offset, offset, key)
 
 
 def _new_entries(document: Document, offset: int) -> types.CompletionList:
@@ -166,8 +162,15 @@ def _keys(document: Document, offset: int) -> types.CompletionList:
     is_there = token is not None and token.kind is TokenKind.KEY
     slot = token if is_there and token is not None else _word_around(document, start, offset)
     where, is_snippet = document.range_of_token(slot), document.memory.abilities.snippets
+    there = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
+    is_entry = is_entry_place(document.path or "")
+    type_, holders = there.get("type", ""), (there.get("type", ""), there.get("label", ""))
+    possible = KNOWN_FIELDS if is_entry else WING_FIELDS
+    missing = [field for field in FIELDS if field.name in possible and field.name not in there]
+    if is_entry and type_ in list(EntryType):
+        missing = [one for one in missing if one.holder is Holder.ENTRY or one.holder.value in holders]
     items = []
-    for field in _missing_fields(document):
+    for field in sorted(missing, key=lambda one: (not one.required, one.holder.value not in holders)):
         # After a new key come brackets for a list, a choice of values, or a date.
         opening = ""
         if field.kind in LIST_KINDS:
@@ -177,26 +180,6 @@ def _keys(document: Document, offset: int) -> types.CompletionList:
         new, kind = field.name if is_there else f"{field.name}: {opening}", types.CompletionItemKind.Field
         items.append(_item(where, field.name, new, kind, detail=field.meaning, is_snippet=is_snippet))
     return types.CompletionList(is_incomplete=False, items=items)
-
-
-def _missing_fields(document: Document) -> list[Field]:
-    """Return the fields that the file may have but does not: required ones, those of its type or label, and others."""
-    there = {field.key.text: "".join(item.text for item in field.items) for field in document.parsed.fields}
-    is_entry = is_entry_place(document.path or "")
-    kind, label = there.get("type", ""), there.get("label", "")
-    missing = [
-        field
-        for field in FIELDS
-        if field.name not in there
-        and field.name in (KNOWN_FIELDS if is_entry else WING_FIELDS)
-        and (
-            not is_entry
-            or field.holder is Holder.ENTRY
-            or field.holder.value in (kind, label)
-            or kind not in list(EntryType)
-        )
-    ]
-    return sorted(missing, key=lambda field: (not field.required, field.holder.value not in (kind, label)))
 
 
 def _values(document: Document, name: str) -> Iterable[str]:
@@ -210,13 +193,11 @@ def _values(document: Document, name: str) -> Iterable[str]:
         return [one.name for one in memory.catalog.wings.values() if one.is_shared and one.name != document.wing]
     if kind is Kind.PAIRS:
         return [f"{check.code}: " for check in get_checks().values() if check.is_excusable]
-    is_shared = name == "owners" or name in _SHARED_FIELDS
-    return _used_values(document, "owner" if name == "owners" else name) if is_shared else ()
-
-
-def _used_values(document: Document, name: str) -> list[str]:
-    """Return the owners of the wing, and then the values in other entries; the most frequent in the wing come first."""
-    catalog, wing_path = document.memory.catalog, f"{document.wing}/"
+    name = "owner" if name == "owners" else name
+    if name not in _SHARED_FIELDS:
+        return ()
+    # First the owners of the wing, then the values in other entries, those that are frequent in the wing first.
+    catalog, wing_path = memory.catalog, f"{document.wing}/"
     here, everywhere = Counter[str](), Counter[str]()
     for address, entry in catalog.entries.items():
         value = getattr(entry, name) if address != document.address else None

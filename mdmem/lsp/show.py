@@ -178,9 +178,8 @@ def _check_lines(code: str) -> list[str]:
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
     """Return the code lenses at the top of an entry, and at the top of code to which rules apply."""
-    found = _code_lenses(document) if document.is_code else _entry_lenses(document)
     commands = []
-    for title, targets in found:
+    for title, targets in _lenses(document):
         listed = [{"title": text, "uri": uri} for text, uri in targets[:_MOST_TARGETS]]
         commands.append(types.Command(title, SHOW, arguments=[title, listed]))
     return [types.CodeLens(START, command) for command in commands]
@@ -191,19 +190,15 @@ def _targets(memory: OpenMemory, addresses: Iterable[str]) -> list[Target]:
     return [(title_line(memory.catalog.entries[one]), memory.uri_of(f"{one}.md")) for one in here]
 
 
-def _code_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
-    rules, more = rules_for_code(document)
+def _lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
+    memory, entry = document.memory, document.entry
+    rules, more = rules_for_code(document) if document.is_code else ((), "")
     if rules:
         counts = Counter(rule.type.value for rule in rules)
         listed = ", ".join(count(number, kind) for kind, number in counts.items())
         applies = f"{listed} {'apply' if len(rules) > 1 else 'applies'} to this file"
-        title = ", ".join(filter(None, (applies, more)))
-        yield title, _targets(document.memory, [rule.address for rule in rules])
-
-
-def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
-    memory, entry = document.memory, document.entry
-    if entry is None:
+        yield ", ".join(filter(None, (applies, more))), _targets(memory, [rule.address for rule in rules])
+    if document.is_code or entry is None:
         return
     lineage, address = memory.catalog.lineage, entry.address
     heads = tuple(head for head in lineage.heads(address) if head != address)

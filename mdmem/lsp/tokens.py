@@ -130,7 +130,18 @@ def parse_text(text: str) -> ParsedText:
     # Front matter without a closing fence ends at the first blank line.
     end = fence.start() if fence else next(_UNCLOSED.finditer(text, start)).start()
     body = min(len(text), fence.end() + 1) if fence else end
-    return ParsedText(tuple(_fields(text, start, end)), (start, end), body, tuple(_body_tokens(text, body)))
+    keys = list(_KEY.finditer(text, start, end))
+    indent = len(keys[0]["indent"]) if keys else 0
+    # A key with more indentation is part of the value of the key above.
+    keys = [key for key in keys if len(key["indent"]) <= indent]
+    fields = []
+    for number, key in enumerate(keys):
+        following = keys[number + 1].start() if number + 1 < len(keys) else end
+        name = key["key"]
+        if name is not None:
+            token = Token(TokenKind.KEY, *key.span("key"), name, name)
+            fields.append(FieldBlock(token, key.start(), following, tuple(_items(text, name, key.end(), following))))
+    return ParsedText(tuple(fields), (start, end), body, tuple(_body_tokens(text, body)))
 
 
 def resolve(token: Token | None, near: str, catalog: Catalog) -> str | None:
@@ -147,19 +158,6 @@ def _body_tokens(text: str, body: int) -> Iterator[Token]:
     for link in body_links(without_code(text[body:])):
         start = body + link.offset
         yield Token(TokenKind.ADDRESS, start, start + link.width, link.target, is_path=link.is_path)
-
-
-def _fields(text: str, start: int, end: int) -> Iterator[FieldBlock]:
-    keys = list(_KEY.finditer(text, start, end))
-    indent = len(keys[0]["indent"]) if keys else 0
-    # A key with more indentation is part of the value of the key above.
-    keys = [key for key in keys if len(key["indent"]) <= indent]
-    for number, key in enumerate(keys):
-        following = keys[number + 1].start() if number + 1 < len(keys) else end
-        name = key["key"]
-        if name is not None:
-            token = Token(TokenKind.KEY, *key.span("key"), name, name)
-            yield FieldBlock(token, key.start(), following, tuple(_items(text, name, key.end(), following)))
 
 
 def _items(text: str, name: str, start: int, end: int) -> Iterator[Token]:

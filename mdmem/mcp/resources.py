@@ -97,7 +97,15 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
     @resource("mdmem://invariants", "invariants", "Invariants", "The invariants of the active wing, in full.")
     async def invariants() -> str:
-        return await read(_invariants_text)
+        def text(workspace: Workspace) -> str:
+            question = Question(filters=Filters(types=(EntryType.INVARIANT,)))
+            (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
+            wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
+            found = [item.address for item in answer.items]
+            blocks = [f"# Invariants{wing}", *problems_text(answer.basis)]
+            return "\n\n".join([*blocks, entries_text(show(workspace, found)) if found else "There is none."])
+
+        return await read(text)
 
     @resource("mdmem://entry/{wing}/{room}/{entry_id}", "entry", "Entry", "One entry in full, with its state.")
     async def entry(wing: str, room: str, entry_id: str) -> str:
@@ -111,7 +119,16 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
     @resource("mdmem://wing/{wing}", "wing", "Wing", "The current entries of a wing.", _PLAIN)
     async def wing(wing: str) -> str:
-        return await read(lambda workspace: _wing_text(workspace, wing))
+        def text(workspace: Workspace) -> str:
+            filters = Filters(wings=(wing,))
+            listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
+            problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
+            if problems[_PROBLEMS:]:
+                problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"]
+            head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
+            return "\n".join([f"# Wing `{one_line(wing)}`", "", *head, listed, ""])
+
+        return await read(text)
 
     @resource("mdmem://guide", "guide", "How to use this memory", "What an agent should know, once.")
     def guide() -> str:
@@ -139,27 +156,6 @@ def list_wings(workspace: Workspace) -> list[Resource]:
         )
         for wing in list(workspace.catalog.wings)[:_LISTED]
     ]
-
-
-def _wing_text(workspace: Workspace, named: str) -> str:
-    """Return the text about a wing: its files that cannot be read in full, then its current entries."""
-    filters = Filters(wings=(named,))
-    listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
-    problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
-    if problems[_PROBLEMS:]:
-        problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"]
-    head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
-    return "\n".join([f"# Wing `{one_line(named)}`", "", *head, listed, ""])
-
-
-def _invariants_text(workspace: Workspace) -> str:
-    question = Question(filters=Filters(types=(EntryType.INVARIANT,)))
-    (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
-    wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
-    found = [item.address for item in answer.items]
-    blocks = [f"# Invariants{wing}", *problems_text(answer.basis)]
-    blocks.append(entries_text(show(workspace, found)) if found else "There is none.")
-    return "\n\n".join(blocks)
 
 
 # The most characters of a text that a person pasted.
