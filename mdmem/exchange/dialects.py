@@ -9,14 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.exchange.decision import (
-    decision_record,
-    fact_lines,
-    names_successor,
-    plain_title,
-    read_keys,
-    status_section,
-)
+from mdmem.exchange.decision import decision_record, fact_lines, names_successor, plain_title, read_keys, status_section
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, SourceFile, Sureness, without_comments
 from mdmem.markdown.headings import Section, sections_of
 from mdmem.markdown.parse import without_code

@@ -211,7 +211,7 @@ def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> ClaimReading:
 _KEY = re.compile(
     r"(?P<first>(?:partially|partly|in part) )?"
     r"(?P<verb>super[sc]ee?de[sd]|replace[sd]|obsolete[sd]|amend(?:s|ed)|modifie[sd]|update[sd])"
-    r"(?P<part>(?: partially| partly| in part)?)(?P<by> by)?(?: in part)?",
+    r"(?P<part>(?: partially| partly| in part)?)(?P<by> by)?(?: in part)?"
 )
 
 

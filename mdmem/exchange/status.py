@@ -9,15 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.exchange.record import Claim, ClaimKind, read_date, with_whole_labels, without_comments
-from mdmem.exchange.relations import (
-    DAY,
-    LONGEST,
-    PART,
-    REFERENCE,
-    MaskedSentence,
-    relation_in,
-    sentence_of,
-)
+from mdmem.exchange.relations import DAY, LONGEST, PART, REFERENCE, MaskedSentence, relation_in, sentence_of
 from mdmem.model.entry import Status
 
 # A record with one of these words was never accepted, so it ended on its own day.

@@ -96,11 +96,7 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) ->
 
 @contextmanager
 def open_hub(
-    dsn: str | None,
-    token: str | None,
-    *,
-    may_lack: bool = False,
-    limits: Limits = _USUAL,
+    dsn: str | None, token: str | None, *, may_lack: bool = False, limits: Limits = _USUAL
 ) -> Iterator[HubConnection]:
     """Open the hub. Raise HubError unless it has this program's version and knows the token.
 

@@ -90,12 +90,7 @@ def open_copy(connection: HubConnection, name: str, **opening: Any) -> CopyWorks
 
 
 def load_copy(
-    cursor: Any,
-    key: CopyKey,
-    *,
-    environment: Mapping[str, str],
-    today: date,
-    progress: Progress | None = None,
+    cursor: Any, key: CopyKey, *, environment: Mapping[str, str], today: date, progress: Progress | None = None
 ) -> CopyWorkspace:
     """Return a copy as a workspace. All files are read at once, as they are in this transaction.
 

@@ -11,14 +11,7 @@ from msgspec import Struct
 from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError
 from mdmem.hub.connection import REBUILD, SCHEMA, expected, named_rows, one_row, transaction
-from mdmem.hub.contents import (
-    COLUMNS,
-    FORMAT,
-    Contents,
-    HubWing,
-    narrow_settings,
-    plain_text,
-)
+from mdmem.hub.contents import COLUMNS, FORMAT, Contents, HubWing, narrow_settings, plain_text
 from mdmem.hub.repositories import own_repository, remote_place
 from mdmem.model.entry import Wing
 from mdmem.model.finding import Finding, Place

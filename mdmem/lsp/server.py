@@ -198,10 +198,7 @@ class Server(LanguageServer):
     def __init__(self, memories: Memories) -> None:
         """Take the list of memories without reading any file."""
         super().__init__(
-            "mdmem",
-            __version__,
-            text_document_sync_kind=types.TextDocumentSyncKind.Full,
-            protocol_cls=_Protocol,
+            "mdmem", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full, protocol_cls=_Protocol
         )
         self.memories, self.options = memories, Options()
         self.publisher = Publisher(self.text_document_publish_diagnostics, self.guarded)

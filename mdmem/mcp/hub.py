@@ -91,8 +91,7 @@ def _who(hub: OpenedHub, *, query: Annotated[Text, Field(description="`wing/room
     """
     report = who(hub.cursor, query, repositories=hub.repositories)
     return ToolResult(
-        text=lambda: "\n\n".join([who_text(report, Style()), *who_remarks(report)]),
-        facts=lambda: who_json(report),
+        text=lambda: "\n\n".join([who_text(report, Style()), *who_remarks(report)]), facts=lambda: who_json(report)
     )
 
 

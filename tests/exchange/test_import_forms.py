@@ -153,10 +153,7 @@ LINKS: dict[str, Form] = {
         "# A title\n\nStatus: Accepted\n\n## Supersedes\n\n- [ADR-0063](0063-old.md)\n",
         over(63),
     ),
-    "supersedes-first-paragraph": (
-        "# A title\n\nSupersedes [ADR-0064](0064-old.md).\n\n## Context\n\nx\n",
-        over(64),
-    ),
+    "supersedes-first-paragraph": ("# A title\n\nSupersedes [ADR-0064](0064-old.md).\n\n## Context\n\nx\n", over(64)),
     "in-part-front-matter": (
         "---\nsupersedes: ADR-0092 (in part — the names, not the form)\n---\n# A title\n\nWe do.\n",
         {"reason": "in part — the names, not the form", **CHANGES_92},
@@ -178,10 +175,7 @@ OTHERS: dict[str, Form] = {
     **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 65)},
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", {"superseded_by": None, **ACTIVE}),
     **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
-    "0094-ninety-four": (
-        "# 94. Ninety-four\n\nWe do.\n",
-        {"supersedes": None, "reason": "Section 3", **ACTIVE},
-    ),
+    "0094-ninety-four": ("# 94. Ninety-four\n\nWe do.\n", {"supersedes": None, "reason": "Section 3", **ACTIVE}),
 }
 FORMS = {**FORCE, **PLACES, **LINKS, **OTHERS}
 TITLES = {

@@ -249,10 +249,7 @@ def test_lists_are_read_as_the_parser_reads_them() -> None:
     [
         ("---\nsta\nsee: [a/b/c, 'd/e/f'\n", "key see=see; address see=a/b/c; address see=d/e/f"),
         ("---\r\nsee:\r\n  - a/b/c # why\r\n---\r\n", "key see=see; address see=a/b/c"),
-        (
-            "---\nrelations: [{type: part-of, to: a/b/c}]\n---\n",
-            "key relations=relations; address relations=a/b/c",
-        ),
+        ("---\nrelations: [{type: part-of, to: a/b/c}]\n---\n", "key relations=relations; address relations=a/b/c"),
         ("---\nignore:\n  local-path: it is meant\n---\n", "key ignore=ignore; code ignore=local-path"),
         ('---\ntitle: "A # b"  # c\n---\n', "key title=title; value title=A # b"),
         (

@@ -182,9 +182,7 @@ def test_a_reason_that_was_asked_for_stands_in_both_ends(hand: Hand, server: Any
 def test_one_is_superseded_by_a_draft_of_a_title(hand: Hand, server: Any) -> None:
     commands.supersede(server, hand.uri(THREADS), "Two", "three were too many")
     assert "title: Two\n" in hand.document(TWO).text
-    assert server.said == [
-        "nav/architecture/threads stays as it is until `mdmem approve nav/architecture/two`",
-    ]
+    assert server.said == ["nav/architecture/threads stays as it is until `mdmem approve nav/architecture/two`"]
     commands.approve(server, hand.uri(TWO))
     assert server.said[1].startswith("nav/architecture/two cannot be active yet: the template's `<State")
 

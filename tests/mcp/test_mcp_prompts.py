@@ -47,11 +47,7 @@ def test_prompts_are_listed_with_their_arguments(root: Path, mode: str) -> None:
     ("name", "arguments", "tools"),
     [
         ("record_decision", {"decision": "use one thread"}, ["retrieve", "search", "propose", "check"]),
-        (
-            "supersede",
-            {"address": "threads", "reason": "too slow"},
-            ["why", "get_entry", "search", "propose", "check"],
-        ),
+        ("supersede", {"address": "threads", "reason": "too slow"}, ["why", "get_entry", "search", "propose", "check"]),
     ],
 )
 def test_steps_call_the_tools_in_this_order(root: Path, name: str, arguments: dict[str, str], tools: list[str]) -> None:

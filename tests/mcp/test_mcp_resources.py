@@ -18,11 +18,7 @@ from mdmem.store.settings import Settings
 
 FIXED = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *(f"mdmem://guide/{topic}" for topic in topics())]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"
-TEMPLATES = [
-    _ENTRY,
-    "mdmem://lineage/{wing}/{room}/{entry_id}",
-    "mdmem://wing/{wing}",
-]
+TEMPLATES = [_ENTRY, "mdmem://lineage/{wing}/{room}/{entry_id}", "mdmem://wing/{wing}"]
 
 
 def read(server: Any, uri: str, *, mode: str = "auto") -> Any:

@@ -171,8 +171,7 @@ def _retrieve(
     queries: Annotated[Prose | None, Field(description="All your questions, in whole sentences.")] = None,
     paths: Paths = None,
     budget: Annotated[
-        int | None,
-        Field(ge=0, le=1_000_000, description="Tokens (of 4 bytes) for all but invariants."),
+        int | None, Field(ge=0, le=1_000_000, description="Tokens (of 4 bytes) for all but invariants.")
     ] = None,
     shown: Shown,
     **filters: Unpack[Narrowed],
@@ -229,9 +228,7 @@ def _get_entry(
     if len(entries) > _MANY:
         raise UsageError(f"`address` means {len(entries)} entries; name {_MANY} at most, or call `search`")
     return ToolResult(
-        text=lambda: entries_text(entries),
-        facts=lambda: entries_json(entries),
-        shown=digests_of(workspace, entries),
+        text=lambda: entries_text(entries), facts=lambda: entries_json(entries), shown=digests_of(workspace, entries)
     )
 
 
@@ -290,12 +287,7 @@ def _check(
     asked = CheckRequest(
         paths=paths, base=base, select=select, ignore=ignore, with_info=bool(select), with_uncommitted=True
     )
-    checked = CheckedRoot(
-        report=check(workspace, asked),
-        under="",
-        line_of=workspace.line_of,
-        show_path=str,
-    )
+    checked = CheckedRoot(report=check(workspace, asked), under="", line_of=workspace.line_of, show_path=str)
     return ToolResult(
         text=lambda: findings_text([checked], ReportStyle(is_whole=True)),
         facts=lambda: {name: one for name, one in findings_json([checked]).items() if name not in ("root", "fixed")},
@@ -319,8 +311,7 @@ class _ProposeArguments(TypedDict):
     focus: Focus
     agent: Agent
     governance_token: Annotated[
-        Name | None,
-        Field(default=None, description="From a person who ran `mdmem token`; needed for a shared wing."),
+        Name | None, Field(default=None, description="From a person who ran `mdmem token`; needed for a shared wing.")
     ]
 
 

@@ -114,10 +114,7 @@ class _Matches(TypedDict):
     "One quick look-up",
     kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
     fall_back=without_memory(
-        matches=[],
-        query_used=lambda _, stated: stated["query"],
-        total_found=0,
-        next_step=lambda message, _: message,
+        matches=[], query_used=lambda _, stated: stated["query"], total_found=0, next_step=lambda message, _: message
     ),
     keeps_time=True,
 )
@@ -174,13 +171,7 @@ def _get_save_status(
     return get_save_status(workspace, project_id)
 
 
-SESSIONS = (
-    _retrieve_context,
-    _get_scope_state,
-    _memory_surface,
-    _run_hygiene,
-    _get_save_status,
-)
+SESSIONS = (_retrieve_context, _get_scope_state, _memory_surface, _run_hygiene, _get_save_status)
 
 
 def _record(kind: type[Struct]) -> WithJsonSchema:
@@ -248,10 +239,7 @@ def _failed(message: str, advice: str) -> Facts:
 
 @tool("Save a decision", writes=True, refuse=_failed)
 def _save_decision(
-    workspace: Workspace,
-    *,
-    decision: Annotated[_Decision, Field(description="The decision.")],
-    **where: Unpack[_Where],
+    workspace: Workspace, *, decision: Annotated[_Decision, Field(description="The decision.")], **where: Unpack[_Where]
 ) -> Annotated[Facts, _SaveResult]:
     """When an architectural or technical decision was made, outside of a session's end. The same text answers
     `duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with
