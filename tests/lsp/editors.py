@@ -54,6 +54,14 @@ class Hand:
         self.memories.update(self.uri(path))
         return self.document(path)
 
+    def ask(self, feature: Callable[..., Any], params: Callable[..., Any], path: str, marked: str) -> Any:
+        """Return what a feature answers at the bar in a text, which is open in a file meanwhile."""
+        before, _, after = marked.partition("|")
+        document = self.open(path, before + after)
+        found = feature(document, params(self.named(path), document.position_at(len(before))))
+        self.close(path)
+        return found
+
     def close(self, path: str) -> None:
         self.memories.workspace.remove_text_document(self.uri(path))
         self.memories.close(self.uri(path))

@@ -15,12 +15,8 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n{}\n---\n\
 
 
 def offered(hand: Hand, text: str, path: str = NEW) -> Sequence[types.CompletionItem]:
-    """Return what is offered at the bar in a text; the text is let go."""
-    before, _, after = text.partition("|")
-    document = hand.open(path, before + after)
-    params = types.CompletionParams(hand.named(path), document.position_at(len(before)))
-    found = complete(document, params)
-    hand.close(path)
+    """Return what is offered at the bar in a text."""
+    found = hand.ask(complete, types.CompletionParams, path, text)
     return [] if found is None else sorted(found.items, key=lambda item: item.sort_text or "")
 
 

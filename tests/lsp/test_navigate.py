@@ -17,12 +17,7 @@ def uris(hand: Hand, found: Iterable[types.Location]) -> list[str]:
 
 
 def led(hand: Hand, text: str, path: str = NEW) -> list[str]:
-    before, _, after = text.partition("|")
-    document = hand.open(path, before + after)
-    params = types.DefinitionParams(hand.named(path), document.position_at(len(before)))
-    found = definition(document, params)
-    hand.close(path)
-    return uris(hand, found)
+    return uris(hand, hand.ask(definition, types.DefinitionParams, path, text))
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,8 @@ NEW = "memory/nav/rules/new-rule.md"
 
 
 def told(hand: Hand, text: str, path: str = NEW) -> str:
-    """Return what is told at the bar in a text; the text is let go."""
-    before, _, after = text.partition("|")
-    document = hand.open(path, before + after)
-    found = hover(document, types.HoverParams(hand.named(path), document.position_at(len(before))))
-    hand.close(path)
+    """Return what is told at the bar in a text."""
+    found = hand.ask(hover, types.HoverParams, path, text)
     return "" if found is None or not isinstance(found.contents, types.MarkupContent) else found.contents.value
 
 

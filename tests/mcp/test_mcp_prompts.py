@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clients import ERAS, server_over, with_client
-from mcp import Client
-from mcp.shared.exceptions import MCPError
+from clients import ERAS, refusal, server_over, with_client
 
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
@@ -19,10 +17,7 @@ from mdmem.store.settings import Profile
 def got(server: Any, name: str, **arguments: str) -> str:
     """Return the message of a prompt."""
 
-    async def work(client: Client) -> Any:
-        return await client.get_prompt(name, arguments)
-
-    (steps,) = with_client(server, work).messages
+    (steps,) = with_client(server, lambda client: client.get_prompt(name, arguments)).messages
     assert steps.role == "user"
     found: str = steps.content.text
     return found
@@ -30,10 +25,7 @@ def got(server: Any, name: str, **arguments: str) -> str:
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_prompts_are_listed_with_their_arguments(root: Path, mode: str) -> None:
-    async def work(client: Client) -> Any:
-        return (await client.list_prompts()).prompts
-
-    listed = with_client(server_over(root), work, mode=mode)
+    listed = with_client(server_over(root), lambda client: client.list_prompts(), mode=mode).prompts
     assert {one.name: [(each.name, each.required) for each in one.arguments] for one in listed} == {
         "record_decision": [("decision", True), ("wing", False), ("paths", False)],
         "supersede": [("address", True), ("reason", False)],
@@ -85,12 +77,7 @@ def test_steps_name_no_tool_that_the_profile_does_not_list(root: Path, profile: 
 def test_a_call_that_does_not_fit_is_an_error_of_the_caller(
     name: str, arguments: dict[str, str], said: str, root: Path
 ) -> None:
-    async def work(client: Client) -> tuple[int, str]:
-        with pytest.raises(MCPError) as refused:
-            await client.get_prompt(name, arguments)
-        return refused.value.code, refused.value.error.message
-
-    code, message = with_client(server_over(root), work)
+    code, message = refusal(server_over(root), lambda client: client.get_prompt(name, arguments))
     assert (code, said in message) == (-32602, True)
 
 

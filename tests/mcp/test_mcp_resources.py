@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from builders import commit_all, run_here, write, write_entry
-from clients import ERAS, OpenedProvider, server_over, with_client
+from clients import ERAS, OpenedProvider, refusal, server_over, with_client
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from mdmem.guide import page, topics
 from mdmem.mcp.workspaces import Provider
@@ -23,11 +22,7 @@ TEMPLATES = [_ENTRY, "mdmem://lineage/{wing}/{room}/{entry_id}", "mdmem://wing/{
 
 def read(server: Any, uri: str, *, mode: str = "auto") -> Any:
     """Return the one content of a resource."""
-
-    async def work(client: Client) -> Any:
-        return await client.read_resource(uri)
-
-    (content,) = with_client(server, work, mode=mode).contents
+    (content,) = with_client(server, lambda client: client.read_resource(uri), mode=mode).contents
     return content
 
 
@@ -36,16 +31,8 @@ def text(root: Path, uri: str) -> str:
     return found
 
 
-def refusal(server: Any, uri: str) -> tuple[int, str]:
-    """Return code and sentence of the error that reading a resource gives."""
-
-    async def work(client: Client) -> tuple[int, str]:
-        with pytest.raises(MCPError) as refused:
-            await client.read_resource(uri)
-        return refused.value.code, refused.value.error.message
-
-    answer: tuple[int, str] = with_client(server, work)
-    return answer
+def refused(server: Any, uri: str) -> tuple[int, str]:
+    return refusal(server, lambda client: client.read_resource(uri))
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -128,7 +115,7 @@ def test_invariants_have_their_text_and_where_they_apply(root: Path) -> None:
 
 def test_invariants_without_an_active_wing_name_the_wings(root: Path) -> None:
     write(root, "arm/README.md", "---\nkind: project\n---\n")
-    code, said = refusal(server_over(root), "mdmem://invariants")
+    code, said = refused(server_over(root), "mdmem://invariants")
     assert (code, "`arm`, `nav`" in said) == (-32602, True)
 
 
@@ -159,11 +146,9 @@ def test_guide_names_every_kind_of_resource_and_is_read_without_a_memory(nowhere
 
 def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(nowhere: Provider) -> None:
 
-    async def work(client: Client) -> list[str]:
-        return [one.uri for one in (await client.list_resources()).resources]
-
-    assert with_client(server_over(nowhere), work) == FIXED
-    code, said = refusal(server_over(nowhere), "mdmem://invariants")
+    listed = with_client(server_over(nowhere), lambda client: client.list_resources())
+    assert [one.uri for one in listed.resources] == FIXED
+    code, said = refused(server_over(nowhere), "mdmem://invariants")
     assert (code, said.startswith("no memory here: ")) == (-32603, True)
 
 
@@ -180,7 +165,7 @@ def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(nowhe
     ],
 )
 def test_what_is_not_there_is_no_resource_and_the_nearest_is_named(uri: str, said: str, root: Path) -> None:
-    code, message = refusal(server_over(root), uri)
+    code, message = refused(server_over(root), uri)
     assert (code, said in message, "/etc/passwd.md" in message) == (-32602, True, False)
 
 
@@ -188,6 +173,6 @@ def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.
     answered = threading.Event()
     monkeypatch.setattr(OpenedProvider, "settings", lambda _: Settings(timeout_seconds=0.01))
     monkeypatch.setattr("mdmem.mcp.resources.list_text", lambda *_: answered.wait(10))
-    code, said = refusal(server_over(root), "mdmem://wing/nav")
+    code, said = refused(server_over(root), "mdmem://wing/nav")
     answered.set()
     assert (code, said) == (-32603, "no answer within 0.01 s; ask again")
