@@ -80,22 +80,22 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         """Return the arguments for the tool's function, without `at` and `repository`, which choose the workspace."""
         return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
 
-    def run(self, workspace: Workspace) -> Facts | ToolResult:
+    def run(self, workspace: Workspace) -> ToolResult:
         """Return the tool's answer for a workspace."""
         shown = {"shown": self.shown} if self.tool.takes_shown else {}
-        return self.tool.call(workspace, **self.tool_arguments, **shown)
+        return as_result(self.tool.call(workspace, **self.tool_arguments, **shown))
 
-    def page(self, answer: Facts | ToolResult) -> Page:
+    def page(self, stated: Facts | ToolResult) -> Page:
         """Return the page of an answer that the call requests with its cursor."""
-        tool = self.tool
+        tool, answer = self.tool, as_result(stated)
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
         limit = max(self.settings.answer_limit, LARGEST) if tool.writes else self.settings.answer_limit
-        if isinstance(answer, ToolResult) and answer.text and not tool.answer_types and self.form != JSON_FORM:
+        if answer.text and not tool.answer_types and self.form != JSON_FORM:
             text, is_last = text_page_of(safe_text(answer.text()), limit=limit, asked=asked, cursor=self.cursor)
             page = Page(text)
         else:
-            values = plain(answer.facts() if isinstance(answer, ToolResult) else answer)
+            values = plain(answer.facts())
             if tool.view is not None:
                 # The Markdown is rendered for each page.
                 values.pop("markdown", None)
@@ -103,10 +103,10 @@ class ToolCall(Struct, frozen=True, kw_only=True):
             facts, is_last = page_of(facts, limit=limit, asked=asked, cursor=self.cursor, has_more=not tool.writes)
             page = _page_with(tool, facts)
         # Entries count as shown when the last page is returned.
-        return replace(page, shown=answer.shown) if isinstance(answer, ToolResult) and is_last else page
+        return replace(page, shown=answer.shown) if is_last else page
 
 
-AnswerOfRoot = Callable[[ToolCall], Facts | ToolResult]
+AnswerOfRoot = Callable[[ToolCall], ToolResult]
 PageOfHub = Callable[[ToolCall, AnswerOfRoot], Page]
 """Returns the page of a tool's answer from a hub, or from the local root if the call has no repository."""
 
@@ -213,7 +213,7 @@ class Calls:
             return self._page_of_hub(asked, self._answer_of_root)
         return asked.page(self._answer_of_root(asked))
 
-    def _answer_of_root(self, asked: ToolCall) -> Facts | ToolResult:
+    def _answer_of_root(self, asked: ToolCall) -> ToolResult:
         """Return a tool's answer from the local memory."""
         tool = asked.tool
         try:
@@ -221,13 +221,12 @@ class Calls:
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
-            return tool.rootless(self._provider.cwd, str(error), **asked.tool_arguments)
+            return as_result(tool.rootless(self._provider.cwd, str(error), **asked.tool_arguments))
         if tool.fall_back is not None and not tool.keeps_time:
             workspace = workspace.within(asked.settings.timeout_seconds, clock=monotonic)
         answer = asked.run(workspace)
-        if isinstance(answer, ToolResult):
-            # Recorded for the usage count in `mdmem status`.
-            record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
+        # Recorded for the usage count in `mdmem status`.
+        record_given(workspace, "server", tuple(one for one in answer.shown if one != "/"))
         return with_remarks(answer, workspace.snapshot.remarks)
 
     def _outside(self, asked: ToolCall) -> Facts:
@@ -243,16 +242,16 @@ class Calls:
         return {}
 
 
-def with_remarks(answer: Facts | ToolResult, remarks: Sequence[str]) -> Facts | ToolResult:
+def as_result(answer: Facts | ToolResult) -> ToolResult:
+    """Return an answer that has only JSON values as a result without text."""
+    return answer if isinstance(answer, ToolResult) else ToolResult(lambda: answer)
+
+
+def with_remarks(answer: ToolResult, remarks: Sequence[str]) -> ToolResult:
     """Return an answer with remarks about its files added to both the text and the JSON values."""
-    if not remarks:
-        return answer
-    values = {AT: list(remarks)}
-    if isinstance(answer, ToolResult):
-        text, facts = answer.text, answer.facts
-        more = None if text is None else lambda: "\n\n".join([text(), *remarks])
-        return replace(answer, text=more, facts=lambda: {**facts(), **values})
-    return {**answer, **values}
+    text, facts = answer.text, answer.facts
+    more = None if text is None else lambda: "\n\n".join([text(), *remarks])
+    return replace(answer, text=more, facts=lambda: {**facts(), AT: list(remarks)}) if remarks else answer
 
 
 def system_refusal(error: OSError) -> str:
