@@ -73,29 +73,19 @@ class Serving:
         return self.process.wait(20)
 
 
-def start(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> subprocess.Popen[bytes]:
-    """Start the server in a folder; `limits` are other ones than those that hold, `before` is run in it first."""
+@contextmanager
+def serving(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> Iterator[Serving]:
+    """Give a server that listens on a free port, and end it.
+
+    `limits` are other ones than those that hold, `before` is run in it first.
+    """
     changed = (
         f"import functools, mdmem.mcp.http as h; h.HttpLimits = functools.partial(h.HttpLimits, {limits}); {before}"
     )
-    stated = (*arguments,) or ("127.0.0.1:0",)
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
-    command = [
-        sys.executable,
-        *(("-c", run) if limits or before != "pass" else ("-m", "mdmem")),
-        "mcp",
-        "--profile",
-        "all",
-        "--http",
-        *stated,
-    ]
-    return subprocess.Popen(command, cwd=folder, env=environment(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-
-
-@contextmanager
-def serving(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> Iterator[Serving]:
-    """Give a server that listens on a free port, and end it."""
-    process = start(folder, *arguments, limits=limits, before=before)
+    program = ("-c", run) if limits or before != "pass" else ("-m", "mdmem")
+    command = [sys.executable, *program, "mcp", "--profile", "all", "--http", *(arguments or ("127.0.0.1:0",))]
+    process = subprocess.Popen(command, cwd=folder, env=environment(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     try:
         yield Serving(_port(process), process)
     finally:

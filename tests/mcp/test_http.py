@@ -12,9 +12,9 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import write
+from builders import run_here, write
 from mcp import Client
-from served import Serving, serving, start, talk, talking, token_for, two_wings
+from served import Serving, serving, talk, talking, token_for, two_wings
 
 from mdmem.store.state.tokens import BearerTokens
 
@@ -208,20 +208,6 @@ def test_wings_narrow_what_is_open(tmp_path: Path) -> None:
         assert server.stop(signal.SIGINT) == 0
 
 
-def _refused(root: Path, *arguments: str) -> tuple[int, str]:
-    process = start(root, *arguments)
-    _, said = process.communicate(timeout=60)
-    return process.returncode, said.decode()
-
-
-def test_address_of_the_network_is_refused_without_a_token(tmp_path: Path) -> None:
-    code, said = _refused(two_wings(tmp_path), "0.0.0.0:0")
-    assert code == 2
-    assert (
-        "without a token anybody who reaches 0.0.0.0 would read; `mdmem token add NAME --wing WING` makes one" in said
-    )
-
-
 def test_address_of_the_network_is_served_with_a_token(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     token = token_for(root, "ci", "app")
@@ -231,38 +217,47 @@ def test_address_of_the_network_is_served_with_a_token(tmp_path: Path) -> None:
         assert server.ask(authorization=f"Bearer {token}", host="evil.example").status == 421
 
 
-@pytest.mark.parametrize("address", ["8080", "localhost", "localhost:http", "localhost:70000", ":x"])
-def test_odd_address_is_refused(tmp_path: Path, address: str) -> None:
-    from mdmem.errors import UsageError
-    from mdmem.mcp.http import parse_address
-
-    with pytest.raises(UsageError, match="is not an address; write HOST:PORT, such as"):
-        parse_address(address)
+_NO_ADDRESSES = ("8080", "localhost", "localhost:http", "localhost:70000", ":x")
 
 
-def test_address_in_use_is_one_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("address", "more", "code", "said"),
+    [
+        (
+            "0.0.0.0:0",
+            (),
+            2,
+            "without a token anybody who reaches 0.0.0.0 would read; `mdmem token add NAME --wing WING` makes one;",
+        ),
+        ("127.0.0.1:0", ("--wing", "app"), 2, "each token says which wings it opens; leave out --wing\n"),
+        ("127.0.0.1:0", (), 3, "bearers.json cannot be read; fix or remove that file"),
+        ("127.0.0.1:{taken}", (), 3, "cannot listen on 127.0.0.1:"),
+        *(
+            (one, (), 2, "is not an address; write HOST:PORT")
+            for one in ("8080", "localhost", "localhost:x", "[::1]:70000", ":x")
+        ),
+    ],
+)
+def test_server_that_may_not_be_is_one_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    more: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    root = two_wings(tmp_path)
+    if "--wing" in more:
+        token_for(root, "ci", "app")
+    elif "bearers" in said:
+        write(tmp_path, ".git/mdmem/state/memory/bearers.json", b"{")
+    # Where it is not refused, it does not serve for ever.
+    monkeypatch.setattr("mdmem.mcp.http.anyio.run", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, said = _refused(two_wings(tmp_path), f"127.0.0.1:{taken.getsockname()[1]}")
-    assert code == 3
-    assert said.startswith("mdmem: cannot listen on 127.0.0.1:")
-    assert "Traceback" not in said
-
-
-def test_tokens_and_wings_together_are_refused(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
-    token_for(root, "ci", "app")
-    assert _refused(root, "127.0.0.1:0", "--wing", "app") == (
-        2,
-        "mdmem: each token says which wings it opens; leave out --wing\n",
-    )
-
-
-def test_torn_tokens_stop_the_start(tmp_path: Path) -> None:
-    root = two_wings(tmp_path)
-    write(tmp_path, ".git/mdmem/state/memory/bearers.json", b"{")
-    code, said = _refused(root)
-    assert code == 3
-    assert "bearers.json cannot be read; fix or remove that file" in said
+        address = address.format(taken=taken.getsockname()[1])
+        ran = run_here(capsys, "mcp", "--http", address, *more, cwd=root)
+    assert (ran.code, said in ran.err, ran.err.count("\n")) == (code, True, 1), ran.err
 
 
 HALF = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
