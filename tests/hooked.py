@@ -27,6 +27,12 @@ def said(done: Done) -> str:
     return done.stdout + done.stderr
 
 
+def passes(done: Done, *, quiet: bool = False) -> None:
+    """Hold that a command succeeded, and if it has to be quiet, that it printed nothing."""
+    assert done.returncode == 0, said(done)
+    assert not (quiet and said(done)), said(done)
+
+
 def refused_for(done: Done, code: str) -> bool:
     """Say whether a command failed and named a check."""
     return done.returncode != 0 and f"[{code}]" in said(done)
@@ -39,8 +45,7 @@ def commit(folder: Path, *arguments: str) -> Done:
 
 def guard(folder: Path) -> Path:
     """Install mdmem's own hooks in a repository and return it."""
-    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install")
-    assert done.returncode == 0, said(done)
+    passes(run(folder, sys.executable, "-m", "mdmem", "hooks", "install"))
     return folder
 
 

@@ -11,7 +11,20 @@ from pathlib import Path
 import pytest
 import yaml
 from builders import commit_all, git, make_repository, memory, write, write_entry
-from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said, write_framework
+from hooked import (
+    CITED,
+    CITES,
+    DANGLES,
+    ENTRY,
+    add_remote,
+    commit,
+    guard,
+    passes,
+    refused_for,
+    run,
+    said,
+    write_framework,
+)
 
 TOP = Path(__file__).parents[2]
 PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
@@ -65,8 +78,7 @@ repos:
 """
     write(folder, ".pre-commit-config.yaml", config)
     commit_all(folder)
-    installed = run(folder, *framework, "install")
-    assert installed.returncode == 0, said(installed)
+    passes(run(folder, *framework, "install"))
     return folder
 
 
@@ -82,8 +94,7 @@ def test_framework_guards_commits_merges_and_pushes(framework: list[str], manife
     assert refused_for(commit(folder), "dangling-link"), "staged, though the file on disk is good"
     write_entry(folder / "memory", ENTRY, **CITES)
     git(folder, "add", f"memory/{ENTRY}.md")
-    good = commit(folder)
-    assert good.returncode == 0, said(good)
+    passes(commit(folder))
     git(folder, "rm", "-q", CITED)
     assert refused_for(commit(folder), "dangling-link"), "a commit that only deletes"
     git(folder, "checkout", "-q", "-f", "main")
@@ -91,7 +102,7 @@ def test_framework_guards_commits_merges_and_pushes(framework: list[str], manife
     git(folder, "commit", "-q", "--no-verify", "-m", "deletes")
     assert refused_for(run(folder, "git", "merge", "-q", "--no-edit", "cites"), "dangling-link"), "a clean merge"
     git(folder, "merge", "--abort")
-    assert run(folder, "git", "rebase", "-q", "main", "cites").returncode == 0
+    passes(run(folder, "git", "rebase", "-q", "main", "cites"))
     assert refused_for(run(folder, "git", "push", "-q", "origin", "cites"), "dangling-link"), "a rebased push"
 
 
@@ -103,8 +114,7 @@ def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], ma
     done = commit(folder)
     assert (done.returncode, entry.read_bytes()[-1:]) == (1, b"\n"), said(done)
     git(folder, "add", "-A")
-    mended = commit(folder)
-    assert mended.returncode == 0, said(mended)
+    passes(commit(folder))
 
 
 def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[str], tmp_path: Path) -> None:
@@ -112,15 +122,14 @@ def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[s
     write_framework(folder, f"{MDMEM} check --staged")
     shutil.copytree(folder / "memory", folder / "second")
     commit_all(folder)
-    assert run(folder, *framework, "install").returncode == 0
+    passes(run(folder, *framework, "install"))
     git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
     write_entry(tmp_path / "other/second", ENTRY, **DANGLES)
     git(tmp_path / "other", "add", "-A")
     assert refused_for(commit(tmp_path / "other"), "dangling-link")
     write_entry(tmp_path / "other/second", ENTRY, **CITES)
     git(tmp_path / "other", "add", "-A")
-    good = commit(tmp_path / "other")
-    assert good.returncode == 0, said(good)
+    passes(commit(tmp_path / "other"))
 
 
 def guarded_twice(folder: Path, framework: list[str]) -> Path:
@@ -128,7 +137,7 @@ def guarded_twice(folder: Path, framework: list[str]) -> Path:
     guard(memory(folder))
     write_framework(folder, f"{MDMEM} check --staged")
     commit_all(folder)
-    assert run(folder, *framework, "install").returncode == 0
+    passes(run(folder, *framework, "install"))
     return folder
 
 

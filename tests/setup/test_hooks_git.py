@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, made_once, make_repository, make_root, memory, write, write_entry
-from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said
+from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, passes, refused_for, run, said
 
 THREADS = "nav/architecture/threads"
 
@@ -41,20 +41,18 @@ def replace_threads(folder: Path, successor: str) -> None:
 def test_good_version_that_is_staged_passes_beside_a_broken_one_on_disk(folder: Path) -> None:
     stage(folder, **CITES)
     write_entry(folder / "memory", ENTRY, **DANGLES)
-    done = commit(folder)
-    assert (done.returncode, said(done)) == (0, "")
+    passes(commit(folder), quiet=True)
 
 
 def test_first_partial_and_amended_commits_are_checked_by_what_they_will_contain(folder: Path) -> None:
     stage(folder, **CITES)
     stage(folder, "nav/rules/bad", **DANGLES)
-    partial = commit(folder, "-o", f"memory/{ENTRY}.md")
-    assert partial.returncode == 0, said(partial)
+    passes(commit(folder, "-o", f"memory/{ENTRY}.md"))
     assert refused_for(commit(folder, "--amend"), "dangling-link")
     git(folder, "update-ref", "-d", "HEAD")
     assert refused_for(commit(folder), "dangling-link")
     git(folder, "rm", "-q", "-f", "memory/nav/rules/bad.md")
-    assert commit(folder).returncode == 0
+    passes(commit(folder))
 
 
 @pytest.mark.parametrize("intended", [False, True], ids=["untracked", "intent-to-add"])
@@ -63,8 +61,7 @@ def test_file_that_is_not_staged_is_not_checked(intended: bool, folder: Path) ->
     if intended:
         git(folder, "add", "--intent-to-add", "memory/nav/rules/broken.md")
     stage(folder, **CITES)
-    done = commit(folder)
-    assert (done.returncode, said(done)) == (0, "")
+    passes(commit(folder), quiet=True)
 
 
 def test_link_to_what_is_only_intended_to_be_added_is_refused(folder: Path) -> None:
@@ -78,7 +75,7 @@ def test_link_to_what_is_only_intended_to_be_added_is_refused(folder: Path) -> N
 @pytest.mark.parametrize("option", ["-a", "-o", "-i"])
 def test_deletion_by_every_kind_of_commit_is_refused(option: str, folder: Path) -> None:
     stage(folder, **CITES)
-    assert commit(folder).returncode == 0
+    passes(commit(folder))
     (folder / CITED).unlink()
     assert refused_for(commit(folder, option, *([] if option == "-a" else [CITED])), "dangling-link")
 
@@ -87,7 +84,7 @@ def test_clean_merge_of_two_branches_that_break_each_other_is_refused(folder: Pa
     git(folder, "checkout", "-q", "-b", "other")
     stage(folder, "nav/architecture/one", title="One", supersedes=THREADS, reason="it was measured", status="draft")
     stage(folder, "nav/rules/cites", **CITES)
-    assert commit(folder).returncode == 0
+    passes(commit(folder))
     git(folder, "checkout", "-q", "main")
     git(folder, "rm", "-q", CITED)
     git(folder, "commit", "-q", "--no-verify", "-m", "deletes")
@@ -100,8 +97,7 @@ def test_merge_that_keeps_two_successors_is_refused(folder: Path) -> None:
     for branch in ("one", "two"):
         git(folder, "checkout", "-q", "-b", branch, "main")
         replace_threads(folder, branch)
-        done = commit(folder)
-        assert done.returncode == 0, said(done)
+        passes(commit(folder))
     assert run(folder, "git", "merge", "-q", "one").returncode == 1
     # Whoever keeps both lines of the conflict has two successors, and no word about it.
     text = git(folder, "show", f"one:{CITED}").replace("architecture/one]", "architecture/one, nav/architecture/two]")
@@ -114,13 +110,13 @@ def test_rebase_is_caught_by_the_push(folder: Path, tmp_path: Path) -> None:
     add_remote(folder, tmp_path / "remote.git")
     git(folder, "checkout", "-q", "-b", "cites")
     stage(folder, **CITES)
-    assert commit(folder).returncode == 0
+    passes(commit(folder))
     git(folder, "checkout", "-q", "main")
     git(folder, "rm", "-q", CITED)
-    assert run(folder, "git", "commit", "-q", "--no-verify", "-m", "deletes").returncode == 0
+    passes(run(folder, "git", "commit", "-q", "--no-verify", "-m", "deletes"))
     git(folder, "checkout", "-q", "cites")
     # git runs no hook for what a rebase picks.
-    assert run(folder, "git", "rebase", "-q", "main").returncode == 0
+    passes(run(folder, "git", "rebase", "-q", "main"))
     pushed = run(folder, "git", "push", "-q", "origin", "cites")
     assert refused_for(pushed, "dangling-link")
     assert "pre-push: the memory of refs/heads/cites does not pass, so nothing is pushed" in pushed.stderr
@@ -134,8 +130,7 @@ def test_every_pushed_commit_is_checked_and_none_that_is_only_on_disk(folder: Pa
     stage(folder, **DANGLES)
     git(folder, "commit", "-q", "--no-verify", "-m", "broken")
     git(folder, "tag", "-a", "-m", "broken", "v1")
-    good = run(folder, "git", "push", "-q", "origin", "good", "main")
-    assert (good.returncode, said(good)) == (0, "")
+    passes(run(folder, "git", "push", "-q", "origin", "good", "main"), quiet=True)
     for wanted in (["main", "bad"], ["v1"], ["--all"]):
         assert refused_for(run(folder, "git", "push", "-q", "origin", *wanted), "dangling-link"), wanted
     assert git(remote, "for-each-ref", "--format=%(refname)") == "refs/heads/good\nrefs/heads/main"
@@ -143,11 +138,10 @@ def test_every_pushed_commit_is_checked_and_none_that_is_only_on_disk(folder: Pa
 
 def test_push_that_only_deletes_or_names_no_commit_passes(folder: Path, tmp_path: Path) -> None:
     remote = add_remote(folder, tmp_path / "remote.git")
-    assert run(folder, "git", "push", "-q", "origin", "main", "main:old").returncode == 0
+    passes(run(folder, "git", "push", "-q", "origin", "main", "main:old"))
     git(folder, "tag", "blob", f"HEAD:{CITED}")
     stage(folder, **DANGLES)
-    done = run(folder, "git", "push", "-q", "origin", ":old", "blob")
-    assert (done.returncode, said(done)) == (0, "")
+    passes(run(folder, "git", "push", "-q", "origin", ":old", "blob"), quiet=True)
     assert git(remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main\nrefs/tags/blob"
 
 
@@ -155,7 +149,7 @@ def test_linked_worktree_is_checked_by_its_own_index(folder: Path, tmp_path: Pat
     git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
     stage(folder, **DANGLES)
     stage(tmp_path / "other", **CITES)
-    assert commit(tmp_path / "other").returncode == 0
+    passes(commit(tmp_path / "other"))
     assert refused_for(commit(folder), "dangling-link")
 
 
@@ -168,11 +162,10 @@ def test_worktree_of_a_bare_repository_is_guarded(tmp_path: Path) -> None:
     stage(work, **DANGLES)
     assert refused_for(commit(work), "dangling-link")
     stage(work, **CITES)
-    assert commit(work).returncode == 0
+    passes(commit(work))
     # A push from the bare repository itself has no work tree to look into, and no memory.
     git(tmp_path, "init", "-q", "--bare", "remote.git")
-    pushed = run(tmp_path / "bare.git", "git", "push", "-q", str(tmp_path / "remote.git"), "main")
-    assert pushed.returncode == 0, said(pushed)
+    passes(run(tmp_path / "bare.git", "git", "push", "-q", str(tmp_path / "remote.git"), "main"))
 
 
 def test_memory_in_a_submodule_is_guarded_there_and_passed_over_above(tmp_path: Path) -> None:
@@ -188,8 +181,7 @@ def test_memory_in_a_submodule_is_guarded_there_and_passed_over_above(tmp_path: 
     assert refused_for(commit(inner), "dangling-link")
     git(inner, "commit", "-q", "--no-verify", "-m", "broken")
     git(top, "add", "knowledge")
-    done = commit(top)
-    assert (done.returncode, said(done)) == (0, "")
+    passes(commit(top), quiet=True)
 
 
 def test_git_dir_in_the_environment_names_the_same_repository(folder: Path, tmp_path: Path) -> None:
@@ -199,7 +191,7 @@ def test_git_dir_in_the_environment_names_the_same_repository(folder: Path, tmp_
     given = {"GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": str(folder)}
     assert refused_for(run(tmp_path, "git", "commit", "-q", "-m", "x", **given), "dangling-link")
     stage(folder, **CITES)
-    assert run(tmp_path, "git", "commit", "-q", "-m", "x", **given).returncode == 0
+    passes(run(tmp_path, "git", "commit", "-q", "-m", "x", **given))
 
 
 def test_git_directory_elsewhere_is_found(folder: Path, tmp_path: Path) -> None:
@@ -216,8 +208,7 @@ def test_each_of_several_roots_is_guarded(wrong: str, tmp_path: Path) -> None:
         write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
         write_entry(root, ENTRY, title="Good", owner="Ada")
     git(folder, "add", "-A")
-    done = commit(folder)
-    assert (done.returncode, said(done)) == (0, "")
+    passes(commit(folder), quiet=True)
     write_entry(folder / wrong, ENTRY, **DANGLES)
     git(folder, "add", "-A")
     refused = commit(folder)
@@ -236,8 +227,7 @@ def test_branch_without_a_memory_commits_merges_and_pushes(folder: Path, tmp_pat
 
 def test_removal_of_the_whole_memory_is_passed(folder: Path) -> None:
     git(folder, "rm", "-rq", "memory")
-    done = commit(folder, "--allow-empty")
-    assert done.returncode == 0, said(done)
+    passes(commit(folder, "--allow-empty"))
 
 
 def test_commit_of_code_alone_starts_no_check(folder: Path) -> None:
@@ -246,8 +236,7 @@ def test_commit_of_code_alone_starts_no_check(folder: Path) -> None:
     git(folder, "commit", "-q", "--no-verify", "-m", "broken before")
     write(folder, "code.py", "pass\n")
     git(folder, "add", "-A")
-    done = commit(folder)
-    assert (done.returncode, said(done)) == (0, "")
+    passes(commit(folder), quiet=True)
 
 
 HEAVY = {"pydantic", "git", "yaml", "whoosh", "mdmem.store.workspace.workspace", "mdmem.store.catalog", "mdmem.checks"}
@@ -270,8 +259,7 @@ def test_push_passes_beside_errors_that_the_remote_has(folder: Path, tmp_path: P
     git(folder, "push", "-q", "--no-verify", "origin", "main")
     stage(folder, "nav/rules/good", title="Good", owner="Ada")
     git(folder, "commit", "-q", "--no-verify", "-m", "good")
-    pushed = run(folder, "git", "push", "-q", "origin", "main")
-    assert pushed.returncode == 0, said(pushed)
+    passes(run(folder, "git", "push", "-q", "origin", "main"))
     stage(folder, "nav/rules/bad", **{**DANGLES, "title": "Bad"})
     git(folder, "commit", "-q", "--no-verify", "-m", "broken, too")
     assert refused_for(run(folder, "git", "push", "-q", "origin", "main"), "dangling-link")

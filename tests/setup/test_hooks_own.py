@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import git, make_repository, memory, run_here, snapshot, write, write_entry
-from hooked import DANGLES, ENTRY, commit, refused_for, run, said
+from hooked import DANGLES, ENTRY, commit, passes, refused_for, run, said
 
 from mdmem.setup.hooks import STAGES, Program, hook_text, is_ours
 
@@ -91,7 +91,7 @@ def test_line_to_add_to_a_foreign_push_hook_refuses_the_push(tmp_path: Path, cap
     write(folder, ".git/hooks/pre-push", f"#!/bin/sh\n{program}\n{line}\n")
     git(tmp_path, "init", "-q", "--bare", "remote.git")
     push = ["git", "push", "-q", str(tmp_path / "remote.git"), "main"]
-    assert run(folder, *push).returncode == 0
+    passes(run(folder, *push))
     write_entry(folder / "memory", ENTRY, **DANGLES)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "broken")
@@ -228,7 +228,7 @@ def test_hook_without_any_mdmem_says_what_is_missing(tmp_path: Path) -> None:
     missing = "pre-commit: the memory cannot be checked: mdmem is not at /gone or in PATH;"
     remedy = "install it and type `mdmem hooks install`, or skip the check once with --no-verify"
     assert (done.returncode, said(done)) == (1, f"{missing} {remedy}\n")
-    assert commit(folder, "--allow-empty", "--no-verify").returncode == 0
+    passes(commit(folder, "--allow-empty", "--no-verify"))
 
 
 def test_module_of_the_repository_does_not_stand_in_for_ours(tmp_path: Path, capsys: Capture) -> None:
