@@ -11,20 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from builders import commit_all, git, make_repository, memory, write, write_entry
-from hooked import (
-    CITED,
-    CITES,
-    DANGLES,
-    ENTRY,
-    add_remote,
-    commit,
-    guard,
-    passes,
-    refused_for,
-    run,
-    said,
-    write_framework,
-)
+from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said, write_framework
 
 TOP = Path(__file__).parents[2]
 PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
@@ -78,7 +65,8 @@ repos:
 """
     write(folder, ".pre-commit-config.yaml", config)
     commit_all(folder)
-    passes(run(folder, *framework, "install"))
+    installed = run(folder, *framework, "install")
+    assert installed.returncode == 0, said(installed)
     return folder
 
 
@@ -94,7 +82,8 @@ def test_framework_guards_commits_merges_and_pushes(framework: list[str], manife
     assert refused_for(commit(folder), "dangling-link"), "staged, though the file on disk is good"
     write_entry(folder / "memory", ENTRY, **CITES)
     git(folder, "add", f"memory/{ENTRY}.md")
-    passes(commit(folder))
+    good = commit(folder)
+    assert good.returncode == 0, said(good)
     git(folder, "rm", "-q", CITED)
     assert refused_for(commit(folder), "dangling-link"), "a commit that only deletes"
     git(folder, "checkout", "-q", "-f", "main")
@@ -102,7 +91,7 @@ def test_framework_guards_commits_merges_and_pushes(framework: list[str], manife
     git(folder, "commit", "-q", "--no-verify", "-m", "deletes")
     assert refused_for(run(folder, "git", "merge", "-q", "--no-edit", "cites"), "dangling-link"), "a clean merge"
     git(folder, "merge", "--abort")
-    passes(run(folder, "git", "rebase", "-q", "main", "cites"))
+    assert run(folder, "git", "rebase", "-q", "main", "cites").returncode == 0
     assert refused_for(run(folder, "git", "push", "-q", "origin", "cites"), "dangling-link"), "a rebased push"
 
 
@@ -114,7 +103,8 @@ def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], ma
     done = commit(folder)
     assert (done.returncode, entry.read_bytes()[-1:]) == (1, b"\n"), said(done)
     git(folder, "add", "-A")
-    passes(commit(folder))
+    mended = commit(folder)
+    assert mended.returncode == 0, said(mended)
 
 
 def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[str], tmp_path: Path) -> None:
@@ -122,14 +112,15 @@ def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[s
     write_framework(folder, f"{MDMEM} check --staged")
     shutil.copytree(folder / "memory", folder / "second")
     commit_all(folder)
-    passes(run(folder, *framework, "install"))
+    assert run(folder, *framework, "install").returncode == 0
     git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
     write_entry(tmp_path / "other/second", ENTRY, **DANGLES)
     git(tmp_path / "other", "add", "-A")
     assert refused_for(commit(tmp_path / "other"), "dangling-link")
     write_entry(tmp_path / "other/second", ENTRY, **CITES)
     git(tmp_path / "other", "add", "-A")
-    passes(commit(tmp_path / "other"))
+    good = commit(tmp_path / "other")
+    assert good.returncode == 0, said(good)
 
 
 def guarded_twice(folder: Path, framework: list[str]) -> Path:
@@ -137,7 +128,7 @@ def guarded_twice(folder: Path, framework: list[str]) -> Path:
     guard(memory(folder))
     write_framework(folder, f"{MDMEM} check --staged")
     commit_all(folder)
-    passes(run(folder, *framework, "install"))
+    assert run(folder, *framework, "install").returncode == 0
     return folder
 
 
