@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,11 @@ from processes import run_at_once
 from saving.agents import Agent
 
 from mdmem.errors import LostRaceError, MdmemError
+from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
 from mdmem.write.create import create_entry
 from mdmem.write.results import SaveResult, SaveStatus
-from mdmem.write.supersede import supersede
+from mdmem.write.supersede import plan_supersession
 from mdmem.write.write import WriteOptions
 
 # None lost and none twice is shown by few as by many; many find what few happen to miss.
@@ -211,14 +213,18 @@ def test_fault_that_is_another_writers_doing_is_a_lost_race(tmp_path: Path, monk
     root = two_successors(tmp_path / "m", "active")
     others, reads = [open_root(root)], writing.catalog_after
 
+    def superseding(root: Workspace, new: str) -> None:
+        plan = partial(plan_supersession, name=OLD, by=f"nav/architecture/{new}", reason="Better.")
+        writing.write(root, plan, WriteOptions())
+
     def read_late(*arguments: Any) -> Any:
         if others:
-            supersede(others.pop(), OLD, by="nav/architecture/two", reason="First.", options=WriteOptions())
+            superseding(others.pop(), "two")
         return reads(*arguments)
 
     monkeypatch.setattr(writing, "catalog_after", read_late)
     with pytest.raises(LostRaceError, match=f"{OLD} is superseded by nav/architecture/two already"):
-        supersede(open_root(root), OLD, by="nav/architecture/one", reason="Second.", options=WriteOptions())
+        superseding(open_root(root), "one")
 
 
 def test_first_entries_of_a_new_wing_at_once_are_all_written(tmp_path: Path) -> None:

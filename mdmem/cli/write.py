@@ -30,17 +30,24 @@ from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.approve import approve, with_own_approval
+from mdmem.write.approve import plan_approvals, with_own_approval
+from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft, address_of, compose, create_entry, is_place, place_of, refuse_taken, require_wing
-from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, save_edit, set_applies_to
-from mdmem.write.lifecycle import deprecate, end_review, review, verify
-from mdmem.write.move import move
+from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, plan_applies_to, save_edit
+from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_review_end, plan_verification
+from mdmem.write.move import plan_named_moves
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, similarity_remarks
-from mdmem.write.supersede import successor_text, supersede, supersede_with
-from mdmem.write.write import WriteOptions, WriteResult, catalog_after
+from mdmem.write.supersede import plan_supersession, successor_text, supersede_with
+from mdmem.write.write import Plan, WriteOptions, WriteResult, catalog_after, write
 
 _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
+
+
+def _carry_out(given: Globals, plan: Plan, wanted: WriteOptions) -> None:
+    """Plan, check and write a change, and print what was written."""
+    workspace = given.open()
+    given.print_written(workspace, write(workspace, plan, wanted))
 
 
 def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection[str] = ()) -> None:
@@ -189,7 +196,7 @@ def supersede_command(
     elif wing is not None or any(value not in (None, ()) for value in options.values()):
         raise click.UsageError("--by is an existing entry; leave out what describes a new one")
     else:
-        written = supersede(workspace, address, by=by, reason=reason, options=wanted)
+        written = write(workspace, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
     given.print_written(workspace, written)
     if options["status"] == "active":
         _remark_on_proposed(given, written)
@@ -254,7 +261,11 @@ def approve_command(
     catalog = view_of(workspace).checkout.catalog
     stances = {one: catalog.stance(one) for one, entry in catalog.entries.items() if entry.is_in_force}
     known = [one for one, stance in stances.items() if stance is not None and not stance.standing.is_proposal]
-    written = approve(workspace, addresses, by=by, options=wanted, merged=merged, active=active)
+
+    def plan(one: Workspace) -> ChangeSet:
+        return plan_approvals(one, addresses, by=by, merged=merged, active=active)
+
+    written = write(workspace, plan, wanted)
     given.print_written(workspace, written)
     _remark_on_proposed(given, written, known)
 
@@ -268,10 +279,9 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
     """Put an entry under review; it still applies, shown as uncertain, until it is confirmed or deprecated."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
-    workspace = given.open()
     if reason is None:
-        return given.print_written(workspace, end_review(workspace, address, options=wanted))
-    return given.print_written(workspace, review(workspace, address, reason=reason, options=wanted))
+        return _carry_out(given, lambda one: plan_review_end(one, address), wanted)
+    return _carry_out(given, lambda one: plan_review(one, address, reason=reason), wanted)
 
 
 @click.command("verify")
@@ -284,8 +294,7 @@ def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | No
     `wing/room/` and `wing/` mean the current entries in a room and in a wing.
     """
     day = at.date() if at is not None else None
-    workspace = given.open()
-    return given.print_written(workspace, verify(workspace, addresses, at=day, options=wanted))
+    return _carry_out(given, lambda one: plan_verification(one, addresses, at=day), wanted)
 
 
 @click.command("deprecate")
@@ -294,8 +303,7 @@ def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | No
 @write_options
 def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> None:
     """Deprecate an entry that nothing replaces, with a reason. To replace one: `mdmem supersede`."""
-    workspace = given.open()
-    return given.print_written(workspace, deprecate(workspace, address, reason=reason, options=wanted))
+    return _carry_out(given, lambda one: plan_deprecation(one, address, reason=reason), wanted)
 
 
 @click.command("mv")
@@ -309,8 +317,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
     TO is of the same kind as FROM. The new address of an entry may be short, or a room with a slash at the end, which
     keeps the entry-id.
     """
-    workspace = given.open()
-    return given.print_written(workspace, move(workspace, old, new, options=wanted, wing=wing))
+    return _carry_out(given, lambda one: plan_named_moves(one, {old: new}, wing=wing), wanted)
 
 
 @click.command("edit")
@@ -332,9 +339,9 @@ def edit_command(
     A text that cannot be written is kept in a file, and the output names the file. --applies-to changes several entries
     at once; `wing/room/` means all entries of a room.
     """
-    workspace = given.open()
     if globs:
-        return given.print_written(workspace, set_applies_to(workspace, addresses, globs, wanted))
+        return _carry_out(given, lambda one: plan_applies_to(one, addresses, globs), wanted)
+    workspace = given.open()
     if len(addresses) > 1:
         raise UsageError("an editor takes one entry; name one, or give --applies-to")
     opening = open_entry(workspace, addresses[0])

@@ -132,24 +132,22 @@ def approval(document: Document, address: str) -> ChangeSet:
 
 def verification(document: Document, address: str) -> ChangeSet:
     """Plan to record that an entry is still true today."""
-    return plan_verification(document.memory.catalog, [address], at=None, today=document.memory.today())
+    return plan_verification(document.memory.workspace, [address])
 
 
 def doubt(document: Document, address: str, reason: str = REASON) -> ChangeSet:
     """Plan to put an entry under review."""
-    return plan_review(document.memory.catalog, address, reason=reason)
+    return plan_review(document.memory.workspace, address, reason=reason)
 
 
 def deprecation(document: Document, address: str, reason: str = REASON) -> ChangeSet:
     """Plan to deprecate an entry without a successor."""
-    memory = document.memory
-    return plan_deprecation(memory.catalog, address, reason=reason, today=memory.today())
+    return plan_deprecation(document.memory.workspace, address, reason=reason)
 
 
 def supersession(document: Document, address: str, *, by: str, reason: str = REASON) -> ChangeSet:
     """Plan to supersede an entry by another one."""
-    memory = document.memory
-    return plan_supersession(memory.catalog, address, by=by, reason=reason, today=memory.today())
+    return plan_supersession(document.memory.workspace, address, by=by, reason=reason)
 
 
 def succession(document: Document, entry: Entry, title: str = "", reason: str = REASON) -> ChangeSet:

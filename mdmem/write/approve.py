@@ -24,7 +24,7 @@ from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
 from mdmem.write.supersede import patch_superseded, refuse_unfilled, refuse_unfit
-from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
+from mdmem.write.write import catalog_after
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 
@@ -118,49 +118,39 @@ def is_owner(wing: Wing, person: str) -> bool:
     return any(names_the_same(person, owner) for owner in wing.owners)
 
 
-def approve(
-    workspace: Workspace,
-    names: Sequence[str],
-    *,
-    by: str | None,
-    options: WriteOptions,
-    merged: bool = False,
-    active: bool = False,
-) -> WriteResult:
-    """Approve drafts, all of them or none. The default person is git's user.
+def plan_approvals(
+    workspace: Workspace, names: Sequence[str], *, by: str | None, merged: bool = False, active: bool = False
+) -> ChangeSet:
+    """Return the changes that approve drafts, all of them or none. The default person is git's user.
 
     The name of a folder means its drafts. With `merged`, approve the agents' decisions that were merged without an
     approval, and with `active` the active rules that nobody approved: all of them, or the named ones. Raises the first
     error, with the other errors in its notes.
     """
-
-    def plan(one: Workspace) -> ChangeSet:
-        person, meant, refused = by or approver(one), dict[str, None](), list[MdmemError]()
-        wanted = _merged(one, names) if merged else _unapproved(one, names) if active else names
-        for name in wanted:
-            try:
-                meant |= dict.fromkeys(_meant(one, name))
-            except MdmemError as error:
-                refused.append(error)
-        planned, catalog = ChangeSet(), one.catalog
-        for address in meant:
-            # Each approval is planned on the result of the previous ones.
-            try:
-                found = plan_approval(catalog, one.settings, address, person=person, today=one.today)
-            except MdmemError as error:
-                refused.append(error)
-                continue
-            planned = _joined(planned, found)
-            catalog = catalog_after(one, planned.changes) if len(meant) > 1 else catalog
-        if not refused:
-            return planned
-        for message in list(dict.fromkeys(map(str, refused)))[1:]:
-            refused[0].add_note(message)
-        if len(meant) > 1 or len(wanted) > 1:
-            refused[0].add_note("none of them is approved")
-        raise refused[0]
-
-    return write(workspace, plan, options)
+    person, meant, refused = by or approver(workspace), dict[str, None](), list[MdmemError]()
+    wanted = _merged(workspace, names) if merged else _unapproved(workspace, names) if active else names
+    for name in wanted:
+        try:
+            meant |= dict.fromkeys(_meant(workspace, name))
+        except MdmemError as error:
+            refused.append(error)
+    planned, catalog = ChangeSet(), workspace.catalog
+    for address in meant:
+        # Each approval is planned on the result of the previous ones.
+        try:
+            found = plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
+        except MdmemError as error:
+            refused.append(error)
+            continue
+        planned = _joined(planned, found)
+        catalog = catalog_after(workspace, planned.changes) if len(meant) > 1 else catalog
+    if not refused:
+        return planned
+    for message in list(dict.fromkeys(map(str, refused)))[1:]:
+        refused[0].add_note(message)
+    if len(meant) > 1 or len(wanted) > 1:
+        refused[0].add_note("none of them is approved")
+    raise refused[0]
 
 
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:

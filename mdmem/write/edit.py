@@ -146,33 +146,26 @@ def mentioned_globs(workspace: Workspace, bodies: Iterable[tuple[str, str]]) -> 
     return found
 
 
-def set_applies_to(
-    workspace: Workspace, names: Sequence[str], globs: Sequence[str], options: WriteOptions
-) -> WriteResult:
-    """Write `applies_to` into entries: the given globs, or with LIKELY the files that the text of each rule mentions.
+def plan_applies_to(workspace: Workspace, names: Sequence[str], globs: Sequence[str]) -> ChangeSet:
+    """Return the changes that set `applies_to`: the globs, or with LIKELY the files that each rule mentions.
 
-    LIKELY skips notes, deprecated entries, and entries with `applies_to`. Raises UsageError if LIKELY is combined with
-    globs, and the errors of `write`.
+    LIKELY skips notes, deprecated entries, and entries with `applies_to`. Raises UsageError for LIKELY with globs.
     """
     is_likely = LIKELY in globs
     if is_likely and len(globs) > 1:
         raise UsageError(f"--applies-to {LIKELY} takes the files from the text; leave out the other globs")
-
-    def plan(fresh: Workspace) -> ChangeSet:
-        entries, addresses = fresh.catalog.entries, resolve_names(fresh, names)
-        found = {address: tuple(globs) for address in addresses}
-        if is_likely:
-            rules = [one for one in map(entries.__getitem__, addresses) if one.type.is_rule and not one.applies_to]
-            rules = [one for one in rules if one.status is not Status.DEPRECATED]
-            found = mentioned_globs(fresh, ((one.address, fresh.catalog.document(one.path).body) for one in rules))
-        meant = {address: one for address, one in found.items() if one}
-        rest = len(addresses) - len(meant)
-        stay = "entries stay as they are: each" if rest > 1 else "entry stays as it is: it"
-        why = "is no rule, is deprecated, has `applies_to`, or mentions no file of the project"
-        return ChangeSet(
-            tuple(patched(fresh.catalog, entries[one].path, {"applies_to": meant[one]}) for one in meant),
-            actions=tuple(WriteAction(Verb.EDIT, one) for one in meant),
-            remarks=(f"{rest} {stay} {why}",) if is_likely and rest else (),
-        )
-
-    return write(workspace, plan, options)
+    entries, addresses = workspace.catalog.entries, resolve_names(workspace, names)
+    found = {address: tuple(globs) for address in addresses}
+    if is_likely:
+        rules = [one for one in map(entries.__getitem__, addresses) if one.type.is_rule and not one.applies_to]
+        rules = [one for one in rules if one.status is not Status.DEPRECATED]
+        found = mentioned_globs(workspace, ((one.address, workspace.catalog.document(one.path).body) for one in rules))
+    meant = {address: one for address, one in found.items() if one}
+    rest = len(addresses) - len(meant)
+    stay = "entries stay as they are: each" if rest > 1 else "entry stays as it is: it"
+    why = "is no rule, is deprecated, has `applies_to`, or mentions no file of the project"
+    return ChangeSet(
+        tuple(patched(workspace.catalog, entries[one].path, {"applies_to": meant[one]}) for one in meant),
+        actions=tuple(WriteAction(Verb.EDIT, one) for one in meant),
+        remarks=(f"{rest} {stay} {why}",) if is_likely and rest else (),
+    )

@@ -15,17 +15,17 @@ from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.supersede import join_addresses
-from mdmem.write.write import WriteOptions, WriteResult, write
 
 
-def plan_verification(
-    catalog: Catalog, addresses: Sequence[str], *, at: date | None, today: date, rooms: Sequence[str] = ()
-) -> ChangeSet:
+def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | None = None) -> ChangeSet:
     """Return the changes that verify entries on a day (default: today) and end their reviews.
 
-    `rooms` are the entries from folders. Those that are not current are left out. Raises UsageError if another entry is
-    not current, if no entry is current, or if an entry cannot have been verified on that day.
+    The name of a folder means its current entries. Raises UsageError if another entry is not current, if no entry is
+    current, or if an entry cannot have been verified on that day.
     """
+    catalog, today = workspace.catalog, workspace.today
+    addresses = resolve_names(workspace, [name for name in names if not name.endswith("/")])
+    rooms = resolve_names(workspace, [name for name in names if name.endswith("/")])
     day = at or today
     if day > today:
         raise UsageError(f"{day} is in the future; --at takes the day on which the entry was verified")
@@ -81,12 +81,13 @@ def _refuse_not_current(catalog: Catalog, address: str) -> None:
         )
 
 
-def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
+def plan_review(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     """Return the change that puts an entry under review because of a doubt. It still applies until the review ends.
 
     The doubt is stored in its own key, because `reason` says why the entry supersedes another. Raises UsageError if the
     entry is not current, if the doubt is empty, or if the entry is under review because of another doubt.
     """
+    catalog, address = workspace.catalog, resolve_name(workspace, name)
     entry, why = catalog.entries[address], " ".join(reason.split())
     if not why:
         raise UsageError("say what is in doubt: --reason TEXT")
@@ -104,60 +105,31 @@ def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
     )
 
 
-def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
+def plan_review_end(workspace: Workspace, name: str) -> ChangeSet:
+    """Return the change that confirms an entry under review. Raises UsageError if it is not under review."""
+    address = resolve_name(workspace, name)
+    status = workspace.catalog.entries[address].status
+    if status is not Status.UNDER_REVIEW:
+        raise UsageError(f"{address} is not under review: it is {status}")
+    return _confirmed(workspace.catalog, [address], at=workspace.today)
+
+
+def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeSet:
     """Return the change that deprecates an entry. Raises UsageError if it is deprecated, or without a reason."""
-    entry, lineage = catalog.entries[address], catalog.lineage
+    catalog, address = workspace.catalog, resolve_name(workspace, name)
+    entry = catalog.entries[address]
     if not reason.strip():
         raise UsageError("say why it is deprecated: --reason TEXT")
     if entry.status is Status.DEPRECATED:
         raise UsageError(f"{address} is deprecated already; `mdmem why {address}` shows its history")
-    if heads := [head for head in lineage.heads(address) if head != address]:
+    if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
         raise UsageError(f"{address} is superseded by {join_addresses(heads)}; {help_}")
     values: dict[str, Value] = {
         "status": Status.DEPRECATED.value,
-        "deprecated_at": today.isoformat(),
+        "deprecated_at": workspace.today.isoformat(),
         "deprecated_reason": reason.strip(),
         REVIEW_REASON: None,
     }
-    return ChangeSet(
-        (patched(catalog, entry.path, values),), actions=(WriteAction(Verb.DEPRECATE, address),), reason=reason.strip()
-    )
-
-
-def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, options: WriteOptions) -> WriteResult:
-    """Verify entries, all of them or none. The name of a folder means its current entries."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
-        rooms = resolve_names(one, [name for name in names if name.endswith("/")])
-        return plan_verification(one.catalog, addresses, at=at, today=one.today, rooms=rooms)
-
-    return write(workspace, plan, options)
-
-
-def review(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
-    """Put an entry under review."""
-    return write(workspace, lambda one: plan_review(one.catalog, resolve_name(one, name), reason=reason), options)
-
-
-def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> WriteResult:
-    """Confirm an entry that is under review. Raises UsageError if the entry is not under review."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        address = resolve_name(one, name)
-        status = one.catalog.entries[address].status
-        if status is not Status.UNDER_REVIEW:
-            raise UsageError(f"{address} is not under review: it is {status}")
-        return _confirmed(one.catalog, [address], at=one.today)
-
-    return write(workspace, plan, options)
-
-
-def deprecate(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
-    """Deprecate an entry that nothing replaces."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        return plan_deprecation(one.catalog, resolve_name(one, name), reason=reason, today=one.today)
-
-    return write(workspace, plan, options)
+    change, action = patched(catalog, entry.path, values), WriteAction(Verb.DEPRECATE, address)
+    return ChangeSet((change,), actions=(action,), reason=reason.strip())

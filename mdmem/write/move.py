@@ -22,20 +22,12 @@ from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import require_names, require_wing
-from mdmem.write.write import WriteOptions, WriteResult, write
 
 _PLACES = {
     1: "a wing; write WING/",
     2: "a room; write WING/ROOM/",
     3: "an entry; write WING/ROOM/ID, ROOM/ID, ID, or WING/ROOM/ to keep its id",
 }
-
-
-def move(
-    workspace: Workspace, name: str, to: str, *, options: WriteOptions, wing: WingKind | None = None
-) -> WriteResult:
-    """Move an entry, a room or a wing, and update every link to it."""
-    return write(workspace, lambda one: plan_named_moves(one, {name: to}, wing=wing), options)
 
 
 def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:

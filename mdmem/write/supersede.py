@@ -112,11 +112,12 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
     return patched(catalog, old.path, values)
 
 
-def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
+def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
     """Return the changes by which one entry supersedes another. A draft supersedes the entry when it is approved.
 
     Without a reason, the reason in the newer entry counts. Raises the errors of `refuse_unfit`.
     """
+    catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = _one_line(reason if reason.strip() else new.reason or "")
     instead = f"nothing was written: `mdmem supersede {{head}} --by {by} --reason TEXT` replaces that one"
@@ -130,7 +131,7 @@ def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, t
     if passed := [link for link in written_links(document, "supersedes") if link not in links]:
         remarks.append(f"{new.address} no longer lists {join_addresses(passed)}, which {old.address} replaced")
     change = patched(catalog, new.path, values)
-    change_set = _superseding(catalog, [old], new, change=change, reason=why, today=today)
+    change_set = _superseding(catalog, [old], new, change=change, reason=why, today=workspace.today)
     return replace(change_set, remarks=(*remarks, *change_set.remarks))
 
 
@@ -179,16 +180,6 @@ def _links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
     meant = {link: full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")}
     kept = [link for link, address in meant.items() if address not in passed]
     return kept if old in meant.values() else [*kept, old]
-
-
-def supersede(workspace: Workspace, name: str, *, by: str, reason: str, options: WriteOptions) -> WriteResult:
-    """Let one entry supersede another, immediately or when the newer entry is approved."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        old, new = resolve_name(one, name), resolve_name(one, by)
-        return plan_supersession(one.catalog, old, by=new, reason=reason, today=one.today)
-
-    return write(workspace, plan, options)
 
 
 _INSTEAD = (

@@ -3,61 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date
+from pathlib import Path
 
 import pytest
-from builders import entry_text
+from builders import TODAY, entry_text, open_root
 from document.test_patch_properties import ABOVE, COMMENTS, values
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from trees import ListedTree
 
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.store.catalog.load import load
-from mdmem.store.catalog.model import Catalog
-from mdmem.store.settings import Settings
 from mdmem.store.tree import TreeFile
-from mdmem.write.approve import plan_approval
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.approve import plan_approvals
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
 from mdmem.write.supersede import plan_supersession
 
 ONE, OTHER = "nav/rules/one", "nav/rules/other"
-TODAY = date(2026, 11, 21)
-DAY = TODAY.isoformat()
 ADA = "Ada <ada@example.org>"
 FREE = ("title", "owner", "tags", "x-a", "x-ü")
 
-Verb = Callable[[Catalog], ChangeSet]
+Verb = Callable[[Workspace], ChangeSet]
 VERBS: dict[str, tuple[str, Verb, dict[str, object]]] = {
     "approve": (
         "draft",
-        lambda catalog: plan_approval(catalog, Settings(), ONE, person=ADA, today=TODAY),
+        lambda workspace: plan_approvals(workspace, [ONE], by=ADA),
         {"status": "active", "approved_by": ADA},
     ),
     "deprecate": (
         "active",
-        lambda catalog: plan_deprecation(catalog, ONE, reason="it: 'was' #1", today=TODAY),
-        {"status": "deprecated", "deprecated_at": DAY, "deprecated_reason": "it: 'was' #1"},
+        lambda workspace: plan_deprecation(workspace, ONE, reason="it: 'was' #1"),
+        {"status": "deprecated", "deprecated_at": TODAY, "deprecated_reason": "it: 'was' #1"},
     ),
     "review": (
         "active",
-        lambda catalog: plan_review(catalog, ONE, reason="why?"),
+        lambda workspace: plan_review(workspace, ONE, reason="why?"),
         {"status": "under_review", "x-review-reason": "why?"},
     ),
     "verify": (
         "under_review",
-        lambda catalog: plan_verification(catalog, [ONE], at=None, today=TODAY),
-        {"status": "active", "verified_at": DAY},
+        lambda workspace: plan_verification(workspace, [ONE]),
+        {"status": "active", "verified_at": TODAY},
     ),
     "give way": (
         "active",
-        lambda catalog: plan_supersession(catalog, ONE, by=OTHER, reason="better", today=TODAY),
-        {"status": "deprecated", "deprecated_at": DAY, "superseded_by": [OTHER]},
+        lambda workspace: plan_supersession(workspace, ONE, by=OTHER, reason="better"),
+        {"status": "deprecated", "deprecated_at": TODAY, "superseded_by": [OTHER]},
     ),
     "take over": (
         "active",
-        lambda catalog: plan_supersession(catalog, OTHER, by=ONE, reason="better", today=TODAY),
+        lambda workspace: plan_supersession(workspace, OTHER, by=ONE, reason="better"),
         {"supersedes": [OTHER], "reason": "better"},
     ),
 }
@@ -86,9 +82,9 @@ def lived_in(draw: st.DrawFn, status: str) -> tuple[bytes, tuple[str, ...]]:
     return text.encode(), (*kept, *end)
 
 
-def catalog_of(content: bytes) -> Catalog:
+def workspace_of(content: bytes) -> Workspace:
     files = {f"{ONE}.md": content, f"{OTHER}.md": entry_text(title="Other").encode()}
-    return load(ListedTree(tuple(map(TreeFile, files)), files))
+    return open_root(Path("/nowhere")).over(ListedTree(tuple(map(TreeFile, files)), files))
 
 
 def fields_of(document: Document) -> dict[str, object]:
@@ -107,9 +103,9 @@ def test_only_the_meant_lines_change(name: str) -> None:
     @given(lived_in(status))
     def holds(drawn: tuple[bytes, tuple[str, ...]]) -> None:
         content, kept = drawn
-        catalog = catalog_of(content)
-        assume(ONE in catalog.entries)
-        change = next(one for one in verb(catalog).changes if one.path == f"{ONE}.md")
+        workspace = workspace_of(content)
+        assume(ONE in workspace.catalog.entries)
+        change = next(one for one in verb(workspace).changes if one.path == f"{ONE}.md")
         assert change.before == content
         before, after = (parse_document(change.path, one or b"") for one in (change.before, change.after))
         assert fields_of(after) == {**fields_of(before), **meant}

@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def superseding(root: Path, old: str = OLD, new: str = NEW) -> ChangeSet:
-    return plan_supersession(open_root(root).whole_catalog, old, by=new, reason=WHY, today=TODAY)
+    return plan_supersession(open_root(root), old, by=new, reason=WHY)
 
 
 def after(intent: ChangeSet) -> dict[str, list[str]]:
@@ -132,7 +132,7 @@ def test_reason_that_the_newer_entry_gives_is_kept_and_said(root: Path) -> None:
     intent = superseding(root)
     assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
     assert intent.remarks == (f"{NEW} keeps its own reason: it was slow",)
-    unsaid = plan_supersession(open_root(root).whole_catalog, OLD, by=NEW, reason="", today=TODAY)
+    unsaid = plan_supersession(open_root(root), OLD, by=NEW, reason="")
     assert (unsaid.reason, unsaid.remarks) == ("it was slow", ())
 
 

@@ -13,11 +13,11 @@ from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.approve import approve
+from mdmem.write.approve import plan_approvals
 from mdmem.write.create import Draft, create_entry
 from mdmem.write.fix import fix
-from mdmem.write.lifecycle import deprecate, end_review, review, verify
-from mdmem.write.move import move as move_in
+from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_review_end, plan_verification
+from mdmem.write.move import plan_named_moves
 from mdmem.write.supersede import successor_text, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult
 
@@ -26,8 +26,12 @@ TEXT = "We decided.\n\nRationale: it was tried.\n"
 PLAIN = WriteOptions()
 
 
-def move(root: Workspace) -> WriteResult:
-    return move_in(root, OLD, MOVED, options=PLAIN)
+def move(root: Workspace, to: str = MOVED) -> WriteResult:
+    return writing.write(root, lambda one: plan_named_moves(one, {OLD: to}), PLAIN)
+
+
+def review(root: Workspace, name: str = OLD) -> WriteResult:
+    return writing.write(root, lambda one: plan_review(one, name, reason="Doubt."), PLAIN)
 
 
 def add_draft(root: Workspace) -> WriteResult:
@@ -77,10 +81,10 @@ def test_move_rewrites_a_link_in_a_text_that_was_written_meanwhile(root: Path, m
     "verb",
     [
         add_draft,
-        lambda one: verify(one, [OLD], at=None, options=PLAIN),
-        lambda one: review(one, OLD, reason="Doubt.", options=PLAIN),
-        lambda one: deprecate(one, OLD, reason="Gone.", options=PLAIN),
-        lambda one: move_in(one, OLD, "nav/third/threads", options=PLAIN),
+        lambda root: writing.write(root, lambda one: plan_verification(one, [OLD]), PLAIN),
+        review,
+        lambda root: writing.write(root, lambda one: plan_deprecation(one, OLD, reason="Gone."), PLAIN),
+        lambda root: move(root, "nav/third/threads"),
     ],
     ids=["supersede", "verify", "review", "deprecate", "mv"],
 )
@@ -94,21 +98,25 @@ def test_entry_that_was_moved_meanwhile_is_not_found(
     assert errors(root) == []
 
 
-@pytest.mark.parametrize("verb", ["approve", "end_review"])
+@pytest.mark.parametrize(
+    ("status", "plan"),
+    [
+        ("draft", lambda one: plan_approvals(one, [OLD], by="T <t@example.org>")),
+        ("under_review", lambda one: plan_review_end(one, OLD)),
+    ],
+)
 def test_entry_that_was_moved_before_it_is_looked_up_again_is_not_found(
-    root: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+    root: Path, monkeypatch: pytest.MonkeyPatch, status: str, plan: writing.Plan
 ) -> None:
-    status = {"approve": "draft", "end_review": "under_review"}[verb]
     write_entry(root, OLD, TEXT, title="Use threads", status=status)
     forestall(monkeypatch, root, move)
-    given = {"by": "T <t@example.org>"} if verb == "approve" else {}
     with pytest.raises(NotFoundError):
-        {"approve": approve, "end_review": end_review}[verb](open_root(root), OLD, **given, options=PLAIN)
+        writing.write(open_root(root), plan, PLAIN)
 
 
 def test_short_name_means_the_entry_where_it_is_by_now(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forestall(monkeypatch, root, move)
-    written = review(open_root(root), "threads", reason="Doubt.", options=PLAIN)
+    written = review(open_root(root), "threads")
     assert [change.to for change in written.changes] == [f"{MOVED}.md"]
 
 
@@ -124,7 +132,7 @@ def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
 
 def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forestall(monkeypatch, root, lambda _: write_entry(root, "nav/notes/other", TEXT, title="Other"))
-    written = review(open_root(root), OLD, reason="Doubt.", options=PLAIN)
+    written = review(open_root(root))
     assert [change.to for change in written.changes] == [f"{OLD}.md"]
 
 
@@ -148,7 +156,7 @@ def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytes
         whole(one, other)
 
     monkeypatch.setattr(swap, "exchange", exchange)
-    review(open_root(root), OLD, reason="Doubt.", options=PLAIN)
+    review(open_root(root))
     assert "status: under_review" in path.read_text()
     assert path.read_text().endswith("Saved by hand.\n")
 

@@ -15,8 +15,9 @@ from mdmem.errors import UsageError
 from mdmem.model.access import Access
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.write import write as writing
 from mdmem.write.create import create_entry
-from mdmem.write.lifecycle import deprecate
+from mdmem.write.lifecycle import plan_deprecation
 from mdmem.write.write import WriteOptions
 from sync.pair import Two
 
@@ -111,7 +112,7 @@ def test_wing_that_lives_elsewhere_is_not_written_here(two: Two, is_fetched: boo
         create_entry(two.opened(), "ros2/rules/mine", text, options=WriteOptions())
     if is_fetched:
         with pytest.raises(UsageError, match=said):
-            deprecate(two.opened(), RULE, reason="x", options=WriteOptions())
+            writing.write(two.opened(), lambda one: plan_deprecation(one, RULE, reason="x"), WriteOptions())
     assert snapshot(two.app) == before
 
 

@@ -25,8 +25,9 @@ from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
+from mdmem.write import write as writing
 from mdmem.write.create import create_entry
-from mdmem.write.lifecycle import review
+from mdmem.write.lifecycle import plan_review
 from mdmem.write.write import WriteOptions
 from workspace.views import seen_by
 
@@ -211,7 +212,9 @@ def test_verb_that_would_write_an_unwritable_wing_is_denied(tmp_path: Path) -> N
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: vault$"):
         create_entry(workspace, "vault/rules/onyx", text, options=WriteOptions())
     with pytest.raises(AccessDeniedError):
-        review(workspace, "app/rules/granite", reason="it is doubted", options=WriteOptions())
+        writing.write(
+            workspace, lambda one: plan_review(one, "app/rules/granite", reason="it is doubted"), WriteOptions()
+        )
 
 
 def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -> None:
