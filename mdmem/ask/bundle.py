@@ -34,7 +34,7 @@ from mdmem.ask.search import search_in
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, label_of
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, having, label_of
 from mdmem.model.lineage import Standing, stance_json
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.snippet import snippet
@@ -301,7 +301,7 @@ def _omission(item: Item, why: str) -> Omission:
 def _overriders(catalog: Catalog, wing: str) -> dict[str, list[str]]:
     """Return the current overriding entries of a wing for each overridden entry, sorted."""
     found: dict[str, list[str]] = {}
-    current = (one for one in catalog.derived.overriding if catalog.lineage.is_current(one.address))
+    current = (one for one in having(catalog.entries, "overrides") if catalog.lineage.is_current(one.address))
     for entry in sorted(current, key=lambda one: one.address):
         for other in entry.overrides if entry.wing == wing else ():
             if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:

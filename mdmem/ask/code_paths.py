@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from mdmem.model.entry import EntryType
+from mdmem.model.entry import EntryType, having
 from mdmem.model.globs import any_match
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.workspace.location import Location
@@ -64,7 +64,7 @@ def _is_meant_from(workspace: Workspace, top: Path, path: str, here: Path) -> bo
     if _is_folder((top / path).parent) or _is_folder(here.parent):
         return not _is_folder(here.parent)
     read, typed = here.relative_to(top).as_posix(), Path(path).as_posix()
-    rules = [workspace.catalog.entries[one].applies_to for one in sorted(workspace.catalog.derived.with_globs)]
+    rules = [one.applies_to for one in having(workspace.catalog.entries, "applies_to")]
     return any(any_match(globs, [typed]) for globs in rules) and not any(any_match(globs, [read]) for globs in rules)
 
 

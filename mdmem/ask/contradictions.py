@@ -6,6 +6,7 @@ from collections.abc import Iterator, Set
 
 from mdmem.ask.answer import DECLARED, RELATED, Contradiction
 from mdmem.markdown.similarity import undeclared_overlaps
+from mdmem.model.entry import having
 from mdmem.store.catalog.model import Catalog
 
 
@@ -34,7 +35,7 @@ def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
 
 
 def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
-    for entry in catalog.derived.contested:
+    for entry in having(catalog.entries, "contradicts"):
         if catalog.lineage.is_current(entry.address):
             for named in entry.contradicts:
                 why = DECLARED if named in entry.conflicts_with else RELATED
@@ -46,9 +47,11 @@ def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
 
 def _splits(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of current entries that both supersede one entry without a reason for the split."""
-    for old, binding in catalog.derived.splits:
-        if not chosen.isdisjoint(binding):
-            yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
+    lineage = catalog.lineage
+    for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
+        current = [new for new in successors if lineage.is_current(new)] if len(successors) > 1 else []
+        if not chosen.isdisjoint(current) and not catalog.entries[old].declares_split(successors):
+            yield from ((current[0], other, f"both supersede {old}") for other in current[1:])
 
 
 def _disputes(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:

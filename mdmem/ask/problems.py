@@ -13,6 +13,7 @@ from mdmem.model.finding import Finding, Place, fault
 from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import acting_in, is_misnamed, is_misplaced
 from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.snapshot import not_fetched
 from mdmem.store.tree import FileKind
 from mdmem.store.workspace.scope import Scope
 
@@ -34,7 +35,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
         if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
             found.setdefault(path, finding)
-    return (*catalog.not_fetched, *(_shown(found[path]) for path in sorted(found)))
+    return (*not_fetched(catalog.tree), *(_shown(found[path]) for path in sorted(found)))
 
 
 def problems_json(problems: Iterable[Finding]) -> list[dict[str, Any]]:

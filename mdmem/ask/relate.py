@@ -8,7 +8,7 @@ from typing import Any
 
 from mdmem.ask.answer import RELATIONS, EndedMatch
 from mdmem.ask.limits import ENDED_RANKS
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Entry, Status, having
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.records import Match
 from mdmem.store.workspace.scope import Filters, Scope
@@ -58,7 +58,7 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
 
 
 def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
-    for entry in catalog.derived.contested:
+    for entry in having(catalog.entries, "contradicts"):
         if not catalog.lineage.is_current(entry.address):
             continue
         for other in (head for named in entry.contradicts for head in catalog.lineage.heads(named)):

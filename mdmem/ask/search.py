@@ -64,7 +64,8 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     hits = sorted((replace(one, **relations_of(catalog, one.entry, scope)) for one in found.values()), key=_order)
     hits = claimants_first(hits, lambda hit: hit.entry, lambda entry: claims_on(catalog, entry, scope))
     is_hidden = not (filters.include_drafts or filters.statuses)
-    drafts = [match.key for match in answer.matches if match.key in catalog.derived.drafts] if is_hidden else []
+    keys = (match.key for match in answer.matches if is_hidden)
+    drafts = [key for key in keys if catalog.entries[key].status is Status.DRAFT]
     return SearchResult(
         query=question.words,
         hits=tuple(hits),

@@ -26,7 +26,7 @@ from mdmem.ask.code_paths import few_of
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.rank import authority_key, claimants_first, fit_key
 from mdmem.ask.relate import claims_on, doubts_of, partners_of, relations_of
-from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.entry import Entry, EntryType, Status, having, of_kind
 from mdmem.model.globs import all_matches, any_match
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.index.records import Match, TextAnswer
@@ -109,9 +109,9 @@ class Selection(Struct, frozen=True, dict=True):
     @cached_property
     def on_path(self) -> frozenset[str]:
         """Return the entries whose `applies_to` matches a given path."""
-        entries, paths = self.catalog.entries, self.question.paths
-        bound = self.catalog.derived.with_globs & self.members if paths else ()
-        return frozenset(one for one in bound if any_match(entries[one].applies_to, paths) is not None)
+        paths = self.question.paths
+        bound = (one for one in having(self.catalog.entries, "applies_to") if paths and one.address in self.members)
+        return frozenset(one.address for one in bound if any_match(one.applies_to, paths) is not None)
 
     @cached_property
     def inherited(self) -> dict[str, list[str]]:
@@ -207,7 +207,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     def _drafts(self) -> Iterator[Entry]:
         """Yield the matching drafts of the scope that are not superseded."""
-        for entry in self.catalog.derived.drafts.values():
+        for entry in map(self.catalog.entries.__getitem__, of_kind(self.catalog.entries, Status.DRAFT)):
             if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
                 continue
             if self._is_found(entry.address) and self._passes(entry) and not self._misses_paths(entry):
@@ -237,7 +237,8 @@ class Selection(Struct, frozen=True, dict=True):
         wing, wings, paths = self.scope.wing, self.catalog.wings, self.question.paths
         if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
             return ()
-        found = (one for one in self.catalog.derived.overriding if one.wing == wing and not self._has_other_focus(one))
+        overriding = having(self.catalog.entries, "overrides")
+        found = (one for one in overriding if one.wing == wing and not self._has_other_focus(one))
         current = (one for one in found if self.catalog.lineage.is_current(one.address))
         return tuple(one for one in current if not paths or _applies_to(one, paths))
 

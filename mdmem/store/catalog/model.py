@@ -18,7 +18,7 @@ from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import BINDING, Lineage, Stance, Standing
 from mdmem.store.catalog.addresses import is_manifest, may_hide_entries
 from mdmem.store.catalog.redaction import Redaction, is_hidden_path, known_addresses
-from mdmem.store.catalog.snapshot import LoadedFile, iter_documents, not_fetched, unreadable
+from mdmem.store.catalog.snapshot import LoadedFile, iter_documents, unreadable
 from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:
@@ -133,36 +133,6 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
     def of_type(self) -> Mapping[EntryType, frozenset[str]]:
         """Return the addresses of the entries of each type."""
         return {kind: frozenset(of_kind(self.entries, kind)) for kind in EntryType}
-
-    @cached_property
-    def drafts(self) -> Mapping[str, Entry]:
-        """Return the drafts by address."""
-        return {address: self.entries[address] for address in of_kind(self.entries, Status.DRAFT)}
-
-    @cached_property
-    def overriding(self) -> Sequence[Entry]:
-        """Return the entries that override another."""
-        return having(self.entries, "overrides")
-
-    @cached_property
-    def contested(self) -> Sequence[Entry]:
-        """Return the entries with the field `contradicts`."""
-        return having(self.entries, "contradicts")
-
-    @cached_property
-    def with_globs(self) -> frozenset[str]:
-        """Return the addresses of the entries with `applies_to`, which apply only to some files."""
-        return frozenset(entry.address for entry in having(self.entries, "applies_to"))
-
-    @cached_property
-    def splits(self) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return each entry that has several current successors without a stated reason, with these successors."""
-        lineage, found = self.lineage, list[tuple[str, Sequence[str]]]()
-        for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
-            current = [new for new in successors if lineage.is_current(new)] if len(successors) > 1 else []
-            if len(current) > 1 and not self.entries[old].declares_split(successors):
-                found.append((old, current))
-        return found
 
 
 CHANGED = "changed"
@@ -289,11 +259,6 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         closed = {"symlink-or-submodule", "unreadable"}
         codes = {path.removesuffix(".md"): {one.code for one in file.findings} for path, file in self.broken.items()}
         return self.entries.keys() | {address for address, found in codes.items() if found and not found & closed}
-
-    @cached_property
-    def not_fetched(self) -> tuple[Finding, ...]:
-        """Return a finding for each wing of another repository that could not be read, since its rules are missing."""
-        return tuple(not_fetched(self.tree))
 
     @cached_property
     def digests(self) -> dict[str, str]:
