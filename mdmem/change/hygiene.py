@@ -134,9 +134,13 @@ def examine(
         for entry in catalog.entries.values()
         if is_meant(entry) and entry.status is Status.DRAFT and not _supersedes(catalog, entry)
     ]
+
+    def fold(name: str) -> str:
+        return unicodedata.normalize("NFKC", name).casefold()
+
     # Entities in one wing and focus that have the same name, ignoring case.
     named = (entry for entry in (*current, *drafts) if entry.entity)
-    entities = _grouped(named, lambda one: (one.wing, one.focus, _folded(one.entity or "")))
+    entities = _grouped(named, lambda one: (one.wing, one.focus, " ".join(fold(one.entity or "").split())))
     drifted = (tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1)
     addresses = frozenset(entry.address for entry in current)
     # Entries of the same type and wing whose titles and texts are nearly the same.
@@ -232,10 +236,6 @@ def _find_stale(catalog: Catalog, current: Iterable[Entry], today: date) -> Iter
             continue
         if entry.type is EntryType.PATTERN or not _supersedes(catalog, entry):
             yield StaleItem(entry.address, label_of(entry), entry.title, age, freshness_on(entry, today))
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def run_hygiene(

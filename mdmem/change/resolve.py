@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -12,9 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
+from mdmem.checks.fixes import fields_of
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
-from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import EdgeKind, classify
@@ -187,7 +188,11 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
     content = workspace.bytes_of(path) or b""
     address = path.removesuffix(".md")
     sides = [parse_document(path, take_side(content, side)) for side in ConflictSide]
-    fields = tuple(_differing_fields(*sides))
+    mine, other = (fields_of(side) for side in sides)
+    ours, theirs = (side.body for side in sides)
+    names = (name for name in dict.fromkeys((*mine, *other)) if mine.get(name) != other.get(name))
+    fields = tuple(FieldSides(name, mine.get(name), other.get(name)) for name in names)
+    fields += (FieldSides("body", ours.strip(), theirs.strip()),) if ours != theirs else ()
     successors = _successors(workspace.catalog, address, fields)
     addresses = {one.address for one in successors}
     # If both sides list all successors, the entry is split on purpose.
@@ -199,16 +204,6 @@ def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -
         choices = tuple(Resolution(f"keep {side}", f"mdmem resolve {address} --take {side}") for side in ConflictSide)
     choices = choices if has_hunks(content) else whole
     return MergeConflict(path=path, kind=kind, fields=fields, successors=successors, choices=choices)
-
-
-def _differing_fields(ours: Document, theirs: Document) -> Iterator[FieldSides]:
-    mine: Mapping[str, Any] = ours.fields or {}
-    other: Mapping[str, Any] = theirs.fields or {}
-    for name in dict.fromkeys((*mine, *other)):
-        if mine.get(name) != other.get(name):
-            yield FieldSides(name, mine.get(name), other.get(name))
-    if ours.body != theirs.body:
-        yield FieldSides("body", ours.body.strip(), theirs.body.strip())
 
 
 def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -> tuple[SuccessorSide, ...]:

@@ -312,7 +312,15 @@ class MoveFix(Struct, frozen=True, dict=True):
         for address, document in self.case.documents:
             for image in image_links(self.case.prose_of(address)) if document.fields is not None else ():
                 yield from _replaced(document, image, self._new_path(document, image))
-        yield from self._edits_of_prose()
+        # Files that are not entries: READMEs, and files that only become entries by the move.
+        for file in self.case.catalog.others:
+            if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
+                continue
+            document = self.case.catalog.document(file.path)
+            prose = without_code(document.body)
+            for link in (*body_links(prose), *image_links(prose)):
+                moved = self._new_path(document, link) if link.is_path else self.addresses.get(link.target)
+                yield from _replaced(document, link, moved)
 
     def _edits_of_fields(self) -> Iterator[Edit]:
         """Yield the edits of manifests, of links and of relations; all changed links of a field are in one edit."""
@@ -336,17 +344,6 @@ class MoveFix(Struct, frozen=True, dict=True):
             document = catalog.document(path)
             is_relation = name == "relations"
             yield from replace_relations(document, texts) if is_relation else replace_items(document, name, texts)
-
-    def _edits_of_prose(self) -> Iterator[Edit]:
-        """Yield the edits of files that are not entries: READMEs, and files that only become entries by the move."""
-        for file in self.case.catalog.others:
-            if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
-                continue
-            document = self.case.catalog.document(file.path)
-            prose = without_code(document.body)
-            for link in (*body_links(prose), *image_links(prose)):
-                new = self._new_path(document, link) if link.is_path else self.addresses.get(link.target)
-                yield from _replaced(document, link, new)
 
     def _new_address(self, written: str, target: str | None, path: str) -> str:
         """Return the new text of a link in the file at a path; `target` is the address that the link means, or None."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -375,29 +375,23 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
-    """Return the findings in or below some paths, or all without paths; raises UsageError for a missing path."""
-    reported = {finding.place.path for finding in findings}
-    wanted = [_from_root(workspace, path, reported) for path in paths]
-    if not wanted:
-        return list(findings)
-    return [finding for finding in findings if any(_is_below(finding.place.path, path) for path in wanted)]
+    """Return the findings in or below some paths, or all without paths; raises UsageError for a missing path.
 
-
-def _from_root(workspace: Workspace, name: str, reported: Collection[str]) -> str:
-    """Return a path relative to the root; `name` is relative to the working directory or to the root.
-
-    Raises UsageError if nothing exists there. `reported` are the paths with findings, which may be deleted files.
+    A path is relative to the working directory or to the root. It may be that of a deleted file with a finding.
     """
-    root = workspace.location.root
-    tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))
-    # Do not resolve the last part, so that a symbolic link itself is checked and not its target.
-    real = [path.parent.resolve() / path.name for path in tried]
-    inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]
-    for path in inside:
-        listed = (*(file.path for file in workspace.tree.files()), *reported)
-        if (workspace.access.sees(path) and (root / path).exists()) or any(_is_below(one, path) for one in listed):
-            return path
-    raise UsageError(f"{name} is not in the memory {root}; name a file, a wing/ or a wing/room/ of it")
+    root, wanted = workspace.location.root, list[str]()
+    for name in paths:
+        tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))
+        # Do not resolve the last part, so that a symbolic link itself is checked and not its target.
+        real = [path.parent.resolve() / path.name for path in tried]
+        inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]
+        listed = {*(file.path for file in workspace.tree.files()), *(finding.place.path for finding in findings)}
+        on_disk = [path for path in inside if workspace.access.sees(path) and (root / path).exists()]
+        found = (path for path in inside if path in on_disk or any(_is_below(one, path) for one in listed))
+        if (meant := next(found, None)) is None:
+            raise UsageError(f"{name} is not in the memory {root}; name a file, a wing/ or a wing/room/ of it")
+        wanted.append(meant)
+    return [one for one in findings if not wanted or any(_is_below(one.place.path, path) for path in wanted)]
 
 
 def _is_below(path: str, wanted: str) -> bool:

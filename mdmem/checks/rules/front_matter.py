@@ -207,30 +207,30 @@ def invalid_value(case: Case) -> Iterator[Finding]:
     `deprecated` (for a rule that no longer applies), with `superseded_by` if it was replaced. `mdmem check --fix`
     corrects typing mistakes and values with only one possible meaning.
     """
-    yield from starmap(_converted, case.loaded_with_document("wrong-type"))
+    for document, finding in case.loaded_with_document("wrong-type"):
+        # Write the value in the form of its field, if the meaning stays the same.
+        name, item = field_at(document, finding.place) or ("", 0)
+        value, glob, meant = fields_of(document).get(name), "", ""
+        if name == "applies_to" and isinstance(value, list):
+            glob = str(value[item]).removeprefix(_GLOB)
+        elif name == "applies_to" and isinstance(value, str):
+            meant = value.removeprefix(_GLOB)
+        elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value":
+            meant = str(value[0] or "")
+        if glob:
+            finding = with_fix(finding, f"Write `{glob}`", replace_items, document, name, {item: glob})
+        elif meant:
+            finding = with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant})
+        yield finding
     for kind, name, allowed in (("unknown-type", "type", EntryType), ("unknown-status", "status", Status)):
         for document, finding in case.loaded_with_document(kind):
             value = str(fields_of(document).get(name))
             plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
-            close = [str(word) for word in allowed if is_slip(plain, word)]
+            close = [str(one) for one in allowed if is_slip(plain, one)]
             # A typing mistake, or a word that another format uses for the same.
-            meant = close[0] if len(close) == 1 else certain_value(value, allowed)
-            title = f"Write `{name}: {meant}`"
-            yield with_fix(finding, title, set_fields, document, {name: meant}) if meant else finding
-
-
-def _converted(document: Document, finding: Finding) -> Finding:
-    """Return a finding with the fix that writes a value in the form of its field, if the meaning stays the same."""
-    name, item = field_at(document, finding.place) or ("", 0)
-    value, meant = fields_of(document).get(name), ""
-    if name == "applies_to" and isinstance(value, list):
-        meant = str(value[item]).removeprefix(_GLOB)
-        return with_fix(finding, f"Write `{meant}`", replace_items, document, name, {item: meant}) if meant else finding
-    if name == "applies_to" and isinstance(value, str):
-        meant = value.removeprefix(_GLOB)
-    elif name not in _NESTING and isinstance(value, list) and len(value) == 1 and kind_of(value[0]) == "value":
-        meant = str(value[0] or "")
-    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
+            word = close[0] if len(close) == 1 else certain_value(value, allowed)
+            title = f"Write `{name}: {word}`"
+            yield with_fix(finding, title, set_fields, document, {name: word}) if word else finding
 
 
 @check("field-not-for-type", Severity.WARNING, per_file=True)
@@ -381,22 +381,17 @@ def with_rewrite(document: Document, finding: Finding) -> Finding:
     if rewrite is None or (rewrite.meant is not None and not ends_here):
         return finding
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
-    if not _helps(document, finding, edits, rewrite.meant):
-        return finding
-    return with_edits(finding, "Put the value in quotes" if rewrite.text[:1] == '"' else "Correct the line", *edits)
-
-
-def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
-    """Return whether a fix gives the line the right value, or at least moves the first YAML error to a later line."""
     mended = parse_document(document.path, apply_edits(document.data, edits))
-    again = (one for one in mended.findings if (one.code, one.former) == (finding.code, finding.former))
-    if any(one.place.line <= finding.place.line for one in again):
-        return False
+    left = [one for one in mended.findings if one.place.line <= finding.place.line]
     if mended.fields is None:
-        # If the file could be parsed before the fix, it must also be parsed after it.
-        return document.fields is None and all(one.place.line > finding.place.line for one in mended.findings)
-    values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
-    return meant is None or meant in values
+        # The fix must at least move the first YAML error to a later line, and must not make the file unreadable.
+        is_better = document.fields is None and not left
+    else:
+        values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
+        is_better = rewrite.meant is None or rewrite.meant in values
+        is_better = is_better and (finding.code, finding.former) not in [(one.code, one.former) for one in left]
+    title = "Put the value in quotes" if rewrite.text[:1] == '"' else "Correct the line"
+    return with_edits(finding, title, *edits) if is_better else finding
 
 
 def _plain(line: str, column: int) -> _Rewrite | None:
