@@ -398,9 +398,9 @@ def misplaced_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is not at the place of an entry, or does not have an entry's file name.
 
     The address of an entry is its path, `wing/room/entry-id`, and its file name ends in `.md`, in lower case. mdmem
-    reads no other file, and no link can lead to one. A `.md` file outside a room is an error, other files are a
-    warning. The settings, and a `README.md` in the root, a wing or a room, are expected. A file that git ignores is
-    only reported if it looks like an entry.
+    reads no other file, and no link can lead to one. A `.md` file that is not directly in a room is an error, other
+    files are a warning. The settings, and a `README.md` in the root, a wing or a room, are expected. A file that git
+    ignores is only reported if it looks like an entry.
 
     Fails:
         app/use-utc.md

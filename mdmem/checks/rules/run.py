@@ -76,7 +76,7 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression has no effect: its code is unknown or cannot be suppressed, or its reason is missing.
 
     The author believes that it works, and the next reader needs the reason. A file cannot suppress findings about a
-    change, a merge, or something that could not be read.
+    change, a merge, the settings, or something that could not be read.
 
     Fails:
         <!-- mdmem: ignore vague-invariant -->
@@ -120,7 +120,7 @@ def settings_loosened(case: Case) -> Iterator[Finding]:
 
     Otherwise a change could switch off the check that it fails. The finding is reported for each of these:
 
-    - a check no longer runs, or has a lower severity; `fail_on` is higher
+    - a check no longer runs, or has a lower severity; `fail_on` is higher, or `ended` or `old` is milder
     - an owner of a wing is removed
     - `agent_status` no longer makes agents' new entries drafts
     - `one_sided` lets a one-sided supersession hide a current entry
