@@ -1,5 +1,6 @@
-"""Which checks a run has, and which of its findings are new."""
+"""Which checks a run has, which of its findings are new, what a crash leaves, and which paths git tracks."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,12 +8,15 @@ from builders import write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from trees import case_of
+from trees import Tracked, case_of
 
-from mdmem.checks.check import chosen_codes, get_checks, require_known_wings
+from mdmem.checks.case import Case
+from mdmem.checks.check import chosen_codes, get_check, get_checks, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
-from mdmem.errors import SettingsError, UsageError
+from mdmem.checks.facts import TrackedPaths
+from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.globs import matches
 from mdmem.store.settings import Settings, WingSettings, parse_settings
 
 EMPTY = "body-empty"
@@ -102,3 +106,87 @@ def test_many_findings_of_a_kind_in_a_file_are_cut_and_counted(tmp_path: Path) -
     found = run_checks(case_of(tmp_path), [DANGLING])
     assert len(found) == 101
     assert "the file has 150 such findings; 100 are shown" in {one.message for one in found}
+
+
+def two_entries(root: Path) -> Case:
+    for address in ("app/rules/a", "app/rules/b"):
+        write_entry(root, address, see=["app/rules/gone"])
+    return case_of(root)
+
+
+def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | None) -> None:
+    def find(case: Case) -> Iterator[Finding]:
+        for entry in case.catalog.entries.values() if at else ():
+            yield Finding(EMPTY, "it is empty", case.catalog.place(entry.address, "title"))
+            if entry.address == at:
+                raise error
+        raise error
+
+    checks = get_checks()
+    monkeypatch.setitem(checks, EMPTY, replace(checks[EMPTY], rule=find))
+
+
+def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing(monkeypatch, KeyError("app/x"), at="app/rules/b")
+    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
+    assert finding.message == "the check `body-empty` failed: KeyError: 'app/x'"
+    assert (finding.code, finding.severity, finding.place.path) == ("check-crashed", Severity.ERROR, "app/rules/b.md")
+    assert finding.address == "app/rules/b"
+    assert finding.help.startswith("run it again with `--ignore body-empty` to go on without it; `MDMEM_DEBUG=1`")
+
+
+def test_crash_that_tells_no_file_stands_at_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing(monkeypatch, RuntimeError(), at=None)
+    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
+    assert (finding.place.path, finding.message) == ("mdmem.toml", "the check `body-empty` failed: RuntimeError")
+
+
+def test_other_checks_go_on_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing(monkeypatch, KeyError(1), at=None)
+    found = run_checks(two_entries(tmp_path), [EMPTY, DANGLING])
+    assert [one.code for one in found] == [DANGLING, DANGLING, "check-crashed"]
+
+
+@pytest.mark.parametrize(("error", "is_debugging"), [(KeyError("why"), True), (GoneError("a file went away"), False)])
+def test_crash_is_raised_when_debugging_and_a_fault_outside_the_program_always(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, *, is_debugging: bool
+) -> None:
+    crashing(monkeypatch, error, at=None)
+    with pytest.raises(type(error), match=r"why|a file went away"):
+        run_checks(two_entries(tmp_path), [EMPTY], is_debugging=is_debugging)
+
+
+def test_crash_leaves_the_run_incomplete() -> None:
+    assert all(get_check(code).incomplete for code in ("unreadable", "check-crashed", "git-unavailable"))
+
+
+def test_crash_message_is_one_printable_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing(monkeypatch, ValueError("a\n\x1bb " + "c" * 500), at=None)
+    (finding,) = run_checks(two_entries(tmp_path), [EMPTY])
+    start = "the check `body-empty` failed: ValueError: a <U+001B>b ccc"
+    assert (finding.message[: len(start)], len(finding.message) < 260) == (start, True)
+
+
+IN_ROOT = frozenset({"app/rules/a.md", "app/README.md"})
+PATHS = frozenset({"src/nav/node.py", "src/nav/deep/x.py", "src/a b.py", "README.md"})
+FACTS = Tracked(IN_ROOT, PATHS | {f"memory/{path}" for path in IN_ROOT}, under="memory")
+
+
+@pytest.mark.parametrize("path", ["../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md"])
+def test_holds_what_is_tracked_from_the_root_or_the_top(path: str) -> None:
+    assert TrackedPaths(FACTS).has(path)
+
+
+@pytest.mark.parametrize("path", ["src/nav/node.py", "../src/na", "../../README.md", "/nav"])
+def test_holds_nothing_else(path: str) -> None:
+    assert not TrackedPaths(FACTS).has(path)
+
+
+GLOBS = ["src/**", "src/nav/**", "src", "src/", "src/nav/", "./src/**", "**/x.py", "*.md", "src/*.py", "src/*/x.py"]
+GLOBS += ["src/na", "nav/**", "src/n?v/node.py", "src/[m-n]av/**", "sr*", "**", "src/a b.py", "src/nav/node.py/**"]
+GLOBS += ["src//nav/**", "src/./nav/node.py", "/src/**", "../src", "**/", "*/", "src/*/", ".", ""]
+
+
+@pytest.mark.parametrize("glob", GLOBS)
+def test_has_match_agrees_with_matching_every_path(glob: str) -> None:
+    assert TrackedPaths(FACTS).has_match(glob) == any(matches(glob, path) for path in FACTS.tracked_in_repository)

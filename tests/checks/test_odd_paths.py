@@ -94,22 +94,22 @@ def test_name_that_windows_refuses_is_found(path: str, shown: str, why: str) -> 
     assert found_in(tree_of(path, "app/rules/use-utc.md"), NAMES) == [expected]
 
 
-def test_folder_that_windows_refuses_is_reported_once_at_its_first_file() -> None:
-    tree = tree_of("con/rules/a.md", "con/rules/b.md", "con/time/c.md")
-    expected = ["con/rules/a.md: error `con` is the name of a device, which Windows does not allow"]
-    assert found_in(tree, NAMES) == expected
-
-
 @pytest.mark.parametrize(
-    ("paths", "code"),
+    ("paths", "code", "expected"),
     [
-        (["app/rules/when: now.md", "app/rules/caf\udce9.md"], "bad-name"),
-        (["app/rules/console.md", "app/rules/com10.md", "app/nul-safety/a.md", "app/rules/a con.md"], NAMES),
-        (["a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md"], NAMES),
+        (
+            ["con/rules/a.md", "con/rules/b.md", "con/time/c.md"],
+            NAMES,
+            ["con/rules/a.md: error `con` is the name of a device, which Windows does not allow"],
+        ),
+        (["app/rules/when: now.md", "app/rules/caf\udce9.md"], "bad-name", []),
+        (["app/rules/console.md", "app/rules/com10.md", "app/nul-safety/a.md", "app/rules/a con.md"], NAMES, []),
+        (["a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md"], NAMES, []),
     ],
+    ids=["a folder is reported once", "another fault", "no device", "another check"],
 )
-def test_names_with_another_fault_or_none_are_fine(paths: list[str], code: str) -> None:
-    assert found_in(tree_of(*paths), code) == []
+def test_name_is_reported_once_and_by_one_check(paths: list[str], code: str, expected: list[str]) -> None:
+    assert found_in(tree_of(*paths), code) == expected
 
 
 def test_control_and_invisible_characters_in_names_have_a_check_of_their_own() -> None:
@@ -135,21 +135,17 @@ def staged(folder: Path, under: str = "memory") -> GitTree:
     return GitTree(repository, under, None, "staged")
 
 
-REPOSITORY = "this is a repository of its own; nothing in it is read"
-
-
-def test_repository_as_wing_is_found_on_disk_and_in_the_index(root: Path) -> None:
+def test_repository_in_the_memory_is_found_on_disk_and_in_the_index(root: Path) -> None:
     inner = make_repository(root / "shared")
     write_entry(inner, "rules/a")
     commit = commit_all(inner)
     git(root.parent, "update-index", "--add", "--cacheinfo", f"160000,{commit},memory/shared")
+    said = "error this is a repository of its own; nothing in it is read"
     for tree in (WorkingTree(root), staged(root)):
-        assert found_in(tree, "submodule") == [f"shared: error {REPOSITORY}"]
-
-
-def test_worktree_below_the_memory_counts_for_its_git_file(root: Path) -> None:
+        assert found_in(tree, "submodule") == [f"shared: {said}"]
+    # A worktree counts for its file `.git`.
     (root / "app/rules/.git").write_text("gitdir: ../elsewhere\n")
-    assert found_in(WorkingTree(root), LINKED) == [f"app/rules: error {REPOSITORY}"]
+    assert found_in(WorkingTree(root), LINKED) == [f"app/rules: {said}", f"shared: {said}"]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ import pytest
 from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from mdmem.change.review_model import AMENDS, CLAIMS, Counts, Move, ReviewReport, Span
+from mdmem.change.review_model import AMENDS, CLAIMS, Counts, FieldEdit, Move, ReviewReport, Rewording, Span
+from mdmem.change.review_parts import word_changes
 from mdmem.model.entry import Status
 from review.sides import ARTICLE, reviewed, successor, superseded
 
@@ -38,36 +40,23 @@ def test_step_is_flagged_where_the_check_refuses_it(before: str, after: str, *, 
     ]
 
 
-def test_file_that_is_gone_while_it_was_in_force_is_an_illegal_step() -> None:
-    found = reviewed({"a": OLD}, {}).transitions[0]
-    assert (found.before, found.after, found.is_illegal) == (Status.ACTIVE, None, True)
-
-
-def test_illegal_steps_come_first() -> None:
+def test_illegal_steps_come_first_such_as_the_end_of_a_file_in_force() -> None:
     before = {"a": entry_text("A.\n", type="invariant", status="draft"), "b": entry_text("B.\n", type="note")}
-    after = {
-        "a": entry_text("A.\n", type="invariant", owner="Ada"),
-        "b": entry_text("B.\n", type="note", status="draft"),
-    }
-    assert [short(one.entry.address) for one in reviewed(before, after).transitions] == ["b", "a"]
+    after = {"a": entry_text("A.\n", type="invariant", owner="Ada")}
+    first, second = reviewed(before, after).transitions
+    assert (short(first.entry.address), first.before, first.after, first.is_illegal) == ("b", "active", None, True)
+    assert (short(second.entry.address), second.is_illegal) == ("a", False)
 
 
-def test_supersession_pairs_what_was_believed_with_what_will_be() -> None:
-    found = reviewed({"a": OLD}, {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")})
-    belief = found.beliefs[0]
+@pytest.mark.parametrize("was_there", [False, True])
+def test_supersession_pairs_what_was_believed_with_what_will_be(*, was_there: bool) -> None:
+    plain = {"b": entry_text("The new words.\n")} if was_there else {}
+    after = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
+    (belief,) = reviewed({"a": OLD, **plain}, after).beliefs
     assert belief.before is not None
-    assert (belief.before.title, [one.title for one in belief.after], belief.reason) == (
-        "Old rule",
-        ["New rule"],
-        "it was slow",
-    )
-    assert len(found.beliefs) == 1
-
-
-def test_successor_that_was_current_before_is_said_to_be() -> None:
-    plain = entry_text("The new words.\n")
-    found = reviewed({"a": OLD, "b": plain}, {"a": superseded("b"), "b": successor("a")})
-    assert found.beliefs[0].was_there == {"app/rules/b"}
+    told = (belief.before.title, [one.title for one in belief.after], belief.reason)
+    assert told == ("Old rule", ["New rule"], "it was slow")
+    assert belief.was_there == ({"app/rules/b"} if was_there else frozenset())
 
 
 def test_rule_that_ends_without_a_successor_tells_its_own_reason() -> None:
@@ -127,21 +116,19 @@ def test_new_line_ends_are_told_as_what_they_are() -> None:
     assert (found.body, found.notice) == ((), "only line breaks changed")
 
 
+def fields_of(change: Rewording | FieldEdit) -> list[tuple[str, str, str]]:
+    return [(one.name, one.before, one.after) for one in change.fields]
+
+
 def test_changed_glob_is_a_change_of_what_binds() -> None:
     found = reviewed({"a": entry_text(applies_to=["src/**"])}, {"a": entry_text(applies_to=["lib/**"])})
-    assert [(one.name, one.before, one.after) for one in found.rewordings[0].fields] == [
-        ("applies_to", "src/**", "lib/**")
-    ]
-    assert found.edits == ()
+    assert ([fields_of(one) for one in found.rewordings], found.edits) == ([[("applies_to", "src/**", "lib/**")]], ())
 
 
 def test_edit_of_other_fields_is_told_apart() -> None:
     found = reviewed({"a": entry_text(owner="Ada", tags=["x"])}, {"a": entry_text(tags=["x", "y"])})
-    assert found.rewordings == ()
-    assert [(one.name, one.before, one.after) for one in found.edits[0].fields] == [
-        ("owner", "Ada", ""),
-        ("tags", "x", "x, y"),
-    ]
+    expected = [("owner", "Ada", ""), ("tags", "x", "x, y")]
+    assert (found.rewordings, [fields_of(one) for one in found.edits]) == ((), [expected])
 
 
 def test_move_is_no_change_of_belief() -> None:
@@ -196,14 +183,9 @@ def test_two_successors_without_a_reason_contradict_each_other() -> None:
 
 def test_file_that_cannot_be_read_is_neither_gone_nor_new() -> None:
     found = reviewed({"a": RULE}, {"a": None})
-    assert [(one.which, one.path, one.other and one.other.title) for one in found.unread] == [
-        ("after", "app/rules/a.md", "Times are UTC")
-    ]
-    assert (found.beliefs, found.transitions) == ((), ())
-    assert not found.is_empty
-
-
-def test_file_that_no_side_can_read_changes_nothing() -> None:
+    told = [(one.which, one.path, one.other and one.other.title) for one in found.unread]
+    assert told == [("after", "app/rules/a.md", "Times are UTC")]
+    assert (found.beliefs, found.transitions, found.is_empty) == ((), (), False)
     assert reviewed({"a": None}, {"a": None}).is_empty
 
 
@@ -231,14 +213,10 @@ def test_review_in_the_other_direction_mirrors_the_counts(
     one: dict[str, tuple[str, str, str, str]], other: dict[str, tuple[str, str, str, str]]
 ) -> None:
     there, back = reviewed(_texts(one), _texts(other)), reviewed(_texts(other), _texts(one))
-    counts, mirrored = there.counts, back.counts
-    assert (counts.added, counts.gone, counts.altered, counts.moved) == (
-        mirrored.gone,
-        mirrored.added,
-        mirrored.altered,
-        mirrored.moved,
-    )
-    assert (counts.in_force_before, counts.in_force_after) == (mirrored.in_force_after, mirrored.in_force_before)
+    counts = back.counts
+    mirrored = replace(counts, added=counts.gone, gone=counts.added, no_ops=there.counts.no_ops)
+    mirrored = replace(mirrored, in_force_before=counts.in_force_after, in_force_after=counts.in_force_before)
+    assert there.counts == mirrored
     assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
 
 
@@ -246,3 +224,39 @@ def test_proposal_begins_with_the_first_sentence_below_its_headings() -> None:
     text = "# A title\n\n## Decision\n\nWe do this. And that.\n"
     draft = entry_text(text, status="draft", supersedes=["app/rules/a"], reason="it was slow")
     assert [one.opening for one in reviewed({"a": OLD}, {"a": OLD, "b": draft}).proposed] == ["We do this."]
+
+
+_WORDINGS = st.lists(st.sampled_from(["a", "b", "c", "\n\n"]), max_size=12).map(" ".join)
+
+
+def words_told(before: str, after: str) -> str:
+    return "|".join(f"{span.mark}{span.text}" for span in word_changes(before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("", "", ""),
+        ("a b", "a\nb ", ""),
+        ("a b c", "a x c", " a|-b|+x| c"),
+        ("", "new words", "+new words"),
+        ("old words", "", "-old words"),
+        ("a\n\nb", "a b", " a|-\n\n| b"),
+        ("a b", "a b c", " a b|+c"),
+    ],
+)
+def test_words_are_told(before: str, after: str, expected: str) -> None:
+    assert words_told(before, after) == expected
+
+
+@given(_WORDINGS, _WORDINGS)
+def test_kept_and_taken_words_are_the_old_text_and_kept_and_put_ones_the_new(before: str, after: str) -> None:
+    spans = word_changes(before, after)
+    for text, mark in ((before, "-"), (after, "+")):
+        words = [word for span in spans if span.mark in (" ", mark) for word in span.text.split()]
+        assert not spans or words == text.split()
+
+
+def test_very_long_texts_are_told_as_one_stretch() -> None:
+    before, after = (" ".join(f"{letter}{number}" for number in range(3000)) for letter in "ab")
+    assert [span.mark for span in word_changes(f"x {before} y", f"x {after} y")] == [" ", "-", "+", " "]

@@ -100,6 +100,14 @@ def untouched(folder: Path) -> tuple[object, ...]:
     return files, head(folder), git(folder, "status", "--porcelain"), git(folder, "worktree", "list"), pushed(folder)
 
 
+def assert_stops(folder: Path, error: type[Exception], said: str) -> None:
+    """Assert that a sync ends with an error and leaves everything as it was."""
+    before = untouched(folder)
+    with pytest.raises(error, match=said):
+        sync(folder)
+    assert untouched(folder) == before
+
+
 def test_sync_with_nothing_new_says_so(ours: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "sync", cwd=ours)
     at = head(ours)[:10]
@@ -150,20 +158,14 @@ def test_file_that_is_not_committed_and_that_others_changed_stops_it(ours: Path,
     git(theirs, "push", "-q")
     add(ours, "nav/rules/ours", title="Ours")
     (ours / path).write_bytes((ours / path).read_bytes() + b"\nMine.\n")
-    before = untouched(ours)
-    with pytest.raises(UsageError, match=f"`{path}` is not committed here, and others changed it, too; commit it"):
-        sync(ours)
-    assert untouched(ours) == before
+    assert_stops(ours, UsageError, f"`{path}` is not committed here, and others changed it, too; commit it")
     assert not (ours / ".git/index.lock").exists()
 
 
 def test_file_that_is_in_no_commit_and_that_others_added_stops_it(ours: Path, theirs: Path) -> None:
     push_entry(theirs, "nav/rules/new")
     write_entry(ours / "memory", "nav/rules/new", title="Mine")
-    before = untouched(ours)
-    with pytest.raises(UsageError, match=r"`memory/nav/rules/new\.md` is not committed here"):
-        sync(ours)
-    assert untouched(ours) == before
+    assert_stops(ours, UsageError, r"`memory/nav/rules/new\.md` is not committed here")
 
 
 def test_conflict_stops_it_and_leaves_everything(ours: Path, theirs: Path, capsys: Capture) -> None:
@@ -278,10 +280,7 @@ def test_hook_that_refuses_the_rebase_is_heard(ours: Path, theirs: Path) -> None
     push_entry(theirs, "nav/rules/theirs")
     write(ours, ".git/hooks/pre-rebase", "#!/bin/sh\nexit 1\n").chmod(0o755)
     add(ours, "nav/rules/ours", title="Ours")
-    before = untouched(ours)
-    with pytest.raises(GitError, match="git cannot rebase: "):
-        sync(ours)
-    assert untouched(ours) == before
+    assert_stops(ours, GitError, "git cannot rebase: ")
 
 
 def test_commits_that_are_put_on_top_are_signed_anew(ours: Path, theirs: Path) -> None:
@@ -434,7 +433,4 @@ def test_branch_that_moved_meanwhile_is_not_moved(ours: Path) -> None:
 
 def test_what_is_broken_here_alone_is_not_pushed_either(ours: Path) -> None:
     add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/gone"])
-    before = untouched(ours)
-    with pytest.raises(SyncStoppedError):
-        sync(ours)
-    assert untouched(ours) == before
+    assert_stops(ours, SyncStoppedError, "the memory has a new finding")
