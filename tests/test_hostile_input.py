@@ -26,8 +26,9 @@ from processes import run_text
 
 from mdmem.ask.excerpt import summary_of
 from mdmem.markdown.headings import sections_of
+from mdmem.markdown.links import body_links
 from mdmem.markdown.merge import has_hunks
-from mdmem.markdown.parse import without_code
+from mdmem.markdown.parse import first_heading, without_code
 from mdmem.store.settings import readable_settings
 
 
@@ -57,20 +58,27 @@ def _settings(text: str) -> object:
     return readable_settings(text.encode())
 
 
-# Each of these once took seconds to hours.
-@pytest.mark.parametrize(
-    ("read", "text"),
-    [
-        (_settings, " " * 100_000 + "\nno_such_key = 1\n"),
-        (_settings, f'x = """\n{"[" * 100_000}\n"""\n'),
-        (_settings, f'[wings.nav]\ngit = "https://{":" * 100_000}"\n'),
-        (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "=======\n}/<<<<<<<\n" * 6_000),
-        (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "|||||||\n" * 12_000),
-        (lambda text: [one.is_aside for one in sections_of(text)], "\n" * 50_000 + "- " * 25_000),
-    ],
-    ids=["blanks", "brackets", "colons", "separators", "ancestors", "items"],
-)
-def test_text_that_is_made_to_be_slow_is_read_in_time(read: Callable[[str], object], text: str) -> None:
+# Most of these once took seconds to hours.
+SLOW: list[tuple[Callable[[str], object], str]] = [
+    (_settings, " " * 100_000 + "\nno_such_key = 1\n"),
+    (_settings, f'x = """\n{"[" * 100_000}\n"""\n'),
+    (_settings, f'[wings.nav]\ngit = "https://{":" * 100_000}"\n'),
+    (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "=======\n}/<<<<<<<\n" * 6_000),
+    (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "|||||||\n" * 12_000),
+    (lambda text: [one.is_aside for one in sections_of(text)], "\n" * 50_000 + "- " * 25_000),
+    (without_code, "```a\n" * 20_000),
+    (without_code, "`" * 2_000 + " a" * 50_000),
+    (first_heading, "# a" + " " * 100_000 + "b\n"),
+    (first_heading, "#" + " " * 100_000),
+    *((lambda text: list(body_links(text)), (one * 100_000)[:100_000]) for one in ("[", "[see: a", "[[a", "[](")),
+    (lambda text: list(body_links(text)), "[see:" + " " * 100_000),
+    (lambda text: list(body_links(text)), "[see: a" + " " * 100_000),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SLOW)))
+def test_text_that_is_made_to_be_slow_is_read_in_time(number: int) -> None:
+    read, text = SLOW[number]
     started = time.process_time()
     read(text)
     assert time.process_time() - started < 0.2

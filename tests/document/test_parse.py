@@ -201,16 +201,6 @@ def test_blanking_out_code_moves_nothing(body: str) -> None:
     assert all(new in (old, " ") for old, new in zip(body, prose, strict=True))
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["```a\n" * 40_000, "# a" + " " * 200_000 + "b\n", "#" + " " * 200_000, "`" * 2_000 + " a" * 20_000],
-    ids=["fences", "heading", "blanks", "ticks"],
-)
-def test_reading_a_hostile_body_ends(body: str) -> None:
-    first_heading(body)
-    assert len(without_code(body)) == len(body)
-
-
 def test_frontmatter_itself_reads_with_the_handler(tmp_path: Path) -> None:
     file = write(tmp_path, "e.md", "---\ntype: note\nversion: 0012\ndraft: no\n---\n\nThe text.\n")
     post = frontmatter.load(file, handler=StrictHandler())

@@ -26,24 +26,25 @@ def test_new_entry_on_disk_is_uncommitted(command: list[str], tmp_path: Path, ca
     rows = next(value for name, value in said(capsys, *command, cwd=folder).items() if name in _ROWS)
     assert ("nav/rules/new", "uncommitted") in standings(rows)
     assert "uncommitted" in run_here(capsys, *command, cwd=folder).out
+    git(folder, "add", "-A")
+    assert "uncommitted" in run_here(capsys, *command, cwd=folder).out
 
 
 _ROWS = ("entries", "hits", "items")
 
 
-def test_staged_entry_is_uncommitted(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/new")
-    git(folder, "add", "-A")
-    assert standings(said(capsys, "show", "nav/rules/new", cwd=folder)["entries"]) == [("nav/rules/new", "uncommitted")]
-
-
 def test_proposal_names_its_author_and_commit(tmp_path: Path, capsys: Capture) -> None:
     folder = superseding(tmp_path)
+    before = snapshot(folder)
+    assert sorted(standings(said(capsys, "search", "threads", cwd=folder)["hits"])) == [
+        (NEW, "proposed"),
+        (OLD, "binding"),
+    ]
     [entry] = said(capsys, "show", NEW, cwd=folder)["entries"]
     commit = git(folder, "rev-parse", "--short", "HEAD")
     assert (entry["standing"], entry["proposed_by"]) == ("proposed", {"author": "Ada", "commit": commit})
     assert f"(current, proposed by Ada in {commit}" in run_here(capsys, "show", NEW, cwd=folder).out
+    assert snapshot(folder) == before
 
 
 @pytest.mark.parametrize("is_committed", [True, False])
@@ -59,11 +60,6 @@ def test_proposed_supersession_leaves_the_old_entry_in_the_answer(
     assert items[1]["status"] == "active"
     assert f"proposes to replace it by {NEW}" in items[1]["reason"]
     assert f"would supersede {OLD}" in items[2]["reason"]
-
-
-def test_search_finds_both_ends_of_a_proposed_supersession(tmp_path: Path, capsys: Capture) -> None:
-    hits = said(capsys, "search", "threads", cwd=superseding(tmp_path))["hits"]
-    assert sorted(standings(hits)) == [(NEW, "proposed"), (OLD, "binding")]
 
 
 def test_merged_supersession_counts(tmp_path: Path, capsys: Capture) -> None:
@@ -319,14 +315,6 @@ def test_files_beside_a_memory_at_the_top_are_no_entries(tmp_path: Path, capsys:
     write_entry(folder, OLD, **supersede_at)
     answer = said(capsys, "retrieve", cwd=folder)
     assert (standings(answer["items"]), answer["problems"]) == ([(RULE, "binding"), (OLD, "binding")], [])
-
-
-def test_standing_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
-    folder = superseding(tmp_path)
-    write_entry(folder / "memory", RULE, "Changed.\n", type="invariant")
-    before = snapshot(folder)
-    said(capsys, "retrieve", "threads", cwd=folder)
-    assert snapshot(folder) == before
 
 
 def test_draft_of_the_default_branch_has_no_standing(tmp_path: Path, capsys: Capture) -> None:

@@ -19,7 +19,7 @@ from mdmem.change.history import why
 from mdmem.change.hygiene import run
 from mdmem.change.status import refresh_index, report_status
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import NotFoundError, SettingsError, UsageError
+from mdmem.errors import SettingsError
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
@@ -98,15 +98,6 @@ def test_relation_that_is_not_shown_survives_an_update_of_its_entity(tmp_path: P
     assert saves.upsert_entity_with_deps(entity, related, "app").status == "saved"
     assert "vault/rules/onyx" in file.read_text()
     assert "app/rules/granite" in file.read_text()
-
-
-@pytest.mark.parametrize("name", ["vault/rules/onyx", "onyx", "vault/", "vault/rules/onyx.md", "app/rules/onyx"])
-def test_name_in_an_unseen_wing_is_as_unknown_as_any_other(tmp_path: Path, name: str) -> None:
-    workspace = seen_by(open_root(two_wings(tmp_path)), APP)
-    with pytest.raises(NotFoundError) as caught:
-        show(workspace, [name])
-    assert str(caught.value).split("`")[2].startswith("; ")
-    assert "vault" not in str(caught.value).replace(name, "")
 
 
 def test_check_finds_nothing_wrong_with_links_into_unseen_wings(tmp_path: Path) -> None:
@@ -255,13 +246,6 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
     asked = Question(words="onyx")
     assert retrieve(seen_by(open_root(root), APP), asked).all[0].basis.fallback == ()
     assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx"))["fallback"] == []
-
-
-def test_path_in_an_unseen_wing_is_nothing_to_check(tmp_path: Path) -> None:
-    workspace = seen_by(open_root(two_wings(tmp_path)), APP)
-    for path in ("vault", "vault/rules/onyx.md", "nowhere"):
-        with pytest.raises(UsageError, match=f"^{path} is not in the memory"):
-            check(workspace, CheckRequest(paths=(path,)))
 
 
 def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
