@@ -28,7 +28,8 @@ from mdmem.ask.excerpt import summary_of
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.links import body_links
 from mdmem.markdown.merge import has_hunks
-from mdmem.markdown.parse import first_heading, without_code
+from mdmem.markdown.parse import first_heading, parse_document, without_code
+from mdmem.store.catalog.snapshot import interpret
 from mdmem.store.settings import readable_settings
 
 
@@ -66,6 +67,7 @@ SLOW: list[tuple[Callable[[str], object], str]] = [
     (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "=======\n}/<<<<<<<\n" * 6_000),
     (lambda text: has_hunks(text.encode()), "<<<<<<<\n" + "|||||||\n" * 12_000),
     (lambda text: [one.is_aside for one in sections_of(text)], "\n" * 50_000 + "- " * 25_000),
+    (lambda text: interpret(parse_document("w/r/e.md", text.encode())), entry_text(see=f"[{'na,' * 4_000}]")),
     (without_code, "```a\n" * 20_000),
     (without_code, "`" * 2_000 + " a" * 50_000),
     (first_heading, "# a" + " " * 100_000 + "b\n"),

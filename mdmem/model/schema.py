@@ -151,20 +151,23 @@ def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tup
     try:
         parsed = adapter.validate_python(stated)
     except ValidationError as error:
-        flaws, readable = [], dict(stated)
+        flaws, readable, faulty = [], dict(stated), dict[str, set[int]]()
+        # pydantic's index does not count the empty items.
+        lists = {key: value for key, value in stated.items() if isinstance(value, list)}
+        places = {key: [at for at, item in enumerate(items) if item is not None] for key, items in lists.items()}
         for one in error.errors(include_url=False, include_context=False, include_input=False):
             key, message = str(one["loc"][0]), one["msg"]
             item = next((part for part in one["loc"][1:] if isinstance(part, int)), None)
-            if item is not None and isinstance(stated[key], list):
-                # pydantic's index does not count the empty items.
-                item = [number for number, value in enumerate(stated[key]) if value is not None][item]
+            if item is not None and key in lists:
+                item = places[key][item]
+                faulty.setdefault(key, set()).add(item)
+            else:
+                readable.pop(key, None)
             code = one["type"] if "-" in one["type"] else "wrong-type"
             help_ = _HELP.get(code, f"correct the value of `{key}`")
             flaws.append(Flaw(code, key, f"`{key}`: {message[:1].lower()}{message[1:]}", help_, item))
-            if item is not None and isinstance(readable.get(key), list):
-                readable[key] = [value for value in readable[key] if value is not stated[key][item]]
-            else:
-                readable.pop(key, None)
+        for key in faulty.keys() & readable.keys():
+            readable[key] = [item for at, item in enumerate(lists[key]) if at not in faulty[key]]
         return flaws, _validate(adapter, readable)[1]
     return [], {name: getattr(parsed, name) for name in parsed.model_fields_set}
 

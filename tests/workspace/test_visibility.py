@@ -19,7 +19,7 @@ from mdmem.change.history import why
 from mdmem.change.hygiene import run
 from mdmem.change.status import refresh_index, report_status
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import SettingsError
+from mdmem.errors import NotFoundError, SettingsError
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
@@ -98,6 +98,15 @@ def test_relation_that_is_not_shown_survives_an_update_of_its_entity(tmp_path: P
     assert saves.upsert_entity_with_deps(entity, related, "app").status == "saved"
     assert "vault/rules/onyx" in file.read_text()
     assert "app/rules/granite" in file.read_text()
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../README.md", "a\0.md", "x" * 5000, "x" * 5000 + ".md"])
+def test_name_of_a_file_elsewhere_does_not_tell_whether_it_is_there(tmp_path: Path, name: str) -> None:
+    root = two_wings(tmp_path)
+    write(tmp_path, "README.md")
+    for workspace in (seen_by(open_root(root), APP), *([open_root(root)] if name != "../README.md" else [])):
+        with pytest.raises(NotFoundError, match=r"^there is no entry "):
+            show(workspace, [name])
 
 
 def test_check_finds_nothing_wrong_with_links_into_unseen_wings(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import difflib
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
@@ -84,8 +85,10 @@ def _resolve(workspace: Workspace, name: str, filters: Filters = _NO_FILTERS) ->
         if address not in entries:
             raise _unreadable(workspace, f"{address}.md")
         return (address,)
-    path = workspace.cwd / name
-    if path.is_file() and not path.resolve().is_relative_to(workspace.location.root):
+    path, location = _find_real(workspace.cwd / name), workspace.location
+    # A caller of a server must not learn which files exist outside the memory.
+    is_in_project = path is not None and path.is_relative_to(location.base.resolve()) and not workspace.access.is_narrow
+    if path is not None and is_in_project and not path.is_relative_to(location.root) and path.is_file():
         raise NotFoundError(f"`{name}` is not an entry; `mdmem retrieve --path {name}` shows what applies to it")
     raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(workspace, plain)}")
 
@@ -203,11 +206,19 @@ def from_root(workspace: Workspace, name: str) -> str:
     # Windows writes paths with backslashes, and no address contains one.
     name = name.replace("\\", "/")
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
-        path = (workspace.cwd / name).resolve()
+        path = _find_real(workspace.cwd / name)
+        below = path.relative_to(root) if path is not None and path.is_relative_to(root) else None
         # A deeper path comes from an address that was typed in a directory inside the root.
-        if path.is_relative_to(root) and len(path.relative_to(root).parts) <= len(("wing", "room", "entry-id")):
-            name = path.relative_to(root).as_posix()
+        if below is not None and len(below.parts) <= len(("wing", "room", "entry-id")):
+            name = below.as_posix()
     return name.removeprefix(workspace.location.prefix).removesuffix(".md").strip("/")
+
+
+def _find_real(path: Path) -> Path | None:
+    """Return a path after all symbolic links, or None if no file can have this name."""
+    with suppress(OSError, ValueError, RuntimeError):
+        return path.resolve()
+    return None
 
 
 def from_here(workspace: Workspace) -> Callable[[str], str]:

@@ -196,33 +196,25 @@ def resolve_scope(
     except AmbiguousWingError:
         if not filters.all_wings:
             raise
-        # If all wings are read, no project's invariants always apply.
-        shared = tuple(name for name in wings if wings[name].is_shared)
-        return Scope(
-            wing=None,
-            wings=tuple(wings),
-            shared_wings=shared,
-            binding_wings=_matching_tracked(shared, wings, tracked),
-            rooms=_rooms(catalog, filters.rooms, wings),
-            state=ScopeState.UNRESOLVED,
-        )
-    chosen = dict.fromkeys((active, *named))
-    shared = tuple(dict.fromkeys(one for name in chosen for one in shared_of(wings, name) if one != active))
-    listed = tuple(one for name in chosen if (of := wings[name].shared_wings) is not None for one in of)
-    everything = tuple(wings) if filters.all_wings else ()
-    read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
-    unlisted = tuple(one for one in shared if one not in listed)
+        active = None
+    # If all wings are read and none is active, no project's invariants always apply.
+    chosen = tuple(dict.fromkeys((active, *named))) if active is not None else ()
+    of_chosen = [one for name in chosen for one in shared_of(wings, name) if one != active]
+    shared = tuple(dict.fromkeys(of_chosen)) if chosen else tuple(name for name in wings if wings[name].is_shared)
+    listed = [one for name in chosen for one in wings[name].shared_wings or ()]
+    read = tuple(dict.fromkeys((*chosen[:1], *shared, *named, *(wings if filters.all_wings else ()))))
     always = [one for one in shared if one in listed]
-    if any(wings[name].shared_wings is None for name in chosen):
-        always += _matching_tracked(unlisted, wings, tracked)
+    if not chosen or any(wings[name].shared_wings is None for name in chosen):
+        always += _matching_tracked([one for one in shared if one not in listed], wings, tracked)
     return Scope(
         wing=active,
-        wings=read,
+        wings=read if chosen else tuple(wings),
         shared_wings=shared,
         binding_wings=tuple(dict.fromkeys((*chosen, *always))),
         rooms=_rooms(catalog, filters.rooms, read),
-        focus=filters.focuses[0] if filters.focuses else None,
-        starts_shared=wings[active].is_shared,
+        focus=filters.focuses[0] if filters.focuses and chosen else None,
+        state=ScopeState.RESOLVED if chosen else ScopeState.UNRESOLVED,
+        starts_shared=active is not None and wings[active].is_shared,
     )
 
 
