@@ -251,9 +251,9 @@ def _settled(answer: Answer) -> str:
     may_be_typos = basis.absent and not any(item.on_path for item in answer.items)
     if not paths or is_narrowed or may_hide or may_be_typos or OVER_BUDGET in reasons:
         return ""
-    return (
-        f"No other rule names {'this file' if len(paths) == 1 else f'one of these {len(paths)} files'} in `applies_to`."
-    )
+    other = "other " if any(item.on_path for item in answer.items) else ""
+    files = "this file" if len(paths) == 1 else f"one of these {len(paths)} files"
+    return f"No {other}rule names {files} in `applies_to`."
 
 
 def source_of(basis: AnswerBasis) -> str:

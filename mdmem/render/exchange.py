@@ -66,6 +66,8 @@ def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git:
     if report.unapproved:
         rules = count(report.unapproved, "active rule has", "active rules have")
         yield f"{rules} no approver: `mdmem approve --active` adds you"
+    if any(row.outcome == "imported" and row.status is Status.DRAFT for row in report.plan.rows):
+        yield "`mdmem approve ADDRESS...` makes drafts active; `wing/room/` means all drafts in a room"
     if report.left:
         yield f"the old files stay in {_few(report.left)}; `{moving}` removes them"
     if written.commit is not None:

@@ -297,4 +297,4 @@ def test_path_of_a_file_to_come_is_read_where_a_rule_applies(folder: Path, run: 
     write_entry(folder / "memory", "nav/rules/pay", "It must not.\n", type="invariant", applies_to=["src/pay/**"])
     inside = folder / "memory"
     assert "nav/rules/pay" in run("retrieve", "--path", "src/pay/new.py", cwd=inside).out
-    assert "No other rule names" not in run("retrieve", "--path", "lib/new.py", cwd=inside).out
+    assert "names this file" not in run("retrieve", "--path", "lib/new.py", cwd=inside).out

@@ -73,15 +73,15 @@ def test_files_at_hand_decide_which_invariants_apply_to_every_question(folder: P
 
 def test_all_rules_for_a_file_are_said_to_be_all_unless_something_may_hide_one(folder: Path, capsys: Capture) -> None:
     asked = ("retrieve", "threads speed", "--path", "src/a.py")
-    assert "No other rule names this file in `applies_to`." in run_here(capsys, *asked, cwd=folder).out
+    assert "No rule names this file in `applies_to`." in run_here(capsys, *asked, cwd=folder).out
     for narrow in (("--type", "decision"), ("--room", "rules")):
-        assert "No other rule" not in run_here(capsys, *asked, *narrow, cwd=folder).out
+        assert "names this file" not in run_here(capsys, *asked, *narrow, cwd=folder).out
     write_entry(folder / "memory", "nav/architecture/lamps", "Lamps. " * 99, title="Lamps" * 99, applies_to=["src/**"])
     commit_all(folder)
     out = run_here(capsys, *asked, "--budget", "120", cwd=folder).out
-    assert ("1 decision (over the budget)" in out, "No other rule" in out) == (True, False)
+    assert ("1 decision (over the budget)" in out, "names this file" in out) == (True, False)
     write(folder, "memory/nav/rules/torn.md", "no front matter\n")
-    assert "No other rule" not in run_here(capsys, *asked, cwd=folder).out
+    assert "names this file" not in run_here(capsys, *asked, cwd=folder).out
 
 
 def test_session_shows_only_new_paragraphs_of_a_long_entry(folder: Path, capsys: Capture) -> None:
