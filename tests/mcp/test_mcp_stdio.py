@@ -1,8 +1,10 @@
 """The server as a process over pipes: both eras, an orderly end, and nothing but the protocol on standard output.
 
-Some clients do not behave: they die, send rubbish, ask too much at once, or never read what they asked for.
+Some clients do not behave: they die, send rubbish, ask too much at once, or never read what they asked for; and what
+one saved, whose process or connection ended before the answer, is one entry when it is sent again.
 """
 
+import http.client
 import json
 import signal
 import subprocess
@@ -18,6 +20,8 @@ import pytest
 from builders import commit_all, environment, make_repository, make_root, memory, snapshot, write, write_entry
 from clients import ERAS, call, error, facts, process, text, with_client
 from mcp import Client
+from saving.agents import context, entries, project
+from served import HEADERS, serving
 
 _CLIENT = {"name": "tests", "version": "1"}
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
@@ -345,3 +349,41 @@ def test_without_the_extra_the_command_says_what_to_type(repository: Path) -> No
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"pip install" in done.stderr
     assert b"[mcp]" in done.stderr
+
+
+DIES = "whole(*a, **k); os.kill(os.getpid(), 9)"
+# So that a client is gone by then.
+DAWDLES = "whole(*a, **k); [time.sleep(0.01) for _ in range(3000) if not os.path.exists({!r})]"
+
+
+def doing(then: str) -> str:
+    """Return a line of Python that lets something happen once an entry is written."""
+    name = "write_new_entry"
+    lines = f"from mdmem.write import save as m; whole=m.{name}\ndef other(*a, **k): {then}\nm.{name} = other"
+    return f"import os, time; exec({lines!r}, globals())"
+
+
+def test_process_that_dies_between_write_and_answer_leaves_one_entry(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    for before in (doing(DIES), "pass"):
+        program = f"{before}; from mdmem.cli.main import run; run(['mcp', '--profile', 'all'])"
+        with running(root, program=program) as server:
+            hello(server)
+            send(server, asking(2, "save_context", context=context(), project_id="nav"))
+            assert (server.stdout.readline() == b"") is (before != "pass")
+        assert len(entries(root)) == 1
+
+
+def test_client_that_went_before_its_answer_and_asks_again_leaves_one_entry(tmp_path: Path) -> None:
+    root, asked = project(tmp_path), asking(1, "save_context", context=context(), project_id="nav")
+    with serving(root, before=doing(DAWDLES.format(str(tmp_path / "gone")))) as server:
+        gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        gone.request("POST", "/mcp", asked, HEADERS)
+        until = time.monotonic() + 30
+        while not entries(root) and time.monotonic() < until:
+            time.sleep(0.02)
+        gone.close()
+        (tmp_path / "gone").touch()
+        answer = server.ask(asked)
+        assert (answer.status, "saved" in answer.body) == (200, True), answer
+        assert len(entries(root)) == 1
