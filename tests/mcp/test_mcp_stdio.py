@@ -55,11 +55,9 @@ def repository(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def running(
-    cwd: Path, *arguments: str, program: str = "", interpreter: str | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
+def running(cwd: Path, program: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """Start the server, or a program that starts it, and see that it is gone at the end."""
-    command = [interpreter or sys.executable, *(["-c", program] if program else ["-m", "mdmem", "mcp", *arguments])]
+    command = [sys.executable, *(["-c", program] if program else ["-m", "mdmem", "mcp"])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as started:
         try:
@@ -80,6 +78,13 @@ def hello(server: subprocess.Popen[bytes]) -> dict[str, Any]:
     answer = received(server)
     send(server, line("notifications/initialized", None))
     return answer
+
+
+@pytest.fixture
+def server(repository: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with running(repository) as started:
+        hello(started)
+        yield started
 
 
 def send(server: subprocess.Popen[bytes], data: bytes) -> None:
@@ -155,13 +160,11 @@ def test_reading_changes_no_file(repository: Path) -> None:
     assert snapshot(repository) == before
 
 
-def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        send(server, asking(2, "search", query="threads"))
-        received(server)
-        asked = asking(3, "search", query="threads")
-        out, _ = server.communicate(asked, timeout=10)
+def test_what_was_asked_before_the_end_of_input_is_answered(server: Any) -> None:
+    send(server, asking(2, "search", query="threads"))
+    received(server)
+    asked = asking(3, "search", query="threads")
+    out, _ = server.communicate(asked, timeout=10)
     assert "nav/architecture/threads" in json.loads(out)["result"]["content"][0]["text"]
 
 
@@ -185,23 +188,19 @@ def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_process_without_a_traceback(repository: Path, number: signal.Signals) -> None:
-    with running(repository) as server:
-        hello(server)
-        server.send_signal(number)
-        assert server.wait(5) == -number
-        assert b"Traceback" not in server.stderr.read()
+def test_a_signal_ends_the_process_without_a_traceback(server: Any, number: signal.Signals) -> None:
+    server.send_signal(number)
+    assert server.wait(5) == -number
+    assert b"Traceback" not in server.stderr.read()
 
 
-def test_no_child_is_left(repository: Path) -> None:
-    with running(repository, interpreter=sys.executable) as server:
-        hello(server)
-        send(server, asking(2, "why", address="threads"))
-        received(server)
-        server.stdin.close()
-        server.wait(5)
-        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True, check=False)
-        assert listed.stdout.strip() == b""
+def test_no_child_is_left(server: Any) -> None:
+    send(server, asking(2, "why", address="threads"))
+    received(server)
+    server.stdin.close()
+    server.wait(5)
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True, check=False)
+    assert listed.stdout.strip() == b""
 
 
 def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
@@ -231,11 +230,9 @@ def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> No
     assert all(text in err for text in (b"printed", b"without an end", b"by the system", b"by a child"))
 
 
-def test_rubbish_is_not_answered_and_what_comes_after_it_is(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        send(server, b"".join((*_RUBBISH, line("ping", 777))))
-        assert received(server) == {"jsonrpc": "2.0", "id": 777, "result": {}}
+def test_rubbish_is_not_answered_and_what_comes_after_it_is(server: Any) -> None:
+    send(server, b"".join((*_RUBBISH, line("ping", 777))))
+    assert received(server) == {"jsonrpc": "2.0", "id": 777, "result": {}}
 
 
 @pytest.mark.long
@@ -250,39 +247,33 @@ def test_a_connection_keeps_to_the_era_in_which_it_began(repository: Path) -> No
 
 
 @pytest.mark.long
-def test_a_huge_request_is_refused_in_words_and_the_next_is_answered(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        huge = threading.Thread(target=send, args=[server, asking(2, "search", query="x" * 10_000_000)])
-        huge.start()
-        refused = received(server)["result"]
-        huge.join()
-        assert refused["isError"]
-        assert "String should have at most 4000 characters" in refused["content"][0]["text"]
-        send(server, line("ping", 3))
-        assert received(server)["id"] == 3
+def test_a_huge_request_is_refused_in_words_and_the_next_is_answered(server: Any) -> None:
+    huge = threading.Thread(target=send, args=[server, asking(2, "search", query="x" * 10_000_000)])
+    huge.start()
+    refused = received(server)["result"]
+    huge.join()
+    assert refused["isError"]
+    assert "String should have at most 4000 characters" in refused["content"][0]["text"]
+    send(server, line("ping", 3))
+    assert received(server)["id"] == 3
 
 
 @pytest.mark.long
-def test_a_call_that_is_cancelled_is_followed_by_the_next(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        cancelled = line("notifications/cancelled", None, requestId=2)
-        send(server, asking(2, "check") + cancelled + line("ping", 3))
-        assert received(server)["id"] in (2, 3)
-        server.stdin.close()
-        assert server.wait(10) == 0
+def test_a_call_that_is_cancelled_is_followed_by_the_next(server: Any) -> None:
+    cancelled = line("notifications/cancelled", None, requestId=2)
+    send(server, asking(2, "check") + cancelled + line("ping", 3))
+    assert received(server)["id"] in (2, 3)
+    server.stdin.close()
+    assert server.wait(10) == 0
 
 
 @pytest.mark.long
-def test_output_that_nobody_reads_does_not_hold_up_the_end(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        send(server, b"".join(line("tools/list", number) for number in range(10, 60)))
-        time.sleep(0.5)
-        began = time.monotonic()
-        server.stdin.close()
-        assert (server.wait(10), time.monotonic() - began < 2) == (-signal.SIGTERM, True)
+def test_output_that_nobody_reads_does_not_hold_up_the_end(server: Any) -> None:
+    send(server, b"".join(line("tools/list", number) for number in range(10, 60)))
+    time.sleep(0.5)
+    began = time.monotonic()
+    server.stdin.close()
+    assert (server.wait(10), time.monotonic() - began < 2) == (-signal.SIGTERM, True)
 
 
 @pytest.mark.long
@@ -332,14 +323,12 @@ def test_settings_that_cannot_be_read_do_not_stop_the_server(repository: Path) -
     assert len(answer["items"]) == 2
 
 
-def test_the_client_that_goes_before_its_answer_ends_the_process_quietly(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        server.stdout.close()
-        send(server, line("tools/list", 2))
-        server.stdin.close()
-        assert server.wait(5) == 0
-        assert b"Traceback" not in server.stderr.read()
+def test_the_client_that_goes_before_its_answer_ends_the_process_quietly(server: Any) -> None:
+    server.stdout.close()
+    send(server, line("tools/list", 2))
+    server.stdin.close()
+    assert server.wait(5) == 0
+    assert b"Traceback" not in server.stderr.read()
 
 
 def test_without_the_extra_the_command_says_what_to_type(repository: Path) -> None:
