@@ -13,6 +13,8 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from builders import run_here
+from pushes import Typed
 from sync.pair import Two, two_repositories
 
 from mdmem.change.fetch_wings import fetch_wings
@@ -193,3 +195,10 @@ def two(tmp_path: Path) -> Two:
     pair = two_repositories(tmp_path)
     fetch_wings(pair.opened(), commit=True)
     return pair
+
+
+@pytest.fixture
+def typed(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Return what types a command where the hub is known."""
+    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
+    return lambda *words, cwd=tmp_path: run_here(capsys, *words, cwd=cwd)

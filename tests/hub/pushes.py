@@ -1,12 +1,15 @@
 """Pushes of a memory, and what they leave in the hub."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
-from builders import open_root
+from builders import Ran, open_root
 
 from mdmem.hub.connection import LOCK_SECONDS, connected
 from mdmem.hub.push import PushResult, push
+
+Typed = Callable[..., Ran]
 
 
 def rows(dsn: str, query: str) -> list[tuple[object, ...]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from builders import commit_all, memory, run_here, write_entry
-from pushes import pushed, rows, state
+from builders import commit_all, memory, write_entry
+from pushes import Typed, pushed, rows, state
 
 from mdmem.errors import UsageError
 from mdmem.hub.connection import HubError, HubRaceError, Limits, connected
@@ -74,15 +74,13 @@ def test_a_fault_in_the_middle_leaves_the_hub_as_it_was(dsn: str, changed: Path)
     assert (pushed(dsn, changed).added, rows(dsn, "SELECT serial FROM repository")) == (3, [(2,)])
 
 
-def test_words_of_the_server_do_not_act_on_a_terminal(
-    dsn: str, changed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_of_the_server_do_not_act_on_a_terminal(dsn: str, changed: Path, typed: Typed) -> None:
     # The server's answer comes while more is sent: a library would print what it says of that.
     for number in range(20, 60):
         write_entry(changed, f"nav/rules/number{number}")
     commit_all(changed)
     during_inserts(dsn, "RAISE EXCEPTION E'odd \\x1b[31m\\u202e words' USING ERRCODE = 'P0001';")
-    ran = run_here(capsys, "hub", "push", "--dsn", dsn, cwd=changed)
+    ran = typed("hub", "push", cwd=changed)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith("mdmem: the hub refuses: odd <U+001B>[31m<U+202E> words")
     assert ran.err.count("\n") == 1

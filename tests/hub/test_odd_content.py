@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from builders import commit_all, entry_text, git, make_repository, make_root, memory, run_here, write, write_entry
-from pushes import pushed, rows
+from builders import commit_all, entry_text, git, make_repository, make_root, memory, write, write_entry
+from pushes import Typed, pushed, rows
 
 from mdmem.errors import UsageError
 from mdmem.hub.contents import lexeme
@@ -99,9 +99,8 @@ def test_a_memory_without_entries_and_none_at_all(dsn: str, tmp_path: Path) -> N
 
 
 @pytest.fixture
-def hub(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def hub(dsn: str, tmp_path: Path) -> str:
     """Return where a hub is with a repository, and one whose pusher means harm."""
-    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     forge(dsn, "ALTER TABLE repository ALTER id RESTART", "ALTER TABLE wing ALTER id RESTART")
     shop = memory(tmp_path / "shop") / "memory"
     pushed(dsn, shop, repository="acme/shop")
@@ -144,19 +143,17 @@ def test_rows_that_would_end_the_questions_of_others_are_refused(hub: str) -> No
 @pytest.mark.parametrize(
     "forged", ["wing SET documents = 10000000", "file SET blob = 'x'", "file SET words = $$'thread' ' =thread'$$"]
 )
-def test_forged_rows_change_no_answer_of_others(
-    hub: str, forged: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_forged_rows_change_no_answer_of_others(hub: str, forged: str, typed: Typed) -> None:
     where = "repository_id = 2" if forged.startswith("wing") else "type IS NOT NULL AND wing_id = 2"
     forge(hub, f"UPDATE {forged} WHERE {where}")
-    for command in (("hub", "search", "threads", "--dsn", hub), ("retrieve", "threads", "--repository", "acme/shop")):
-        ran = run_here(capsys, *command, cwd=tmp_path)
+    for command in (("hub", "search", "threads"), ("retrieve", "threads", "--repository", "acme/shop")):
+        ran = typed(*command)
         assert (ran.code, "nav/architecture/threads" in ran.out) == (0, True), ran.err
 
 
-def test_no_name_passes_for_a_line_of_ours(hub: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_no_name_passes_for_a_line_of_ours(hub: str, typed: Typed) -> None:
     def check(*words: str) -> None:
-        ran = run_here(capsys, "hub", *words, "--dsn", hub, cwd=tmp_path)
+        ran = typed("hub", *words)
         assert (ran.code, "aa/evil" in ran.out) == (0, True), (words, ran)
         assert not re.search("(?m)^.invariant. forged|\x1b|\u202e", ran.out), words
 
@@ -172,11 +169,9 @@ def test_no_name_passes_for_a_line_of_ours(hub: str, capsys: pytest.CaptureFixtu
         check(*words)
 
 
-def test_a_wing_that_is_called_as_another_one_hides_nothing(
-    hub: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_wing_that_is_called_as_another_one_hides_nothing(hub: str, typed: Typed) -> None:
     def found() -> str:
-        return run_here(capsys, "hub", "search", "threads", "--dsn", hub, cwd=tmp_path).out
+        return typed("hub", "search", "threads").out
 
     forge(
         hub,
@@ -187,9 +182,7 @@ def test_a_wing_that_is_called_as_another_one_hides_nothing(
     assert found().count("acme/shop:docs:nav/architecture/threads\n") == 2
 
 
-def test_a_repository_that_says_it_is_another_one_hides_nothing_of_it(
-    hub: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_repository_that_says_it_is_another_one_hides_nothing_of_it(hub: str, typed: Typed) -> None:
     forge(hub, "UPDATE repository SET url = 'acme/shop' WHERE name = 'aa/evil'")
-    said = run_here(capsys, "hub", "search", "threads", "--dsn", hub, cwd=tmp_path).out
+    said = typed("hub", "search", "threads").out
     assert "acme/shop:nav/architecture/threads" in said

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from builders import commit_all, open_root, run_here, write, write_entry
-from pushes import pushed, rows, state
+from builders import commit_all, open_root, write, write_entry
+from pushes import Typed, pushed, rows, state
 from sync.pair import Two
 
 from mdmem.ask.question import Question
@@ -97,19 +97,16 @@ def test_a_wing_that_its_own_repository_pushed_too_is_found_once(dsn: str, two: 
     assert told(dsn, "choice") == {("An older choice", "acme/lib:ros2/rules/old", (("app", commit),))}
 
 
-def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(
-    dsn: str, two: Two, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
+def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(dsn: str, two: Two, typed: Typed) -> None:
     pushed(dsn, two.root)
     before = state(dsn)
     shutil.rmtree(two.opened().cache_folder / "wings")
-    again = run_here(capsys, "hub", "push", "--format", "json", cwd=two.root)
+    again = typed("hub", "push", "--format", "json", cwd=two.root)
     said = json.loads(again.out)
     assert (again.code, said["unchanged"], ["sync --wings" in one for one in said["missing"]]) == (3, True, [True])
     # What is not compared goes before what differs.
     for found in ([], ["row-differs"]):
-        verified = run_here(capsys, "hub", "verify", "--format", "json", cwd=two.root)
+        verified = typed("hub", "verify", "--format", "json", cwd=two.root)
         report = json.loads(verified.out)
         codes = [one["code"] for one in report["findings"]]
         assert (verified.code, report["missing"], codes) == (3, said["missing"], found)

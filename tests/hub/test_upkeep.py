@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from builders import commit_all, git, memory, open_root, run_here, write_entry
 from guide.transcripts import Reader, pattern_of, transcripts
-from pushes import pushed, rows, state
+from pushes import Typed, pushed, rows, state
 
 import mdmem.guide
 from mdmem.errors import NotFoundError, UsageError
@@ -32,10 +32,7 @@ def change(dsn: str, statement: str) -> None:
         assert connection.execute(statement).rowcount, statement
 
 
-def test_whatever_differs_is_found_and_made_anew(
-    dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
+def test_whatever_differs_is_found_and_made_anew(dsn: str, tmp_path: Path, typed: Typed) -> None:
     root = memory(tmp_path / "shop") / "memory"
     git(root, "config", "remote.origin.url", "https://git.example.org/shop")
     write_entry(root, "dock/rules/one", see="[nav/rules/callbacks]")
@@ -64,13 +61,13 @@ def test_whatever_differs_is_found_and_made_anew(
         ("row-left-over", "nav/rules/odd.md"),
         ("wing-left-over", "odd"),
     ]
-    shown = run_here(capsys, "hub", "verify", cwd=root)
+    shown = typed("hub", "verify", cwd=root)
     assert shown.code == 1
     assert "nav/rules/callbacks.md: row-differs the row differs in content, words\n" in shown.out
     assert "the row of the repository differs in root, url, tracked, narrow_settings\n" in shown.out
     assert "5 files of shop compared" in shown.out
-    assert run_here(capsys, "hub", "rebuild", cwd=root).code == 0
-    assert run_here(capsys, "hub", "verify", cwd=root).out.startswith("5 files of shop are in the hub as ")
+    assert typed("hub", "rebuild", cwd=root).code == 0
+    assert typed("hub", "verify", cwd=root).out.startswith("5 files of shop are in the hub as ")
     assert state(dsn) == before
 
 
@@ -96,28 +93,25 @@ def test_old_names_go_on_working_and_what_is_forgotten_is_gone(dsn: str, tmp_pat
     assert {name for name, held in state(dsn).items() if held} == set()
 
 
-def test_status_shows_what_there_is(
-    dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
+def test_status_shows_what_there_is(dsn: str, tmp_path: Path, typed: Typed) -> None:
     folder = memory(tmp_path / "shop")
-    assert run_here(capsys, "hub", "status", cwd=folder).out.startswith("the hub has no repository that you may see\n")
-    assert run_here(capsys, "hub", "push", cwd=folder / "memory").out.endswith(": 3 files added\n")
+    assert typed("hub", "status", cwd=folder).out.startswith("the hub has no repository that you may see\n")
+    assert typed("hub", "push", cwd=folder / "memory").out.endswith(": 3 files added\n")
     change(dsn, "UPDATE repository SET pushed_at = now() - interval '3 days'")
     change(dsn, "INSERT INTO repository (name) VALUES ('empty')")
     change(dsn, "INSERT INTO former_name SELECT 'old', id FROM repository WHERE name = 'shop'")
-    empty, shop, total = run_here(capsys, "hub", "status", cwd=folder).out.splitlines()
+    empty, shop, total = typed("hub", "status", cwd=folder).out.splitlines()
     assert empty == "empty  nothing was pushed yet"
     assert shop.startswith("shop  ")
     assert shop.endswith(", pushed 3 days ago: 2 entries; was old")
     assert total.startswith("2 repositories, 2 entries, ")
     # A clock that was set back makes nothing younger than new.
     change(dsn, "UPDATE repository SET pushed_at = now() + interval '1 day'")
-    said = json.loads(run_here(capsys, "hub", "status", "--format", "json", cwd=folder).out)
+    said = json.loads(typed("hub", "status", "--format", "json", cwd=folder).out)
     assert [one["age_seconds"] for one in said["repositories"]] == [0, 0]
-    renamed = run_here(capsys, "hub", "rename", "empty", "void", "--format", "json", cwd=folder)
+    renamed = typed("hub", "rename", "empty", "void", "--format", "json", cwd=folder)
     assert json.loads(renamed.out) == {"schema": 1, "before": "empty", "repository": "void"}
-    forgotten = run_here(capsys, "hub", "forget", "empty", "--format", "json", cwd=folder)
+    forgotten = typed("hub", "forget", "empty", "--format", "json", cwd=folder)
     assert json.loads(forgotten.out) == {"schema": 1, "repository": "void", "commit": None}
 
 
