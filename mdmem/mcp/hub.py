@@ -6,7 +6,6 @@ A hub is a shared database of the memories of many repositories.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
@@ -114,7 +113,7 @@ class HubAnswers:
     ) -> None:
         """Store the database of the hub and the token; no connection is opened yet."""
         self._dsn, self._token, self._environment, self._today = dsn, token, environment, today
-        self._copies: OrderedDict[tuple[CopyKey, date], CopyWorkspace] = OrderedDict()
+        self._copies: dict[tuple[CopyKey, date], CopyWorkspace] = {}
         self._turn = threading.Lock()
 
     @staticmethod
@@ -164,19 +163,18 @@ class HubAnswers:
         """Return the copy of a repository; the copy of an earlier call is used again if the rows are the same."""
         with self._opened() as cursor:
             key = (copy_key(cursor, name), self._today())
-            with self._turn:
-                known = self._copies.get(key)
-                if known is not None:
-                    self._copies.move_to_end(key)
-                    return known
-            loaded = load_copy(cursor, key[0], environment=self._environment, today=key[1])
-        # The first index of many entries takes longer than the time limit of a call. Until then, titles are searched.
-        made = replace(loaded, is_timed=True)
+            copy = self._copies.get(key)
+            if copy is None:
+                loaded = load_copy(cursor, key[0], environment=self._environment, today=key[1])
+                # The first index of many entries takes longer than a call may. Until then, titles are searched.
+                copy = replace(loaded, is_timed=True)
         with self._turn:
-            self._copies[key] = made
+            # The copies are in the order of their last use.
+            self._copies.pop(key, None)
+            self._copies[key] = copy
             while len(self._copies) > _MOST_COPIES:
-                self._copies.popitem(last=False)
-        return made
+                self._copies.pop(next(iter(self._copies)))
+        return copy
 
 
 def _with_repository(asked: ToolCall) -> tuple[ToolCall, str | None]:
