@@ -45,10 +45,7 @@ _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class Keys(Struct, frozen=True):
-    """The parsed front matter of a decision record.
-
-    `asked` are the values for the fields that the importer handles itself. `claims` are the relations to other records.
-    """
+    """The parsed keys of a record: values for fields that the importer handles itself, other fields, and relations."""
 
     asked: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
@@ -321,10 +318,7 @@ def names_successor(claims: Iterable[Claim]) -> bool:
 def _read_all(
     front: str, facts: Sequence[Fact], heading: str, section: Section | None, banners: str, own: int | None
 ) -> StatusReading:
-    """Return the status from all places of a record together.
-
-    Dates of a status count only if nothing else states one.
-    """
+    """Return the status from all places of a record; dates of a status count only if nothing else states one."""
     statements = [front, *(one.statement for one in facts if one.is_status)]
     if section is not None:
         statements += [_value_of(section), _without(section, facts)]
@@ -406,10 +400,7 @@ def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
 def _cuts(
     sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
 ) -> Iterator[Cut]:
-    """Yield the parts of the body that become front matter.
-
-    `title` is the title stated in the source's front matter.
-    """
+    """Yield the parts of the body that become front matter; `title` is the title in the source's front matter."""
     head, section = title_section(sections), status_section(sections)
     if head is not None:
         titles = (plain_title(head.heading).casefold(), head.heading.casefold())

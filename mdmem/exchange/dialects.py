@@ -152,10 +152,7 @@ def is_instructions(source: SourceFile) -> bool:
 
 
 def _read_instructions(source: SourceFile) -> Iterator[ForeignRecord]:
-    """Yield a draft note for each section of a file with instructions.
-
-    Skip mdmem's own text, and sections that only include other files.
-    """
+    """Yield a draft note for each section of instructions, but not for mdmem's own text and mere includes."""
     body = _INCLUDE.sub("", without_own(source.body))
     folder = "" if _CLIENT_FOLDER.search(source.folder) else source.folder
     stated = [source.fields[key] for key in _GLOB_KEYS if source.fields.get(key)]

@@ -36,10 +36,7 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ExportedFile(Struct, frozen=True):
-    """A file to export, by its path from the folder of the export.
-
-    `text` is the whole file, or a region inside the file.
-    """
+    """A file to export, by its path from the export's folder; `text` is the whole file, or a region inside the file."""
 
     path: str
     text: str
@@ -233,10 +230,7 @@ def _rules(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[_Globs, l
 
 
 def _client_globs(globs: _Globs) -> str:
-    """Return globs in a client's form.
-
-    For clients a plain path matches only one file, but in mdmem also all files below.
-    """
+    """Return globs for a client, where a plain path matches only one file; in mdmem also all files below it."""
     wide = (f"{glob.rstrip('/')}/**" for glob in globs if not _SPECIAL.search(glob) and "." not in glob.rsplit("/")[-1])
     return ",".join(sorted({*globs, *wide}, key=lambda one: (one.removesuffix("/**"), one)))
 

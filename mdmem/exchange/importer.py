@@ -114,10 +114,7 @@ def _findings(workspace: Workspace, plan: ImportPlan, written: WriteResult) -> l
 def _clear(
     workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool, is_dry: bool
 ) -> tuple[list[str], list[str]]:
-    """Remove or replace the old files that did not change during the import.
-
-    Return these files, and a message about each file that stays.
-    """
+    """Remove or replace the old files that did not change; return them, and a message about each file that stays."""
     base, places = workspace.location.base, _new_places(workspace, plan)
     gone, messages = [], []
     for path, content in plan.contents.items():

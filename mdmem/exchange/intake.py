@@ -271,10 +271,7 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
 
 
 class Found(Struct, frozen=True):
-    """A file to read, by its path from the top of the project.
-
-    `room` is the name of the room that its folder becomes, below the folder that the user gave.
-    """
+    """A file to read, by its path from the top of the project; `room` is the room that its folder becomes."""
 
     path: str
     room: str = ""
@@ -393,10 +390,7 @@ def read_source(base: Path, found: Found) -> SourceFile:
 
 
 def _read_loosely(front: str) -> dict[str, Any] | None:
-    """Return the keys of a front matter that is not valid YAML, such as Cursor's.
-
-    Return None if a line is neither a key nor a list item.
-    """
+    """Return the keys of invalid YAML, such as Cursor's; None if a line is neither a key nor a list item."""
     fields: dict[str, Any] = {}
     last = ""
     for line in front.split("\n"):

@@ -144,10 +144,7 @@ def _end_of_blank_lines(text: str, at: int) -> int:
 
 
 def _new_link(record: ForeignRecord, link: BodyLink, references: References, place: Callable[[str], str]) -> _Edit:
-    """Return the edit for a link, with a message if the link is broken.
-
-    A wiki link becomes the address that it means, followed by the old text as the words to show.
-    """
+    """Return the edit for a link, with a message if it is broken; a wiki link keeps its old text as words to show."""
     end = link.offset + link.width
     written = record.body[link.offset : end]
     text, message = written, ""

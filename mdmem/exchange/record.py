@@ -58,10 +58,7 @@ class Claim(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """A part of the body that becomes front matter.
-
-    If a claim in it cannot be resolved, only its `parts` may be cut.
-    """
+    """A part of the body that becomes front matter; if a claim in it is not resolved, only its `parts` may be cut."""
 
     start: int
     end: int
@@ -241,10 +238,7 @@ def without_comments(text: str) -> str:
 
 
 def with_whole_labels(text: str) -> str:
-    """Return a text in which line breaks inside link labels are replaced by blanks.
-
-    All characters keep their offset.
-    """
+    """Return a text with blanks for line breaks inside link labels; all characters keep their offset."""
     if "](" not in text:
         return text
     return _LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)

@@ -167,10 +167,7 @@ class Contents:
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the wings by name.
-
-        A file whose path the hub cannot store is left out. If the file may be an entry, UsageError is raised instead.
-        """
+        """Return the wings by name, without files of unstorable names; raises UsageError if one may be an entry."""
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")

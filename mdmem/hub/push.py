@@ -96,10 +96,7 @@ def push(
 
 
 def _take_repository(cursor: Any, contents: Contents, *, given: str | None) -> HubRepository:
-    """Return the repository that the commit is pushed to, and lock its row. Add the repository if it is new.
-
-    Raises UsageError if the name belongs to another memory.
-    """
+    """Return and lock the repository to push to, or add it; raises UsageError if the name belongs to another memory."""
     location, commit = contents.workspace.location, contents.commit
     name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
     found = find_repository(cursor, name, is_locked=True)

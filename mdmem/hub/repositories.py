@@ -76,10 +76,7 @@ def remote_url(repository: Repository) -> str | None:
 
 
 def remote_place(remote: str | None) -> str | None:
-    """Return `host/owner/name` of a remote.
-
-    Return None if there is no remote, or if it is not an address for everybody: a folder or the command of a helper.
-    """
+    """Return `host/owner/name` of a remote; None for a folder, a helper's command, or no remote."""
     if remote is None or is_path(remote) or _FILE.match(remote) or _HELPER.match(remote):
         return None
     return place_name(remote)
@@ -100,19 +97,13 @@ def own_names(location: Location, remote: str | None) -> tuple[str, str]:
 
 
 def require_owner(cursor: Any, does: str) -> None:
-    """Raise UsageError unless the caller is the hub's owner, or a member of that role.
-
-    mdmem cannot grant these rights to anybody else.
-    """
+    """Raise UsageError unless the caller is the hub's owner or a member of that role; no grant gives these rights."""
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect with such a role")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
-    """Return the repository with this name or former name, if the caller may see it.
-
-    A current name takes precedence.
-    """
+    """Return the repository with this name, or else with this former name, if the caller may see it."""
     asked = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
         " WHERE name = %(name)s) ORDER BY name <> %(name)s LIMIT 1"
@@ -195,10 +186,7 @@ _DOES = "says who sees what"
 
 
 class Permission(Struct, frozen=True):
-    """What somebody sees: a repository, one wing of a repository, or every repository (None).
-
-    Only repositories can be pushed.
-    """
+    """What somebody sees: a repository, one of its wings, or every repository (None); a wing cannot be pushed."""
 
     repository: str | None
     wing: str | None = None

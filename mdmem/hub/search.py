@@ -134,10 +134,7 @@ _ANY_WING = (
 
 
 def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) -> list[int] | None:
-    """Return the ids of the wings with some names in some repositories, including pinned wings.
-
-    None means all wings.
-    """
+    """Return the ids of wings, also pinned ones, with some names in some repositories; None means all wings."""
     if not repositories and not names:
         return None
     ids = [get_pushed(cursor, name).id for name in repositories]
@@ -246,10 +243,7 @@ _BEST = 3
 
 
 def who(cursor: Any, query: str, *, repositories: Sequence[str] = ()) -> HubResult:
-    """Return the entry at an address, or the best three entries for words, with their owners and dependents.
-
-    Raises NotFoundError if nothing is found.
-    """
+    """Return the entry at an address, or the best three for words, with owners and dependents; raises NotFoundError."""
     if is_address(query):
         result = HubResult(query, tuple(entries_at(cursor, query, repositories)), matches=None)
     else:

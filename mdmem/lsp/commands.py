@@ -51,10 +51,7 @@ def _guarded(name: str, command: Callable[..., None]) -> Callable[..., None]:
 
 
 def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:
-    """Open the file of the only target, or let the user choose one.
-
-    If the editor cannot open files, show a message with the names of the targets.
-    """
+    """Open the file of the only target, or let the user choose one; if the editor cannot open files, show the names."""
     uris = {one["title"]: one["uri"] for one in targets if one.get("uri", "").startswith("file:") and "title" in one}
     window = ls.client_capabilities.window
     if uris and (window is None or window.show_document is None):

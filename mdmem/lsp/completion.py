@@ -142,10 +142,7 @@ def _new_entries(document: Document, offset: int) -> types.CompletionList:
 
 
 def _placeholder(document: Document, number: int, *words: str) -> str:
-    """Return a snippet placeholder with some text, or a choice if there are several words.
-
-    For an editor without snippets, return the first word.
-    """
+    """Return a snippet placeholder, or a choice of several words; for an editor without snippets, the first word."""
     if not document.memory.abilities.snippets:
         return words[0] if words else ""
     if len(words) > 1:

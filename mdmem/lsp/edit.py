@@ -128,10 +128,7 @@ def prepare_rename(document: Document, params: types.PrepareRenameParams) -> typ
 
 
 def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
-    """Return the name of the entry or wing at a position, as `mdmem mv` accepts it, and its range; else None.
-
-    On the first line, it is the entry in the file itself.
-    """
+    """Return what is at a position, as `mdmem mv` names it, and its range; on the first line, the entry itself."""
     token = document.token_at(position)
     if document.is_code:
         # Offer no rename in code, since other code that mentions the entry would not be changed.
@@ -147,10 +144,7 @@ def _named_at(document: Document, position: types.Position) -> tuple[str, types.
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edit that renames the entry or wing at a position, with every link to it.
-
-    Raises JsonRpcException with the reason if the new name is not possible.
-    """
+    """Return the edit that renames what is at a position, with every link; raises JsonRpcException with the reason."""
     found = _named_at(document, params.position)
     if found is None:
         return None

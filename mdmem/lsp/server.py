@@ -230,10 +230,7 @@ class Server(LanguageServer):
         return answer(document, params)
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
-        """Return the result of a function; if it raises, log the error and return None.
-
-        The first error is also shown.
-        """
+        """Return the result of a function, or log its error and return None; the first error is also shown."""
         try:
             return work()
         except JsonRpcException:

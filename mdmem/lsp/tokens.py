@@ -116,10 +116,7 @@ LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
 # Cached, since an editor sends several requests about the same version of a text.
 @lru_cache(maxsize=16)
 def parse_text(text: str) -> ParsedText:
-    """Return the tokens of a text; none if the text is too long for an entry.
-
-    Front matter with YAML errors is also split into tokens, since it is often invalid while somebody types.
-    """
+    """Return the tokens of a text, even of invalid front matter, as while somebody types; none if it is too long."""
     if len(text) > SIZE_LIMIT:
         return ParsedText()
     has_bom = text.startswith("\ufeff")

@@ -167,10 +167,7 @@ def page_of(
 
 
 def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
-    """Return one page of a text, and whether it is the last page.
-
-    A page has whole sections; a section that is larger than a page is split. Raises UsageError as `page_of` does.
-    """
+    """Return a page of a text, of whole sections if they fit, and whether it is the last; raises UsageError."""
     if cursor is None and bytes_of(text) <= limit:
         return text, True
     left = limit - _MARKS
@@ -182,10 +179,7 @@ def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None =
 def _cut_page(
     pieces: Sequence[_Piece], limit: int, seal: str, cursor: str | None, *, has_more: bool
 ) -> tuple[Sequence[_Piece], Facts]:
-    """Return the pieces of the page that starts at the cursor (at least one), and the keys that mark the page.
-
-    The keys are empty if this is the last page.
-    """
+    """Return the pieces of the page at the cursor, at least one, and the keys that mark it, none for the last page."""
     start = 0
     if cursor is not None:
         number, _, sealed = cursor.strip().partition("-")

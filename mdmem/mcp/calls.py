@@ -154,10 +154,7 @@ class Calls:
         return page
 
     async def _answer(self, asked: ToolCall) -> Page:
-        """Return the page of a tool's answer.
-
-        If the files cannot be read in time, a reading tool returns its fallback, with lines from outside the memory.
-        """
+        """Return the page of a tool's answer, or a reading tool's fallback if the files cannot be read in time."""
         tool, limit = asked.tool, asked.settings.timeout_seconds
         if tool.fall_back is None:
             return await self.in_thread(partial(self._page, asked))

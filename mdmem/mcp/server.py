@@ -242,10 +242,7 @@ class MemoryServer(MCPServer[Any]):
 
 
 def serve_stdio(server: MemoryServer) -> None:
-    """Serve until standard input ends; a signal stops the process at once.
-
-    Nothing has to be cleaned up, since writes leave complete files even if the process is killed.
-    """
+    """Serve until standard input ends; a signal stops the process at once, since writes always leave complete files."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     # These errors mean that the client has closed the connection, so nobody could read a message.

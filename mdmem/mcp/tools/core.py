@@ -88,10 +88,7 @@ class Widened(Narrowed):
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
-    """Make an agent's paths, which start at the repository's top, absolute.
-
-    They are not relative to the working directory of the server, which an agent does not know.
-    """
+    """Make paths from the repository's top absolute; an agent does not know the working directory of the server."""
     top = workspace.location.base.resolve()
     # `os.path.join` keeps the slash at the end of a folder's path.
     return tuple(os.path.join(top, path) for path in paths or ())  # noqa: PTH118
