@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
-from builders import Ran, Run, environment, memory, run_here
+from builders import Ran, Run, environment, make_repository, memory, run_here, snapshot
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -94,10 +94,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Return a function that runs a command, in `tmp_path` unless `cwd` is another folder."""
+def repo(tmp_path: Path) -> Path:
+    """Return `tmp_path` as a git repository without a memory."""
+    return make_repository(tmp_path)
 
-    def run_command(*arguments: str, cwd: Path = tmp_path) -> Ran:
-        return run_here(capsys, *arguments, cwd=cwd)
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Return a function that runs a command, in `tmp_path` unless `cwd` is another folder.
+
+    With `unchanged`, the command must not change any file of that folder.
+    """
+
+    def run_command(*arguments: str, cwd: Path = tmp_path, unchanged: Path | None = None) -> Ran:
+        before = snapshot(unchanged) if unchanged is not None else None
+        ran = run_here(capsys, *arguments, cwd=cwd)
+        assert unchanged is None or snapshot(unchanged) == before
+        return ran
 
     return run_command

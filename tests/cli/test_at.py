@@ -59,6 +59,11 @@ def dated(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def lived(tmp_path: Path) -> Path:
+    return dated(tmp_path)
+
+
 def titles(run: Run, folder: Path, at: str) -> list[str]:
     ran = run("list", "--format", "json", "--at", at, cwd=folder)
     assert ran.code == 0, ran.err
@@ -71,13 +76,12 @@ def test_reading_command_shows_what_was_binding(command: list[str], tmp_path: Pa
     assert (ran.code, "four" in ran.out, "eight" in ran.out) == (0, True, False)
 
 
-def test_commit_that_is_read_is_said(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    ran = run("list", "--at", "2026-06-01", cwd=folder)
-    commit = git(folder, "rev-parse", "HEAD~1")[:10]
+def test_commit_that_is_read_is_said(lived: Path, run: Run) -> None:
+    ran = run("list", "--at", "2026-06-01")
+    commit = git(lived, "rev-parse", "HEAD~1")[:10]
     assert ran.err == f"as of 2026-06-01: commit {commit} of main, from 2026-05-01 12:00 UTC\n"
-    assert run("list", "-q", "--at", "2026-06-01", cwd=folder).err == ""
-    said = run("status", "--format", "json", "--at", "2026-06-01", cwd=folder).json
+    assert run("list", "-q", "--at", "2026-06-01").err == ""
+    said = run("status", "--format", "json", "--at", "2026-06-01").json
     assert said["tree"] == f"2026-06-01 ({commit})"
 
 
@@ -98,14 +102,13 @@ def test_day_lasts_until_its_end_in_utc_and_a_time_is_exact(at: str, title: str,
     assert titles(run, dated(tmp_path), at) == [title]
 
 
-def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    git(folder, "checkout", "-q", "-b", "feature")
-    use(folder, "ten")
-    commit_on(folder, "2026-07-10")
-    git(folder, "checkout", "-q", "main")
+def test_merge_counts_from_the_day_of_the_merge(lived: Path, run: Run) -> None:
+    git(lived, "checkout", "-q", "-b", "feature")
+    use(lived, "ten")
+    commit_on(lived, "2026-07-10")
+    git(lived, "checkout", "-q", "main")
     git(
-        folder,
+        lived,
         "-c",
         "user.name=Ada",
         "-c",
@@ -117,34 +120,31 @@ def test_merge_counts_from_the_day_of_the_merge(tmp_path: Path, run: Run) -> Non
         "-m",
         "ten",
     )
-    assert titles(run, folder, "2026-07-20") == ["Use eight threads"]
-    assert titles(run, folder, "2999-01-01") == ["Use ten threads"]
+    assert titles(run, lived, "2026-07-20") == ["Use eight threads"]
+    assert titles(run, lived, "2999-01-01") == ["Use ten threads"]
 
 
-def test_branch_at_hand_does_not_matter(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    git(folder, "checkout", "-q", "-b", "feature", "HEAD~2")
-    use(folder, "ten")
-    commit_on(folder, "2026-04-01")
-    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
-    git(folder, "checkout", "-q", "--detach")
-    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
+def test_branch_at_hand_does_not_matter(lived: Path, run: Run) -> None:
+    git(lived, "checkout", "-q", "-b", "feature", "HEAD~2")
+    use(lived, "ten")
+    commit_on(lived, "2026-04-01")
+    assert titles(run, lived, "2026-06-01") == ["Use four threads"]
+    git(lived, "checkout", "-q", "--detach")
+    assert titles(run, lived, "2026-06-01") == ["Use four threads"]
 
 
-def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    use(folder, "ten")
-    commit_on(folder, "2026-06-15")
-    assert titles(run, folder, "2026-06-20") == ["Use ten threads"]
+def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(lived: Path, run: Run) -> None:
+    use(lived, "ten")
+    commit_on(lived, "2026-06-15")
+    assert titles(run, lived, "2026-06-20") == ["Use ten threads"]
 
 
-def test_entry_is_judged_by_the_day(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    use(folder, "ten", expires_at="2026-09-01")
-    commit_on(folder, "2026-08-01")
+def test_entry_is_judged_by_the_day(lived: Path, run: Run) -> None:
+    use(lived, "ten", expires_at="2026-09-01")
+    commit_on(lived, "2026-08-01")
 
     def status(*at: str) -> str:
-        ran = run("retrieve", "threads", "--format", "json", *at, cwd=folder)
+        ran = run("retrieve", "threads", "--format", "json", *at)
         found: dict[str, Any] = ran.json
         return str(found["items"][0]["status"])
 
@@ -160,10 +160,9 @@ def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path,
     assert titles(run, dated(tmp_path), said) == [f"Use {title} threads"]
 
 
-def test_what_names_a_revision_is_one_and_that_is_said(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    git(folder, "tag", "2026-06-01", "HEAD~2")
-    ran = run("list", "--at", "2026-06-01", cwd=folder)
+def test_what_names_a_revision_is_one_and_that_is_said(lived: Path, run: Run) -> None:
+    git(lived, "tag", "2026-06-01", "HEAD~2")
+    ran = run("list", "--at", "2026-06-01")
     assert "Use two threads" in ran.out
     assert ran.err == "`2026-06-01` is a branch or tag here, so it is not read as a date\n"
 
@@ -199,14 +198,13 @@ def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, run: Run
     assert titles(run, tmp_path / "clone", "2026-07-02") == ["Use eight threads"]
 
 
-def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, run: Run) -> None:
-    folder = dated(tmp_path)
-    git(folder, "branch", "-q", "-m", "main", "develop")
-    git(folder, "branch", "other")
-    ran = run("list", "--at", "2026-06-01", cwd=folder)
+def test_without_a_known_default_branch_the_setting_is_named(lived: Path, run: Run) -> None:
+    git(lived, "branch", "-q", "-m", "main", "develop")
+    git(lived, "branch", "other")
+    ran = run("list", "--at", "2026-06-01")
     assert (ran.code, "`git config mdmem.defaultBranch NAME` sets it" in ran.err) == (3, True)
-    git(folder, "config", "mdmem.defaultBranch", "develop")
-    assert titles(run, folder, "2026-06-01") == ["Use four threads"]
+    git(lived, "config", "mdmem.defaultBranch", "develop")
+    assert titles(run, lived, "2026-06-01") == ["Use four threads"]
 
 
 ADDRESS = "nav/architecture/threads"

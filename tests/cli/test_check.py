@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, environment, git, memory, snapshot, write, write_entry
+from builders import Run, commit_all, environment, git, memory, write, write_entry
 
 
 def dangling(folder: Path) -> Path:
@@ -38,36 +38,6 @@ def test_what_to_type_next_is_about_the_root_that_was_typed(folder: Path, run: R
     ran = run("check", "--root", "memory")
     assert "  help: to give the reason, too, type `mdmem --root memory supersede nav/arch" in ran.out
     assert (ran.out.count("--fix"), ran.out.count("\n  fix: Add `superseded_by` to `nav/arch")) == (2, 1)
-
-
-def test_json_has_the_findings(tmp_path: Path, run: Run) -> None:
-    said = run("check", "--format", "json", cwd=dangling(tmp_path)).json
-    finding = said["findings"][0]
-    assert finding.pop("message").startswith("`see` names `nav/rules/nowhere`")
-    assert finding.pop("help")
-    assert said == {
-        "schema": 1,
-        "root": "memory",
-        "tree": "working tree",
-        "base": None,
-        "checked": 3,
-        "totals": {"error": 1, "warning": 0, "info": 0},
-        "findings": [
-            {
-                "code": "dangling-link",
-                "severity": "error",
-                "path": "nav/rules/bad.md",
-                "line": 6,
-                "column": 6,
-                "address": "nav/rules/bad",
-                "other": None,
-                "new": False,
-                "fix": None,
-            }
-        ],
-        "incomplete": [],
-        "fixed": [],
-    }
 
 
 @pytest.mark.parametrize("end", ["\\n", "\\r", "\\r\\n", "\\u2028", "\\u0085"])
@@ -206,9 +176,7 @@ def test_arguments_that_do_not_fit_exit_2(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize("form", ["text", "concise", "json", "github"])
 def test_check_changes_no_byte(form: str, tmp_path: Path, run: Run) -> None:
     folder = dangling(tmp_path)
-    before = snapshot(folder)
-    run("check", "--format", form, "-v", cwd=folder)
-    assert snapshot(folder) == before
+    run("check", "--format", form, "-v", cwd=folder, unchanged=folder)
 
 
 @pytest.mark.parametrize("staged_is_bad", [True, False])

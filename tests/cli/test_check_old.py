@@ -149,39 +149,38 @@ def test_text_of_a_commit_is_amended_beside_old_errors(
     assert staged(folder, run)[2].splitlines()[-1] == others, "who commits did not bring all of it"
 
 
-def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    root = make_root(folder / "memory")
+def test_files_on_disk_are_told_what_the_hook_will_refuse(repo: Path, run: Run) -> None:
+    root = make_root(repo / "memory")
     for name in ("mine", "theirs"):
         write_entry(root, f"app/rules/{name}", "It must hold. Why: so.\n", type="invariant", title=name.title())
-    commit_all(folder)
-    git(folder, "switch", "-q", "-c", "side")
+    commit_all(repo)
+    git(repo, "switch", "-q", "-c", "side")
     write_entry(root, "app/rules/theirs", "It must not. Why: so.\n", type="invariant", title="Theirs", version=2)
-    commit_all(folder)
+    commit_all(repo)
 
     def told(*options: str) -> list[str]:
-        ran = run("check", *options, "--format", "concise", cwd=folder)
+        ran = run("check", *options, "--format", "concise")
         return re.findall(r"^(\S+?):.* (frozen-text-changed|deleted-in-force) ", ran.out, re.MULTILINE)
 
-    git(folder, "switch", "-q", "main")
+    git(repo, "switch", "-q", "main")
     (root / "app/rules/theirs.md").unlink()
-    git(folder, "update-index", "--skip-worktree", "memory/app/rules/theirs.md")
+    git(repo, "update-index", "--skip-worktree", "memory/app/rules/theirs.md")
     assert told() == [], "git does not see it as gone"
-    git(folder, "update-index", "--no-skip-worktree", "memory/app/rules/theirs.md")
+    git(repo, "update-index", "--no-skip-worktree", "memory/app/rules/theirs.md")
     assert told() == [("memory/app/rules/theirs.md", "deleted-in-force")]
-    git(folder, "checkout", "-q", "--", "memory")
-    git(folder, "merge", "-q", "--no-commit", "--no-ff", "side")
+    git(repo, "checkout", "-q", "--", "memory")
+    git(repo, "merge", "-q", "--no-commit", "--no-ff", "side")
     write_entry(root, "app/rules/mine", "It must hold here. Why: so.\n", type="invariant", title="Mine")
     mine = [("memory/app/rules/mine.md", "frozen-text-changed")]
     assert told() == told("--fix") == mine, "what a merge brings is the other side's"
-    git(folder, "add", "memory")
+    git(repo, "add", "memory")
     assert told("--staged") == mine
-    git(folder, "commit", "-q", "-m", "all the same")
+    git(repo, "commit", "-q", "-m", "all the same")
     assert told() == []
-    git(folder, "switch", "-q", "side")
+    git(repo, "switch", "-q", "side")
     write_entry(root, "app/rules/mine", "It must not. Why: so.\n", type="invariant", title="Mine", version=2)
-    commit_all(folder)
-    git(folder, "merge", "main", ends=1)
+    commit_all(repo)
+    git(repo, "merge", "main", ends=1)
     assert "<<<<<<<" in (root / "app/rules/mine.md").read_text()
     assert told() == [], "what else is wrong with a file in conflict is its conflict's doing"
 
@@ -197,20 +196,19 @@ def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, run: R
     ids=["there already", "brought by the push", "a new branch", "a remote that has nothing yet"],
 )
 def test_push_is_measured_by_what_the_remote_has(
-    variables: dict[str, str], code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], code: int, repo: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "memory")
-    write_entry(folder / "memory", "app/rules/good", title="Good")
-    commit_all(folder)
-    write_entry(folder / "memory", "app/rules/bad", title="Bad", see="app/rules/nowhere")
-    commit_all(folder)
-    git(folder, "update-ref", "refs/remotes/origin/main", "HEAD")
-    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada")
-    commit_all(folder)
+    make_root(repo / "memory")
+    write_entry(repo / "memory", "app/rules/good", title="Good")
+    commit_all(repo)
+    write_entry(repo / "memory", "app/rules/bad", title="Bad", see="app/rules/nowhere")
+    commit_all(repo)
+    git(repo, "update-ref", "refs/remotes/origin/main", "HEAD")
+    write_entry(repo / "memory", "app/rules/fresh", title="Fresh", owner="ada")
+    commit_all(repo)
     for name, value in {"PRE_COMMIT_TO_REF": "HEAD", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert run("check", "--staged", cwd=folder).code == code
+    assert run("check", "--staged").code == code
 
 
 @pytest.mark.parametrize(
@@ -224,14 +222,13 @@ def test_push_is_measured_by_what_the_remote_has(
     ],
 )
 def test_settings_are_told_of_the_baseline_and_keep_every_other_byte(
-    before: str, after: str, tmp_path: Path, run: Run
+    before: str, after: str, repo: Path, run: Run
 ) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "memory")
-    write_entry(folder / "memory", "app/rules/good", title="Good")
-    path = folder / "memory/mdmem.toml"
+    make_root(repo / "memory")
+    write_entry(repo / "memory", "app/rules/good", title="Good")
+    path = repo / "memory/mdmem.toml"
     path.write_bytes(before.encode())
-    assert run("check", "--update-baseline", cwd=folder).code == 0
+    assert run("check", "--update-baseline").code == 0
     assert path.read_bytes().decode() == after
 
 

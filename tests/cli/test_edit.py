@@ -22,13 +22,13 @@ def kept_in(root: Path) -> list[Path]:
     return list(root.parent.glob(".git/mdmem/state/memory/edits/*/threads.md"))
 
 
-def root_in(folder: Path) -> Path:
-    return two_entries(folder / "p")
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return two_entries(tmp_path / "p")
 
 
 @pytest.mark.parametrize("variable", ["GIT_EDITOR", "VISUAL", "EDITOR"])
-def test_edit_writes_what_the_editor_left(variable: str, tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_writes_what_the_editor_left(variable: str, root: Path) -> None:
     write(root, f"{OLD}.md", lived_in())
     commit_all(root.parent)
     code, printed = edit(root, by="text = text.replace('measured', 'tried')", variable=variable)
@@ -40,8 +40,7 @@ def test_edit_writes_what_the_editor_left(variable: str, tmp_path: Path) -> None
     assert kept_in(root) == []
 
 
-def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_opens_again_with_the_findings_above(tmp_path: Path, root: Path) -> None:
     by = f"{TORN} if turn == 0 else text.replace('status: actve', 'status: active').replace('tried', 'seen')"
     code, _ = edit(root, by=by)
     assert (code, "it was seen" in (root / f"{OLD}.md").read_text()) == (0, True)
@@ -56,8 +55,7 @@ def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
     ]
 
 
-def test_edit_that_is_given_up_keeps_what_was_typed(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_that_is_given_up_keeps_what_was_typed(root: Path) -> None:
     before = snapshot(root)
     code, printed = edit(root, by=TORN)
     (kept,) = kept_in(root)
@@ -71,8 +69,7 @@ def test_edit_that_is_given_up_keeps_what_was_typed(tmp_path: Path) -> None:
     assert snapshot(root) == before
 
 
-def test_edit_of_a_file_that_changed_meanwhile_keeps_both(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_of_a_file_that_changed_meanwhile_keeps_both(root: Path) -> None:
     file = root / f"{OLD}.md"
     theirs = f"pathlib.Path({str(file)!r}).write_text('---\\ntheirs')"
     code, printed = edit(root, by=f"{theirs}; {THREE}")
@@ -84,23 +81,20 @@ def test_edit_of_a_file_that_changed_meanwhile_keeps_both(tmp_path: Path) -> Non
     ]
 
 
-def test_edit_that_is_editorial_marks_the_day(tmp_path: Path, run: Run) -> None:
-    root = root_in(tmp_path)
+def test_edit_that_is_editorial_marks_the_day(root: Path, run: Run) -> None:
     code, printed = edit(root, "--editorial", by=THREE)
     assert (code, printed) == (0, f"changed {OLD}.md\n  editorial_at: 2026-11-21\n  body: changed\n")
     assert run("check", "--base", "HEAD", "--select", "frozen-text-changed", cwd=root).code == 0
 
 
 @pytest.mark.parametrize("arguments", [[], ["--editorial"]])
-def test_edit_without_a_change_writes_nothing(arguments: list[str], tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_without_a_change_writes_nothing(arguments: list[str], root: Path) -> None:
     before = snapshot(root.parent)
     assert edit(root, *arguments, by="pass") == (0, "nothing to change: the files say so already\n")
     assert snapshot(root.parent) == before
 
 
-def test_edit_with_an_editor_that_fails_keeps_what_was_typed(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_with_an_editor_that_fails_keeps_what_was_typed(root: Path) -> None:
     before = snapshot(root)
     code, printed = edit(root, by=f"{THREE}; path.write_text(text); sys.exit(3)")
     assert (code, "ended with code 3; nothing is written\n" in printed) == (3, True)
@@ -108,16 +102,14 @@ def test_edit_with_an_editor_that_fails_keeps_what_was_typed(tmp_path: Path) -> 
     assert snapshot(root) == before
 
 
-def test_edit_mends_what_cannot_be_read(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_mends_what_cannot_be_read(root: Path) -> None:
     file = root / f"{OLD}.md"
     file.write_text(file.read_text().replace("status: active", "status: actve"))
     assert edit(root, by="text = text.replace('actve', 'active')")[0] == 0
     assert "status: active\n" in file.read_text()
 
 
-def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(tmp_path: Path) -> None:
-    root = root_in(tmp_path)
+def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(root: Path) -> None:
     before = snapshot(root)
     code, printed = edit(root, "--dry-run", by=THREE)
     assert (code, "-We decided.\n+We decided on three.\n" in printed) == (0, True)
@@ -125,8 +117,7 @@ def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(tmp_path: Path) ->
     assert snapshot(root) == before
 
 
-def test_applies_to_is_set_without_an_editor(tmp_path: Path, run: Run) -> None:
-    root = root_in(tmp_path)
+def test_applies_to_is_set_without_an_editor(root: Path, run: Run) -> None:
     ran = run("edit", OLD, "--applies-to", "src/**", "--applies-to", "lib/a.py", cwd=root)
     assert (ran.code, ran.out) == (0, f"changed {OLD}.md\n  applies_to: src/**, lib/a.py\n")
     assert 'applies_to: ["src/**", lib/a.py]' in (root / f"{OLD}.md").read_text()

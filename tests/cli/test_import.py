@@ -175,11 +175,9 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
     folder = project(tmp_path, **PAIR, r0002_other=record(2, "Other"))
     path = f"docs/adr/{name}.md"
     write(folder, path, content)
-    before = snapshot(folder / "docs")
-    ran = run("import", cwd=folder)
+    ran = run("import", cwd=folder, unchanged=folder / "docs")
     assert ran.code == 0
     assert any(one.startswith(sentence) for one in said_of(ran.out, path)), ran.out
-    assert snapshot(folder / "docs") == before
     assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
     git(folder, "add", "-A")
     # What cannot be carried over stays in the text, and what is imported is no error.

@@ -51,13 +51,10 @@ def test_command_that_init_names_next_works(in_git: bool, beside: str | None, tm
     assert (folder / "memory/app/architecture/use-utc.md").exists()
 
 
-def test_init_twice_changes_no_byte(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    run("init", cwd=folder)
-    before = snapshot(folder)
-    ran = run("init", cwd=folder)
+def test_init_twice_changes_no_byte(repo: Path, run: Run) -> None:
+    run("init")
+    ran = run("init", unchanged=repo)
     assert (ran.code, ran.out.count("stays as it is"), "wrote" in ran.out) == (0, 6, False)
-    assert snapshot(folder) == before
 
 
 def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None:
@@ -82,22 +79,20 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None
     assert not (folder / "memory/memory").exists()
 
 
-def test_records_that_are_there_are_the_next_step(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "docs/adr/0001-files.md", "# 1. Files\n")
-    ran = run("init", cwd=folder)
+def test_records_that_are_there_are_the_next_step(repo: Path, run: Run) -> None:
+    write(repo, "docs/adr/0001-files.md", "# 1. Files\n")
+    ran = run("init")
     assert "mdmem import --dry-run" in ran.out.splitlines()[-1]
     assert "next: mdmem new" not in ran.out
 
 
-def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "AGENTS.md", "be kind\r\n")
-    write(folder, ".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n").chmod(0o755)
-    write(folder, "memory/mdmem.toml", "budget = 7")
-    before = snapshot(folder)
-    ran = run("init", "--wing", "app", cwd=folder)
-    after = snapshot(folder)
+def test_files_that_exist_stay_byte_for_byte(repo: Path, run: Run) -> None:
+    write(repo, "AGENTS.md", "be kind\r\n")
+    write(repo, ".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n").chmod(0o755)
+    write(repo, "memory/mdmem.toml", "budget = 7")
+    before = snapshot(repo)
+    ran = run("init", "--wing", "app")
+    after = snapshot(repo)
     assert {name: after[name] for name in before} == before
     hooks = {".git/hooks/pre-merge-commit", ".git/hooks/pre-push"}
     assert after.keys() - before.keys() == {"memory/app/README.md", *hooks}
@@ -107,17 +102,16 @@ def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, run: Run) -> None:
     assert f"{left}: add `mdmem check --staged || exit 1` to it" in ran.out
 
 
-def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    config = write(folder, ".pre-commit-config.yaml", "repos: []\n")
-    ran = run("init", cwd=folder)
+def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(repo: Path, run: Run) -> None:
+    config = write(repo, ".pre-commit-config.yaml", "repos: []\n")
+    ran = run("init")
     assert config.read_text() == "repos: []\n"
     assert ".pre-commit-config.yaml is there; add this to it:\n  - repo: local\n" in ran.out
-    assert not (folder / ".git/hooks/pre-commit").exists()
+    assert not (repo / ".git/hooks/pre-commit").exists()
     assert "`mdmem hooks install --driver-only` lets it merge" in ran.out
-    git(folder, "add", "-A")
-    run("hooks", "install", "--driver-only", cwd=folder)
-    assert "--driver-only" not in run("init", cwd=folder).out
+    git(repo, "add", "-A")
+    run("hooks", "install", "--driver-only")
+    assert "--driver-only" not in run("init").out
 
 
 CHECKED = "repos:\n- repo: https://example.org/mdmem\n  rev: v1\n  hooks:\n  - id: mdmem-check\n"
@@ -161,14 +155,13 @@ def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
     ],
 )
 def test_client_that_reads_a_file_of_its_own_is_named_with_the_line_to_add(
-    name: str, said: str, tmp_path: Path, run: Run
+    name: str, said: str, repo: Path, run: Run
 ) -> None:
-    folder = make_repository(tmp_path)
-    file = write(folder, name, "Be kind.\n")
-    assert said in run("init", cwd=folder).out
+    file = write(repo, name, "Be kind.\n")
+    assert said in run("init").out
     assert file.read_text() == "Be kind.\n"
-    write(folder, name, f"Be kind.\n{said.splitlines()[1]}\n")
-    assert said not in run("init", cwd=folder).out
+    write(repo, name, f"Be kind.\n{said.splitlines()[1]}\n")
+    assert said not in run("init").out
 
 
 @pytest.mark.parametrize(
@@ -182,13 +175,10 @@ def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path:
 
 
 @pytest.mark.parametrize("wing", ["Nav", "../x", "", "README.md"])
-def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    before = snapshot(folder)
-    ran = run("init", "--wing", wing, cwd=folder)
+def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, repo: Path, run: Run) -> None:
+    ran = run("init", "--wing", wing, unchanged=repo)
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
         f"mdmem: `{wing}` is not a valid name for a wing; write it like `navigation_stack`\n",
     )
-    assert snapshot(folder) == before

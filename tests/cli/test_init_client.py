@@ -19,7 +19,6 @@ from builders import (
     make_repository,
     make_root,
     run_mdmem,
-    snapshot,
     write,
     write_entry,
 )
@@ -102,36 +101,31 @@ def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
     return anyio.run(read)
 
 
-def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "other")
-    run("init", "memory", "--client", "vscode", cwd=folder)
-    assert server_in(folder / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
+def test_root_is_told_where_the_server_would_not_find_it(repo: Path, run: Run) -> None:
+    make_root(repo / "other")
+    run("init", "memory", "--client", "vscode")
+    assert server_in(repo / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
 
 
-def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    run("init", "docs/rules", "--wing", "app", cwd=folder)
-    write_entry(folder / "docs/rules", "app/rules/utc")
-    commit_all(folder)
-    ran = run("init", "--client", "generic", cwd=folder)
+def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(repo: Path, run: Run) -> None:
+    run("init", "docs/rules", "--wing", "app")
+    write_entry(repo / "docs/rules", "app/rules/utc")
+    commit_all(repo)
+    ran = run("init", "--client", "generic")
     assert ran.out.splitlines()[:3] == [
         "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
         "changed AGENTS.md: it names the tools of the server",
     ]
     assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
-    assert (folder / "AGENTS.md").read_text().count("Before you change code") == 1
-    assert not (folder / "memory").exists()
+    assert (repo / "AGENTS.md").read_text().count("Before you change code") == 1
+    assert not (repo / "memory").exists()
 
 
-def test_second_run_changes_no_byte(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
+def test_second_run_changes_no_byte(repo: Path, run: Run) -> None:
     everyone = [part for client in FILES for part in ("--client", client)]
-    run("init", *everyone, cwd=folder)
-    before = snapshot(folder)
-    ran = run("init", *everyone, cwd=folder)
-    assert snapshot(folder) == before
+    run("init", *everyone)
+    ran = run("init", *everyone, unchanged=repo)
     assert "wrote" not in ran.out
     assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
 
@@ -145,24 +139,20 @@ def test_second_run_changes_no_byte(tmp_path: Path, run: Run) -> None:
         ("codex", "mcp_servers = {}\n"),
     ],
 )
-def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(
-    client: str, text: str, tmp_path: Path, run: Run
-) -> None:
-    folder = make_repository(tmp_path)
-    file = write(folder, FILES[client], text)
-    ran = run("init", "--client", client, cwd=folder)
+def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(client: str, text: str, repo: Path, run: Run) -> None:
+    file = write(repo, FILES[client], text)
+    ran = run("init", "--client", client)
     assert (ran.code, file.read_text()) == (0, text)
     assert f"{FILES[client]} is there and stays as it is: " in ran.out
     assert ('command = "mdmem"' if client == "codex" else '"command": "mdmem"') in ran.out
 
 
-def test_link_within_the_project_is_followed_and_stays_one(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    real = write(folder, "tools/mcp.json", "{}\n")
+def test_link_within_the_project_is_followed_and_stays_one(repo: Path, run: Run) -> None:
+    real = write(repo, "tools/mcp.json", "{}\n")
     real.chmod(0o640)
-    (folder / ".mcp.json").symlink_to("tools/mcp.json")
-    run("init", "--client", "generic", cwd=folder)
-    assert (folder / ".mcp.json").is_symlink()
+    (repo / ".mcp.json").symlink_to("tools/mcp.json")
+    run("init", "--client", "generic")
+    assert (repo / ".mcp.json").is_symlink()
     assert server_in(real) == SERVER
     assert real.stat().st_mode & 0o777 == 0o640
 
@@ -180,14 +170,13 @@ def test_link_out_of_the_project_is_left_alone(is_folder: bool, tmp_path: Path, 
     assert real.read_text() == "{}\n"
 
 
-def test_what_is_no_file_is_left_alone(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    (folder / ".mcp.json").mkdir()
-    (folder / ".cursor").mkdir()
-    (folder / ".cursor/mcp.json").symlink_to("nowhere")
-    os.mkfifo(write(folder, ".vscode/x").with_name("mcp.json"))
+def test_what_is_no_file_is_left_alone(repo: Path, run: Run) -> None:
+    (repo / ".mcp.json").mkdir()
+    (repo / ".cursor").mkdir()
+    (repo / ".cursor/mcp.json").symlink_to("nowhere")
+    os.mkfifo(write(repo, ".vscode/x").with_name("mcp.json"))
     everyone = [part for client in ("generic", "cursor", "vscode") for part in ("--client", client)]
-    ran = run("init", *everyone, cwd=folder)
+    ran = run("init", *everyone)
     assert (ran.code, ran.out.count("stays as it is: it is not a file"), ran.out.count("to a missing file")) == (
         0,
         2,
@@ -195,29 +184,26 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, run: Run) -> None:
     )
 
 
-def test_agents_file_names_the_tools_of_the_profile_that_is_set(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "memory", '[server]\nprofile = "graphbase"\n')
-    run("init", "--client", "codex", cwd=folder)
-    assert "`retrieve_context` of the MCP server" in (folder / "AGENTS.md").read_text()
-    assert "its tool `save_decision`" in (folder / "AGENTS.md").read_text()
+def test_agents_file_names_the_tools_of_the_profile_that_is_set(repo: Path, run: Run) -> None:
+    make_root(repo / "memory", '[server]\nprofile = "graphbase"\n')
+    run("init", "--client", "codex")
+    assert "`retrieve_context` of the MCP server" in (repo / "AGENTS.md").read_text()
+    assert "its tool `save_decision`" in (repo / "AGENTS.md").read_text()
 
 
 @pytest.mark.parametrize(("before", "gap"), [("Be kind.\n", "\n"), ("Be kind.", "\n\n"), ("", ""), ("A.\r\n", "\r\n")])
-def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "AGENTS.md", before)
-    run("init", "--client", "codex", cwd=folder)
-    after = (folder / "AGENTS.md").read_bytes().decode()
+def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, repo: Path, run: Run) -> None:
+    write(repo, "AGENTS.md", before)
+    run("init", "--client", "codex")
+    after = (repo / "AGENTS.md").read_bytes().decode()
     assert after.startswith(f"{before}{gap}Before you change code")
     assert after.count("\r\n") == (6 if "\r" in before else 0)
 
 
-def test_agents_file_that_names_the_command_in_other_words_stays(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "AGENTS.md", "Type `mdmem retrieve` first.\n")
-    ran = run("init", "--client", "codex", cwd=folder)
-    assert (folder / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
+def test_agents_file_that_names_the_command_in_other_words_stays(repo: Path, run: Run) -> None:
+    write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
+    ran = run("init", "--client", "codex")
+    assert (repo / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
     assert "AGENTS.md is there and stays as it is: it mentions `mdmem retrieve` in other words; add" in ran.out
 
 
@@ -235,54 +221,49 @@ def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> Non
 @pytest.mark.parametrize(
     ("text", "advised"), [("Be kind.\n", True), ("@AGENTS.md\n", False), ("See @./AGENTS.md.\n", False)]
 )
-def test_claude_file_that_hides_the_agents_file_is_named(text: str, advised: bool, tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, "CLAUDE.md", text)
-    ran = run("init", "--client", "claude-code", cwd=folder)
+def test_claude_file_that_hides_the_agents_file_is_named(text: str, advised: bool, repo: Path, run: Run) -> None:
+    write(repo, "CLAUDE.md", text)
+    ran = run("init", "--client", "claude-code")
     said = "Claude Code reads CLAUDE.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"
     assert (said in ran.out) == advised
-    assert (folder / "CLAUDE.md").read_text() == text
+    assert (repo / "CLAUDE.md").read_text() == text
 
 
-def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
+def test_client_of_a_worktree_of_several_memories_is_told_which(repo: Path, run: Run) -> None:
     for name in ("a", "b"):
-        make_root(folder / name)
-    commit_all(folder)
-    refused = run("init", "--client", "generic", cwd=folder)
+        make_root(repo / name)
+    commit_all(repo)
+    refused = run("init", "--client", "generic")
     assert (refused.code, "this repository has 2 memories: a, b; choose one with --root" in refused.err) == (2, True)
-    run("init", "b", "--client", "generic", cwd=folder)
-    assert server_in(folder / ".mcp.json")["args"] == ["mcp", "--root", "b"]
-    assert git(folder, "status", "--porcelain", "a") == ""
+    run("init", "b", "--client", "generic")
+    assert server_in(repo / ".mcp.json")["args"] == ["mcp", "--root", "b"]
+    assert git(repo, "status", "--porcelain", "a") == ""
 
 
-def test_read_only_file_is_left_alone(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    write(folder, ".mcp.json", "{}\n").chmod(0o444)
-    ran = run("init", "--client", "generic", cwd=folder)
+def test_read_only_file_is_left_alone(repo: Path, run: Run) -> None:
+    write(repo, ".mcp.json", "{}\n").chmod(0o444)
+    ran = run("init", "--client", "generic")
     assert ".mcp.json is there and stays as it is: it is read-only; add this to it:\n{" in ran.out
-    assert (folder / ".mcp.json").read_text() == "{}\n"
+    assert (repo / ".mcp.json").read_text() == "{}\n"
 
 
-def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
+def test_comments_of_vs_code_stay_and_the_server_joins_the_others(repo: Path, run: Run) -> None:
     before = '{\n\t// asked once\n\t"inputs": [],\n\t"servers": {\n\t\t"git": {"command": "x"}, // ours\n\t},\n}\n'
-    write(folder, ".vscode/mcp.json", before)
-    ran = run("init", "--client", "vscode", cwd=folder)
-    after = (folder / ".vscode/mcp.json").read_text()
+    write(repo, ".vscode/mcp.json", before)
+    ran = run("init", "--client", "vscode")
+    after = (repo / ".vscode/mcp.json").read_text()
     assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
     start, brace, end = before.partition('"servers": {')
     assert after.startswith(f'{start}{brace}\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
     assert after.endswith(f"\t\t}},{end}")
 
 
-def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
+def test_settings_of_codex_stay_and_a_table_joins_them(repo: Path, run: Run) -> None:
     before = '# ours\nmodel = "x"\n'
-    write(folder, ".codex/config.toml", before)
-    run("init", "--client", "codex", cwd=folder)
+    write(repo, ".codex/config.toml", before)
+    run("init", "--client", "codex")
     piece = '\n[mcp_servers.mdmem]\nrequired = true\nstartup_timeout_sec = 20\ncommand = "mdmem"\nargs = ["mcp"]\n'
-    assert (folder / ".codex/config.toml").read_text() == before + piece
+    assert (repo / ".codex/config.toml").read_text() == before + piece
 
 
 def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, run: Run) -> None:
@@ -293,10 +274,9 @@ def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, run: Ru
     assert list(folder.iterdir()) == []
 
 
-def test_plain_init_adds_nothing_to_the_lines_for_the_server(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    run("init", "--client", "claude-code", cwd=folder)
-    commit_all(folder)
-    said = run("init", cwd=folder).out
+def test_plain_init_adds_nothing_to_the_lines_for_the_server(repo: Path, run: Run) -> None:
+    run("init", "--client", "claude-code")
+    commit_all(repo)
+    said = run("init").out
     assert "AGENTS.md is there and stays as it is\n" in said
     assert "add this to it" not in said

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from builders import Run, commit_all, make_root, memory, write, write_entry
 
-from mdmem.model.entry import Entry, EntryType, Status
-
 
 def varied(folder: Path) -> Path:
     """Return a project wing with an entry of each status, a shared one, and another project."""
@@ -81,10 +79,6 @@ def test_title_with_the_words_of_the_id_in_another_order_is_shown(folder: Path, 
     write_entry(folder / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
     ran = run("list", "--titles", "--room", "notes")
     assert "tabs-over-spaces  Spaces over tabs" in ran.out.splitlines()
-
-
-def listed_as(address: str, title: str) -> Entry:
-    return Entry(address=address, title=title, type=EntryType.DECISION, status=Status.ACTIVE)
 
 
 def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, run: Run) -> None:

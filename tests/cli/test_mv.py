@@ -30,6 +30,11 @@ def linked(folder: Path, settings: str = "") -> Path:
     return root
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return linked(tmp_path)
+
+
 def text(root: Path, address: str) -> str:
     return (root / f"{address}.md").read_bytes().decode()
 
@@ -39,9 +44,8 @@ def codes(run: Run, cwd: Path) -> Counter[str]:
     return Counter(one["code"] for one in ran.json["findings"])
 
 
-def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
-    run("mv", OLD, NEW, cwd=root)
+def test_mv_rewrites_links_of_every_kind_and_no_code(root: Path, run: Run) -> None:
+    run("mv", OLD, NEW)
     moved = text(root, "nav/entities/robot")
     assert f"see: [{NEW}]" in moved
     assert f"relations: [{{type: follows, to: {NEW}}}]" in moved
@@ -52,19 +56,17 @@ def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, run: Run) -
     assert (root / "nav/README.md").read_text().endswith("[rule](habits/blocking.md#why)\n")
 
 
-def test_mv_writes_short_links_to_it_in_full(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
-    run("mv", OLD, NEW, cwd=root)
+def test_mv_writes_short_links_to_it_in_full(root: Path, run: Run) -> None:
+    run("mv", OLD, NEW)
     assert f"see: {NEW}\n" in text(root, "nav/rules/near")
     assert text(root, "nav/rules/near").endswith(f"See [[{NEW}]] and [it](../habits/blocking.md).\n")
 
 
-def test_mv_keeps_where_the_moved_entry_itself_leads(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_keeps_where_the_moved_entry_itself_leads(root: Path, run: Run) -> None:
     write(root, "nav/rules/plan.png", b"\x89PNG")
     own = "[[near]], [n](near.md), [up](../entities/robot.md), [me](callbacks.md#top), ![p](./plan.png), [w](https://x.y)\n"
     write_entry(root, OLD, own, see=["near"])
-    run("mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW)
     assert "see: [nav/rules/near]" in text(root, NEW)
     assert text(root, NEW).endswith(
         "[[nav/rules/near]], [n](../rules/near.md), [up](../entities/robot.md), [me](blocking.md#top), "
@@ -82,9 +84,8 @@ def test_mv_keeps_where_the_moved_entry_itself_leads(tmp_path: Path, run: Run) -
         ("./nav/habits/blocking.md", "nav/habits/blocking"),
     ],
 )
-def test_mv_takes_a_new_address_in_full_and_short(to: str, place: str, tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
-    ran = run("mv", "callbacks", to, cwd=root)
+def test_mv_takes_a_new_address_in_full_and_short(to: str, place: str, root: Path, run: Run) -> None:
+    ran = run("mv", "callbacks", to)
     assert (ran.code, (root / f"{place}.md").exists(), (root / f"{OLD}.md").exists()) == (0, True, False)
 
 
@@ -105,20 +106,18 @@ def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("nav/rules/", "nav/habits/"), ("nav/", "navigation/")])
-def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_makes_no_finding(old: str, new: str, root: Path, run: Run) -> None:
     before = codes(run, root)
-    assert run("mv", old, new, cwd=root).code == 0
+    assert run("mv", old, new).code == 0
     left = codes(run, root)
     # A short link that would lead elsewhere is written in full, which ends a finding.
     assert (left - before, (before - left).keys() - {"link-form"}) == (Counter(), set())
 
 
-def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(root: Path, run: Run) -> None:
     write(root, "nav/rules/README.md", "[it](callbacks.md) [out](../entities/robot.md)\n")
     write(root, "nav/rules/plan.png", b"\x89PNG")
-    ran = run("mv", "nav/rules/", "nav/habits/", cwd=root)
+    ran = run("mv", "nav/rules/", "nav/habits/")
     assert ran.code == 0
     assert (root / "nav/habits/README.md").read_text() == "[it](callbacks.md) [out](../entities/robot.md)\n"
     assert (root / "nav/habits/plan.png").read_bytes() == b"\x89PNG"
@@ -154,10 +153,9 @@ def test_mv_rewrites_the_known_findings(tmp_path: Path, run: Run) -> None:
     assert (root / ".known.json").read_text() == before.replace(f'"{OLD}"', f'"{NEW}"')
 
 
-def test_mv_names_what_cannot_be_read(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_names_what_cannot_be_read(root: Path, run: Run) -> None:
     write(root, "nav/rules/broken.md", f"---\ntype: [\n---\n[see: {OLD}]\n")
-    ran = run("mv", OLD, NEW, cwd=root)
+    ran = run("mv", OLD, NEW)
     said = (
         "nav/rules/broken.md cannot be read, and may have links to the old place;"
         " `mdmem check nav/rules/broken.md` says why\n"
@@ -165,10 +163,9 @@ def test_mv_names_what_cannot_be_read(tmp_path: Path, run: Run) -> None:
     assert (ran.code, said in ran.err) == (0, True)
 
 
-def test_mv_moves_what_cannot_be_read(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_moves_what_cannot_be_read(root: Path, run: Run) -> None:
     write(root, "nav/rules/broken.md", "---\ntype: [\n---\n")
-    ran = run("mv", "nav/rules/broken", "nav/rules/torn", cwd=root)
+    ran = run("mv", "nav/rules/broken", "nav/rules/torn")
     assert (ran.code, "nav/rules/torn.md was moved but cannot be read: check the links in it\n" in ran.err) == (0, True)
     assert text(root, "nav/rules/torn") == "---\ntype: [\n---\n"
 
@@ -191,18 +188,14 @@ def test_mv_moves_what_cannot_be_read(tmp_path: Path, run: Run) -> None:
         (OLD, "entities", 2, "`entities` may be a room; write `nav/entities/` to move into it, or `nav/rules/ent"),
     ],
 )  # fmt: skip
-def test_mv_refuses_in_one_sentence(old: str, new: str, code: int, said: str, tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
-    before = snapshot(root)
-    ran = run("mv", old, new, cwd=root)
+def test_mv_refuses_in_one_sentence(old: str, new: str, code: int, said: str, root: Path, run: Run) -> None:
+    ran = run("mv", old, new, unchanged=root)
     assert (ran.code, ran.out, ran.err.startswith(f"mdmem: {said}"), ran.err.count("\n")) == (code, "", True, 1)
-    assert snapshot(root) == before
 
 
-def test_mv_of_a_link_is_refused(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_of_a_link_is_refused(tmp_path: Path, root: Path, run: Run) -> None:
     (root / "nav/rules/away").symlink_to(tmp_path)
-    ran = run("mv", "nav/rules/", "nav/habits/", cwd=root)
+    ran = run("mv", "nav/rules/", "nav/habits/")
     assert (ran.code, "`nav/rules/away` is not a regular file" in ran.err) == (2, True)
 
 
@@ -242,17 +235,14 @@ def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, run: 
     ended = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["nav/rules/b"]}
     write_entry(root, "nav/rules/a", **ended)
     write_entry(root, "arm/rules/x")
-    before = snapshot(root)
-    ran = run("mv", "nav/rules/b", "arm/rules/b", cwd=root)
+    ran = run("mv", "nav/rules/b", "arm/rules/b", cwd=root, unchanged=root)
     assert (ran.code, ran.err.startswith("mdmem: nothing is written: ")) == (2, True)
-    assert snapshot(root) == before
 
 
-def test_mv_keeps_line_ends_and_a_mark(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_keeps_line_ends_and_a_mark(root: Path, run: Run) -> None:
     content = "\ufeff" + entry_text(f"[see: {OLD}]", see=[OLD], type="note").replace("\n", "\r\n")
     write(root, "nav/rules/crlf.md", content)
-    run("mv", OLD, NEW, cwd=root)
+    run("mv", OLD, NEW)
     assert text(root, "nav/rules/crlf") == content.replace(OLD, NEW)
 
 
@@ -272,20 +262,16 @@ def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:
     "command",
     [("mv", OLD, "zoo/rules/x"), ("supersede", OLD, "-m", "new", "--title", "New", "--place", "zoo/rules", "-b", "x")],
 )
-def test_wing_that_is_not_there_is_made_only_where_it_is_meant(
-    command: tuple[str, ...], tmp_path: Path, run: Run
-) -> None:
-    root = linked(tmp_path)
-    ran = run(*command, cwd=root)
+def test_wing_that_is_not_there_is_made_only_where_it_is_meant(command: tuple[str, ...], root: Path, run: Run) -> None:
+    ran = run(*command)
     assert (ran.code, ran.err) == (2, "mdmem: there is no wing `zoo`; `--new-wing` makes one\n")
-    assert run(*command, "--new-wing", "--shared", cwd=root).code == 0
+    assert run(*command, "--new-wing", "--shared").code == 0
     assert (root / "zoo/README.md").read_text().startswith("---\nkind: shared\n")
 
 
-def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, run: Run) -> None:
-    root = linked(tmp_path)
+def test_mv_moves_the_file_and_nothing_in_it_changes(root: Path, run: Run) -> None:
     before = text(root, OLD)
-    ran = run("mv", OLD, NEW, cwd=root)
+    ran = run("mv", OLD, NEW)
     assert ran.code == 0
     assert text(root, NEW) == before
     assert not (root / f"{OLD}.md").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hooked
 import pytest
-from builders import Run, commit_all, git, made_once, merge_conflict, snapshot, write, write_entry
+from builders import Run, commit_all, git, made_once, merge_conflict, write, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
@@ -47,6 +47,11 @@ def forked(folder: Path) -> Path:
     return root
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return superseded_twice(tmp_path)
+
+
 def field(root: Path, address: str, name: str) -> list[str]:
     lines = (root / f"{address}.md").read_text().splitlines()
     return [line for line in lines if line.startswith(f"{name}:")]
@@ -57,10 +62,8 @@ def is_clean(root: Path, run: Run) -> bool:
     return run("check", "--select", codes, cwd=root).code == 0
 
 
-def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, run: Run) -> None:
-    root = superseded_twice(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run("resolve")
+def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, root: Path, run: Run) -> None:
+    ran = run("resolve", unchanged=tmp_path)
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
         f"{OLD}: two entries supersede it",
@@ -83,7 +86,6 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, run: Run) ->
         f"  git add {' '.join(sorted([FILE, f'memory/{FOUR}.md', f'memory/{EXECUTOR}.md']))}",
         "  git merge --continue",
     ]
-    assert snapshot(tmp_path) == before
     shown = run("resolve", "threads", "--format", "json", cwd=root).json
     assert (shown["operation"], shown["then"][-1]) == ("merge", "git merge --continue")
     assert [one["side"] for one in shown["conflicts"][0]["successors"]] == ["theirs", "ours"]
@@ -100,9 +102,8 @@ def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, run:
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
 def test_successor_that_is_taken_stays_and_the_other_is_given_up(
-    choice: str, stays: str, goes: str, tmp_path: Path, run: Run
+    choice: str, stays: str, goes: str, tmp_path: Path, root: Path, run: Run
 ) -> None:
-    root = superseded_twice(tmp_path)
     ran = run("resolve", OLD, "--take", choice, "--reason", "four cores")
     assert ran.code == 0
     assert ran.err == f"then: git add {' '.join(sorted([FILE, f'memory/{goes}.md']))}\nthen: git merge --continue\n"
@@ -120,8 +121,7 @@ def test_successor_that_is_taken_stays_and_the_other_is_given_up(
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
 
 
-def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, run: Run) -> None:
-    root = superseded_twice(tmp_path)
+def test_other_successor_goes_behind_the_one_that_is_named(root: Path, run: Run) -> None:
     ran = run("resolve", "threads", "--behind", "four", cwd=root)
     assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} is current now")
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
@@ -131,8 +131,7 @@ def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, run: 
     assert is_clean(root, run)
 
 
-def test_split_names_both_with_the_reason(tmp_path: Path, run: Run) -> None:
-    root = superseded_twice(tmp_path)
+def test_split_names_both_with_the_reason(tmp_path: Path, root: Path, run: Run) -> None:
     assert run("resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{EXECUTOR}, {FOUR}]"]
     assert field(root, OLD, "deprecated_reason") == ["deprecated_reason: one a board"]
@@ -172,10 +171,9 @@ def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Pa
 
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
 def test_commit_after_a_choice_passes_the_hooks(
-    choice: list[str], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    choice: list[str], tmp_path: Path, root: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", sys.executable)
-    root = superseded_twice(tmp_path)
     run("hooks", "install", cwd=root)
     assert run("resolve", OLD, *choice, cwd=root).code == 0
     git(tmp_path, "add", "-A")
@@ -195,13 +193,10 @@ def test_commit_after_a_choice_passes_the_hooks(
         (["--take", "nav/architecture/", "-m", "x"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; "),
     ],
 )
-def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_path: Path, run: Run) -> None:
-    root = superseded_twice(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run("resolve", OLD, *choice, cwd=root)
+def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_path: Path, root: Path, run: Run) -> None:
+    ran = run("resolve", OLD, *choice, cwd=root, unchanged=tmp_path)
     assert ran.code != 0
     assert ran.err.startswith(f"mdmem: {error}")
-    assert snapshot(tmp_path) == before
 
 
 def test_choice_takes_records_as_people_call_them(tmp_path: Path, run: Run) -> None:
@@ -215,8 +210,7 @@ def test_choice_takes_records_as_people_call_them(tmp_path: Path, run: Run) -> N
     assert field(root, second, "deprecated_reason") == ["deprecated_reason: quicker"]
 
 
-def test_what_else_differs_is_not_decided_in_passing(tmp_path: Path, run: Run) -> None:
-    root = superseded_twice(tmp_path)
+def test_what_else_differs_is_not_decided_in_passing(root: Path, run: Run) -> None:
     content = (root / f"{OLD}.md").read_text()
     hunk = "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> theirs\n"
     write(root, f"{OLD}.md", content + hunk)
@@ -306,8 +300,7 @@ def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:
     assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
 
 
-def test_two_choices_at_once_are_refused(tmp_path: Path, run: Run) -> None:
-    root = superseded_twice(tmp_path)
+def test_two_choices_at_once_are_refused(root: Path, run: Run) -> None:
     for given in (["--take", "ours", "--split", OLD], ["--take", "ours"]):
         ran = run("resolve", *given, cwd=root)
         assert (ran.code, "name one ADDRESS, and one of --take, --behind and --split" in ran.err) == (2, True)

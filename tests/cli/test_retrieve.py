@@ -261,13 +261,12 @@ def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(folder: Path
     ],
 )
 def test_answer_without_a_root_comes_from_the_repository(
-    files: dict[str, str], source: str, passages: list[tuple[str, int]], tmp_path: Path, run: Run
+    files: dict[str, str], source: str, passages: list[tuple[str, int]], repo: Path, run: Run
 ) -> None:
-    folder = make_repository(tmp_path)
     for name, text in files.items():
-        write(folder, name, text)
-    commit_all(folder)
-    said = retrieved(run, "threads", cwd=folder)
+        write(repo, name, text)
+    commit_all(repo)
+    said = retrieved(run, "threads", cwd=repo)
     assert (said["source"], said["degraded"], said["covered"], said["items"]) == (source, True, False, [])
     assert [(passage["path"], passage["line"]) for passage in said["fallback"]] == passages
 

@@ -44,29 +44,27 @@ def test_nearest_folder_above_comes_before_the_tracked_ones(tmp_path: Path, run:
     )
 
 
-def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
+def test_nearest_of_several_roots_is_the_one_beside_or_above(repo: Path, run: Run) -> None:
     for name in ("memory", "apps/a/memory", "apps/b/memory", "apps/b/other"):
-        write_entry(make_root(folder / name), "wing/room/entry")
-    (folder / "apps/a/src/deep").mkdir(parents=True)
-    commit_all(folder)
+        write_entry(make_root(repo / name), "wing/room/entry")
+    (repo / "apps/a/src/deep").mkdir(parents=True)
+    commit_all(repo)
     why = "nearest of the 4 memories of the repository"
-    assert shown(run, cwd=folder / "apps/a/src/deep") == (str(folder / "apps/a/memory"), why)
-    assert shown(run, cwd=folder / "apps")[0] == str(folder / "memory")
-    assert run("check", cwd=folder).out.count("1 entry checked") == 4
+    assert shown(run, cwd=repo / "apps/a/src/deep") == (str(repo / "apps/a/memory"), why)
+    assert shown(run, cwd=repo / "apps")[0] == str(repo / "memory")
+    assert run("check").out.count("1 entry checked") == 4
     # Two lie beside that folder: neither is nearer.
-    assert run("list", cwd=folder / "apps/b").code == 2
+    assert run("list", cwd=repo / "apps/b").code == 2
 
 
-def test_where_none_is_nearest_the_files_asked_about_say_which(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
+def test_where_none_is_nearest_the_files_asked_about_say_which(repo: Path, run: Run) -> None:
     for name in ("apps/a", "apps/b"):
-        write_entry(make_root(folder / name / "memory"), "wing/room/entry", title=f"Rule of {name}")
-    commit_all(folder)
+        write_entry(make_root(repo / name / "memory"), "wing/room/entry", title=f"Rule of {name}")
+    commit_all(repo)
     asked = ("retrieve", "--path", "apps/b/src/new.py")
-    assert "Rule of apps/b" in run(*asked, "rule", cwd=folder).out
-    assert run(*asked, "--path", "apps/a/x.py", cwd=folder).code == 2
-    codes = [run("brief", "apps/b/x.py", *more, cwd=folder).code for more in ((), ("apps/a/x.py",))]
+    assert "Rule of apps/b" in run(*asked, "rule").out
+    assert run(*asked, "--path", "apps/a/x.py").code == 2
+    codes = [run("brief", "apps/b/x.py", *more).code for more in ((), ("apps/a/x.py",))]
     assert codes == [0, 2]
 
 
@@ -105,17 +103,15 @@ def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, run: Run) -> None:
     assert shown(run, cwd=tmp_path / "other")[0] == str(tmp_path / "other" / "memory")
 
 
-def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "memory")
-    assert shown(run, cwd=folder) == (str(folder / "memory"), "the repository's only mdmem.toml")
+def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(repo: Path, run: Run) -> None:
+    make_root(repo / "memory")
+    assert shown(run, cwd=repo) == (str(repo / "memory"), "the repository's only mdmem.toml")
 
 
-def test_ignored_root_is_none(tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path)
-    make_root(folder / "build")
-    (folder / ".gitignore").write_text("build/\n")
-    assert run("list", cwd=folder).code == 2
+def test_ignored_root_is_none(repo: Path, run: Run) -> None:
+    make_root(repo / "build")
+    (repo / ".gitignore").write_text("build/\n")
+    assert run("list").code == 2
 
 
 def test_settings_in_conflict_do_not_make_one_root_several(folder: Path, run: Run) -> None:

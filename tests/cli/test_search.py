@@ -9,25 +9,6 @@ import pytest
 from builders import Run, commit_all, memory, write, write_entry
 
 OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
-QUESTIONS = (
-    "C++",
-    "id:x",
-    '"',
-    "*",
-    "AND",
-    "OR",
-    "NOT",
-    "(",
-    "[",
-    "a AND",
-    "title:",
-    "\\",
-    "~",
-    "^2",
-    "?",
-    "--",
-    "x" * 5000,
-)
 
 
 def searched(run: Run, *arguments: str, cwd: Path, code: int = 0) -> dict[str, Any]:
