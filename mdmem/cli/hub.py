@@ -124,13 +124,7 @@ def _push(given: Globals, **options: Any) -> int:
     filter_options,
 )
 def search_command(
-    given: Globals,
-    words: tuple[str, ...],
-    limit: int,
-    repositories: tuple[str, ...],
-    filters: Filters,
-    *,
-    syntax: bool,
+    given: Globals, words: tuple[str, ...], limit: int, repositories: tuple[str, ...], filters: Filters, *, syntax: bool
 ) -> int:
     """Find the repositories that have entries on WORDS, the best first.
 

@@ -108,17 +108,7 @@ def test_merge_counts_from_the_day_of_the_merge(lived: Path, run: Run) -> None:
     commit_on(lived, "2026-07-10")
     git(lived, "checkout", "-q", "main")
     git(
-        lived,
-        "-c",
-        "user.name=Ada",
-        "-c",
-        "user.email=a@example.org",
-        "merge",
-        "-q",
-        "--no-ff",
-        "feature",
-        "-m",
-        "ten",
+        lived, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "merge", "-q", "--no-ff", "feature", "-m", "ten"
     )
     assert titles(run, lived, "2026-07-20") == ["Use eight threads"]
     assert titles(run, lived, "2999-01-01") == ["Use ten threads"]

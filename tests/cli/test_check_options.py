@@ -38,18 +38,6 @@ def two_that_are_wrong_together(tmp_path: Path) -> Path:
     return folder
 
 
-def test_base_tells_an_old_finding_from_a_new_one(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "-b", "work")
-    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", see="nav/rules/neither", owner="Ada")
-    said = run("check", "--base", "main").out.splitlines()
-    heads = ["error[dangling-link] memory/nav/rules/fresh.md:6:6 (new)"]
-    assert [line for line in said if line.startswith("error[")] == heads
-    ways = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
-    assert said[-1] == f"1 error was there before; {ways}"
-
-
 @pytest.mark.parametrize("option", ["--base", "--merge"])
 def test_base_that_is_not_there_is_a_wrong_argument(option: str, folder: Path, run: Run) -> None:
     ran = run("check", option, "nope", cwd=folder)
@@ -181,20 +169,6 @@ def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(folder: Path, run: Run
 def test_fix_of_what_is_not_on_disk_exits_2(other: list[str], tmp_path: Path, run: Run) -> None:
     ran = run("check", "--fix", *other, cwd=branched(tmp_path))
     assert (ran.code, "only files on disk can be fixed" in ran.err) == (2, True)
-
-
-def test_baseline_lets_known_findings_pass_and_new_ones_not(folder: Path, run: Run) -> None:
-    write(folder / "memory", "mdmem.toml", '[check]\nbaseline = ".baseline.json"\n')
-    write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere", owner="Ada")
-    ran = run("check", "--update-baseline")
-    assert (ran.code, ran.err) == (0, "memory/.baseline.json records 1 finding\n")
-    commit_all(folder)
-    assert run("check").code == 0
-    for tree in (["--rev", "HEAD"], ["--staged"]):
-        assert run("check", *tree).code == 0
-    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", see="nav/rules/nowhere", owner="Ada")
-    ran = run("check", "--format", "concise")
-    assert (ran.code, ran.out.count("\n"), "nav/rules/fresh.md" in ran.out) == (1, 1, True)
 
 
 def test_baseline_entry_that_is_mended_is_stale(folder: Path, run: Run) -> None:

@@ -16,9 +16,7 @@ from test_corpora import CONVERTER, KEPS, PEPS, SHARED
 DUMMIES = SHARED / "corpora" / "dummies" / "doc"
 FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
 # What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
-UNREAD = {
-    *("yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form"),
-}
+UNREAD = {*("yaml-syntax", "front-matter-fence", "unknown-field", "missing-field", "invalid-value", "date-form")}
 
 
 def findings(root: Path, run: Run) -> Counter[tuple[str, str]]:

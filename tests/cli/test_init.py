@@ -68,10 +68,7 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None
     write_entry(folder / "memory", "web/rules/three")
     for name in ("AGENTS.md", "memory/mdmem.toml"):
         (folder / name).unlink()
-    assert run("init", "--no-hook", cwd=folder).out.splitlines() == [
-        "wrote memory/mdmem.toml",
-        "wrote AGENTS.md",
-    ]
+    assert run("init", "--no-hook", cwd=folder).out.splitlines() == ["wrote memory/mdmem.toml", "wrote AGENTS.md"]
     assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of app, web\n"
     assert "--all-wings" in (folder / "AGENTS.md").read_text()
     # Whoever stands in a memory means that one.

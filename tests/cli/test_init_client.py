@@ -11,17 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import (
-    Run,
-    commit_all,
-    environment,
-    git,
-    make_repository,
-    make_root,
-    run_mdmem,
-    write,
-    write_entry,
-)
+from builders import Run, commit_all, environment, git, make_repository, make_root, run_mdmem, write, write_entry
 from mcp import Client
 
 # Not within a test: whatever stands for the errors' stream at that moment is that of every server started later.

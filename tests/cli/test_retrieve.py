@@ -88,11 +88,6 @@ def test_text_gives_each_entry_under_one_line(folder: Path, run: Run) -> None:
     assert ran.out.endswith(" of 1500 tokens; from the index\n")
 
 
-def test_without_a_question_everything_in_force_is_the_answer(folder: Path, run: Run) -> None:
-    said = retrieved(run, cwd=folder)
-    assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
-
-
 @pytest.mark.parametrize(
     "question", ["C++", "id:x", '"', "*", "AND", "the of and", "x" * 5000], ids=lambda text: text[:8]
 )
@@ -239,12 +234,6 @@ def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
         "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
     )
     assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
-
-
-def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(folder: Path, run: Run) -> None:
-    write(folder, "memory/mdmem.toml", "budget = ")
-    said = retrieved(run, "threads", cwd=folder)
-    assert ([problem["code"] for problem in said["problems"]], len(said["items"])) == (["settings-invalid"], 2)
 
 
 @pytest.mark.parametrize(

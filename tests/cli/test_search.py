@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Run, commit_all, memory, write, write_entry
+from builders import Run, commit_all, memory, write_entry
 
 OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
 
@@ -89,18 +89,6 @@ def test_limit_cuts_the_hits_and_not_the_total(folder: Path, run: Run) -> None:
 def test_nothing_found_exits_1_and_says_why(words: list[str], said: str, folder: Path, run: Run) -> None:
     ran = run("search", *words, cwd=folder)
     assert (ran.code, ran.out, ran.err) == (1, "", said)
-
-
-def test_file_that_cannot_be_read_is_a_problem(folder: Path, run: Run) -> None:
-    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
-    said = searched(run, "executor", cwd=folder)
-    problem = {"path": "nav/rules/bad.md", "code": "front-matter-fence", "message": "the file has no front matter"}
-    assert (said["problems"], said["total"]) == ([problem], 1)
-    # Of many the places alone, as in every answer: a memory with a fault in each file printed a line for each.
-    write(folder, "memory/nav/rules/worse.md", "none either\n")
-    assert run("search", "executor").out.startswith(
-        "2 files of this scope cannot be read in full, and may apply: nav/rules/bad.md:1, nav/rules/worse.md:1 ("
-    )
 
 
 def test_several_projects_and_none_named_are_all_searched(folder: Path, run: Run) -> None:

@@ -91,22 +91,6 @@ def test_superseded_entry_says_what_replaced_it(tmp_path: Path, run: Run) -> Non
     assert ran.out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
 
 
-def test_short_name_of_several_entries_is_refused_with_all_of_them(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/rules/threads")
-    ran = run("show", "threads")
-    assert ran.code == 2
-    assert ran.err.startswith(f"mdmem: `threads` means 2 entries: {ADDRESS}, nav/rules/threads; ")
-
-
-def test_entry_that_cannot_be_read_says_why(folder: Path, run: Run) -> None:
-    write(folder, "memory/nav/rules/bad.md", "---\ntype: note\n")
-    ran = run("show", "nav/rules/bad")
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith(
-        "mdmem: nav/rules/bad is there but cannot be read: line 1: the front matter is not closed; "
-    )
-
-
 def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(folder: Path, run: Run) -> None:
     for name in ("0007-cards-in-the-worker", "0009-workers-carry-cards"):
         write_entry(folder / "memory", f"nav/architecture/{name}")
