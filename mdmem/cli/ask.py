@@ -61,10 +61,7 @@ if TYPE_CHECKING:
 
 
 class CallerSession(Struct):
-    """The session of the options `--session` and `--fresh`, which remembers the shown entries.
-
-    Without a name, nothing is recorded.
-    """
+    """The session of `--session` and `--fresh`, which remembers the shown entries unless it has no name."""
 
     name: str | None
     is_fresh: bool

@@ -151,10 +151,7 @@ class Globals(Struct, frozen=True):
         return written_text(written, self.style, show_path=from_here(workspace), under=workspace.location.under)
 
     def open(self, files: Sequence[str] = ()) -> Workspace:
-        """Open the memory, at `--at` if it is given; with `--repository`, open the hub's copy instead.
-
-        The root is found from `--root`, or else from `files`, or else from the working directory.
-        """
+        """Open the memory at `--at`, or the hub's copy; the root is found from `--root`, `files` or the folder at hand."""
         from mdmem.store.workspace.location import Snapshot, locate
 
         if self.repository is None:
@@ -378,10 +375,7 @@ def today() -> date:
 
 
 class Progress:
-    """Shows a progress bar on a terminal.
-
-    If stderr is not a terminal, nothing is printed, or the label once with `is_announced`.
-    """
+    """Shows a progress bar on a terminal; elsewhere nothing is printed, or the label once with `is_announced`."""
 
     _SHORTEST = 500
 

@@ -83,11 +83,7 @@ class Typed:
         self._rounds = 0
 
     def ask(self, content: bytes, notes: Sequence[bytes] = ()) -> bytes:
-        """Open a text in the editor with notes above it, and return the edited text without the notes.
-
-        The result is empty if the user deleted the file. Raises EnvironmentFaultError if the editor fails, and OSError
-        if it cannot be started.
-        """
+        """Open a text with notes above it, and return it without them; empty if the user deleted the file."""
         self._rounds += 1
         if self._rounds > _MOST_ROUNDS:
             raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")

@@ -125,10 +125,7 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> None:
 
 
 def limited(command: Sequence[str], *, seconds: float) -> str:
-    """Run a command on our standard input and return its output; kill it after a number of seconds.
-
-    The output is empty if the command cannot be started. No error is raised if it fails.
-    """
+    """Run a command on our standard input for some seconds, and return its output; empty if it cannot be started."""
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     except OSError:
@@ -204,8 +201,5 @@ def merge_driver_command(
 
 
 def _label(given: str, side: str) -> str:
-    """Return the label of a side for conflict markers, with git's label if there is one.
-
-    An old git passes a placeholder such as `%X` instead of a label.
-    """
+    """Return the label of a side, with git's label; an old git passes a placeholder such as `%X` instead."""
     return side if not given or given.startswith("%") else f"{side} ({given})"

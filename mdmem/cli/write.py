@@ -362,10 +362,7 @@ def edit_command(
 
 
 def _edit(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
-    """Open the editor until the text has no new error, and return the text.
-
-    Raises UsageError if the user closes a text with errors without a change.
-    """
+    """Open the editor until the text has no new error; UsageError if the user closes a text with errors unchanged."""
     content = typed.ask(opening.content)
     while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
         left = typed.ask(content, notes_on(faults, content))

@@ -25,11 +25,7 @@ def stopped_save(blocked: Blocked) -> str:
 
 
 def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
-    """Return two lines for each save that is not done: its title and time, then the error or the next step.
-
-    `waiting` are saves to retry, `blocked` those that a similar entry stopped, and `unreadable` the paths of files that
-    may have been saves.
-    """
+    """Return two lines for each save that waits, that a similar entry stopped, or whose file cannot be read."""
     lines = []
     for one in waiting:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")

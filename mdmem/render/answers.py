@@ -69,10 +69,7 @@ def _item(item: Item, style: Style) -> str:
 
 
 def _items(items: Sequence[Item], style: Style) -> Iterator[str]:
-    """Yield entries as blocks of text.
-
-    Consecutive one-line entries are one block. Entries that the session has already seen are listed by id at the end.
-    """
+    """Yield entries as blocks; one-line entries in a row are one block, and those already shown are ids at the end."""
     shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or standing_marks(one.stance))]
     lines: list[str] = []
     for item in (one for one in items if one not in shown):

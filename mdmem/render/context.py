@@ -75,10 +75,7 @@ def _problems(facts: Facts) -> list[str]:
 
 
 def _omitted(pack: Facts) -> str:
-    """Return a sentence that counts the omitted entries by reason.
-
-    It is empty if there are none, and in the layer for the start of a session.
-    """
+    """Return a sentence that counts the omitted entries by reason; empty in the layer for the start of a session."""
     if not pack.get("omitted_counts") or pack.get("layer") == Layer.WAKE:
         return ""
     counts = (f"{count(one['count'], one['type'])}: {one['why']}" for one in pack["omitted_counts"])
@@ -86,10 +83,7 @@ def _omitted(pack: Facts) -> str:
 
 
 def _item(item: Facts, style: Style, *, is_short: bool) -> str:
-    """Return an item with its content, reason and relations.
-
-    With `is_short`, an invariant is one line with its rule, and another item is its title with the open work below.
-    """
+    """Return an item with its content, reason and relations, or, if `is_short`, with its rule or open work alone."""
     kind, address, content = item.get("type"), item.get("id"), item.get("content", "")
     title, marks = _cut(item.get("name", "")), _marks(item, is_short=is_short)
     below = [_cut(line) for line in item.get("bearings", ())]

@@ -59,10 +59,7 @@ def search_text(
 
 
 def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) -> str:
-    """Return one line or table row for each entry: type, status, address, and title.
-
-    `marks` are short remarks by address, which are printed after the title.
-    """
+    """Return a line or table row for each entry; `marks` are short remarks by address, printed after the title."""
     entries = list(listed)
     width = max((len(entry.address) for entry in entries), default=0)
     lines = ["| type | status | address | title |", "| --- | --- | --- | --- |"] if style.is_markdown else []
@@ -78,10 +75,7 @@ def entry_list(listed: Iterable[Entry], style: Style, marks: Mapping[str, str]) 
 
 
 def titles_by_room(listed: Iterable[Entry], style: Style) -> str:
-    """Return a heading for each room, with the id and the title of each of its entries below.
-
-    A title is left out if the entry-id contains all its words in their order.
-    """
+    """Return, below a heading for each room, the entry-ids, with titles that the id does not repeat."""
     rooms: dict[str, list[str]] = {}
     for entry in sorted(listed, key=lambda one: one.address):
         room, _, entry_id = entry.address.rpartition("/")

@@ -23,10 +23,7 @@ _PLACES = 3
 
 
 def import_text(report: ImportReport, style: Style) -> str:
-    """Return a line for each imported file, then the errors and a summary.
-
-    Unless it is a dry run, files are listed only if they have a message or were not imported.
-    """
+    """Return a line for each file of a dry run, or that has a message or was left out; then errors and a summary."""
     rows = [
         row
         for row in report.plan.rows
@@ -53,10 +50,7 @@ def import_text(report: ImportReport, style: Style) -> str:
 
 
 def import_remarks(report: ImportReport, *, moving: str, memory: str, is_in_git: bool) -> Iterator[str]:
-    """Yield the remarks about the import as a whole, and the next command to type.
-
-    `moving` is the same import with --move. `memory` is the path of the root, for the next command.
-    """
+    """Yield remarks and the next command; `moving` is the import with --move, `memory` the path of the root."""
     yield from report.remarks
     written = report.written
     if written.is_dry and report.unapproved:

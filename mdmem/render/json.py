@@ -26,11 +26,7 @@ def dump(content: Mapping[str, Any]) -> str:
 
 
 def record_json(record: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return some fields of a record as JSON values.
-
-    Each of the `names` is a field, or a path such as `entry.title`, whose last part is the key. Keyword arguments state
-    another key for a field, for example `path="place.path"`.
-    """
+    """Return fields of a record, such as `title` or `entry.title`, or under another key: `path="place.path"`."""
     found = (*((name.rpartition(".")[2], name) for name in names), *paths.items())
     values = {name: attrgetter(path)(record) for name, path in found}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -181,10 +181,7 @@ def lineage_graph(
 def linked_graph(
     catalog: Catalog, *, today: date, relations: Relations | None = None, wing: str | None = None
 ) -> LineageGraph:
-    """Return the graph of all connected entries, the largest group first.
-
-    With `wing`, only groups with an entry of this wing are drawn.
-    """
+    """Return the graph of all connected entries, or of the groups with an entry of a wing, the largest group first."""
     relations = relations or Relations(catalog)
     groups = (one for one in relations.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]
@@ -312,11 +309,7 @@ _SHORT = {Relation.PROPOSED: "proposed"}
 def lineage_svg(
     graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
 ) -> str:
-    """Return a graph as SVG.
-
-    `href` returns the link for an address. `alone` includes the style sheet. `name` is the prefix of the element ids
-    and must be unique in a page.
-    """
+    """Return a graph as SVG, with links by `href`; `name` begins the element ids, which must be unique in a page."""
     places = layout([node.entry.address for node in graph.nodes], [edge.forward for edge in graph.edges])
     corners = {one: (_EDGE + x * (_BOX + _GAP), _EDGE + y * _ROW) for one, (x, y) in places.items()}
     width = max((x for x, _ in corners.values()), default=0) + _BOX + _EDGE

@@ -130,10 +130,7 @@ def review_markdown(review: ReviewReport, *, page: str | None = None) -> str:
 
 
 def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the URL of the change's page, with `{change}` and `{run}` replaced by the numbers of the CI job.
-
-    The result is None if there is no URL, or if the environment does not have a number that the URL needs.
-    """
+    """Return the URL with the numbers of the CI job for `{change}` and `{run}`; None without URL or number."""
     asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
     numbers = {
         "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),

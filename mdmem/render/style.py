@@ -76,10 +76,7 @@ def sent_as_is(text: str) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Wrap the lines of a text at blanks to a number of columns; continued lines are indented.
-
-    A word that is wider than a line, such as an address, is not broken.
-    """
+    """Wrap lines at blanks to a number of columns, with an indent; a word that is wider is not broken."""
     lines = []
     for line in text.split("\n"):
         if len(line) <= width:

@@ -60,10 +60,7 @@ _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
-    """Return values as JSON in valid UTF-8, with escapes for the control characters that a terminal would act on.
-
-    A struct becomes an object, a date its ISO form, and an enum its value.
-    """
+    """Return values as JSON in valid UTF-8, with escapes for the control characters that a terminal would act on."""
     return escaped(json.dumps(content, ensure_ascii=False, indent=indent, default=_json_value))
 
 
@@ -137,10 +134,7 @@ _ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
 
 
 def fit_lines(lines: Sequence[str], limit: int, cut: str) -> str:
-    """Return the first lines that fit into `limit` characters.
-
-    If lines are omitted, the last line is `cut`, a format string for their number.
-    """
+    """Return the first lines that fit into `limit` characters; `cut` is the format that counts the others."""
     if not lines or limit <= 0:
         return ""
     if sum(len(line) + 1 for line in lines) <= limit:

@@ -202,10 +202,7 @@ _WIDEST = 60
 
 
 def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOWN) -> str:
-    """Return the entries that need maintenance, by kind, with the command to type for each kind.
-
-    The most urgent kind comes first. `limit` is the most entries of a kind; 0 shows all.
-    """
+    """Return what needs maintenance, with the command for each kind; `limit` is the most cases of a kind, 0 for all."""
     blocks = []
     if style.is_markdown:
         about = f" of {code(report.project_id)}" if report.project_id else ""
@@ -232,10 +229,7 @@ def hygiene_text(report: HygieneReport, style: Style, *, limit: int = _MOST_SHOW
 
 
 def _kinds(report: HygieneReport) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
-    """Yield the heading, the cases and the advice of each kind of maintenance that has cases.
-
-    Writes that may be lost come first, and old entries last.
-    """
+    """Yield heading, cases and advice of each kind that has cases: writes that may be lost first, old entries last."""
     by_code: dict[str, list[tuple[str, str]]] = {}
     for found in report.findings:
         by_code.setdefault(found.code, []).append((found.address or found.place.path, visible(found.message)))

@@ -156,10 +156,7 @@ _SIDES: dict[ConflictSide | None, str] = {ConflictSide.OURS: ", on our side", Co
 
 
 def conflicts_text(conflicts: MergeConflicts, style: Style) -> str:
-    """Return a block for each conflict, then the commands to type when all conflicts are resolved.
-
-    The choices are shown only if there is a single conflict.
-    """
+    """Return a block for each conflict, with the choices of a single one, then the commands to type at the end."""
     blocks = ["\n".join(_conflict(one, style, is_alone=len(conflicts.found) == 1)) for one in conflicts.found]
     if conflicts.then:
         blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))

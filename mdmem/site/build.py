@@ -28,10 +28,7 @@ IGNORE = ".gitignore"
 
 
 class SiteRequest(Struct, frozen=True, kw_only=True):
-    """A request to build the site: the folder, the wings (empty for all), and the revision to compare with.
-
-    `ignored` says that git should ignore the folder.
-    """
+    """The folder, the wings (empty for all), the revision to compare with, and whether git should ignore the folder."""
 
     out: Path
     wings: tuple[str, ...] = ()
@@ -158,10 +155,7 @@ def _require_replaceable(folder: Path, path: str, known: _Known) -> None:
 
 
 def _remove(folder: Path, path: str, digest: str) -> bool:
-    """Remove a file and return whether it was removed.
-
-    A file whose digest differs, or whose path contains a symbolic link, is not removed.
-    """
+    """Remove a file unless it changed or its path contains a symbolic link; return whether it was removed."""
     if not _has(folder, path, digest) or leads_away(folder, path):
         return False
     (folder / path).unlink(missing_ok=True)

@@ -34,10 +34,7 @@ _LONGEST = 200
 
 
 def _file_name(name: str) -> str:
-    """Return the file name for a wing, room or entry.
-
-    It is a hash if the name is too long, unprintable, or could be the file name of another page.
-    """
+    """Return a name, or its hash if it is too long, unprintable, or could be the file name of another page."""
     content = os.fsencode(name)
     if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != "index.html":
         return name

@@ -254,11 +254,7 @@ def _script(function: str, value: object) -> str:
 
 
 def _search(facts: SiteFacts) -> str:
-    """Return the script with the data of the search.
-
-    For each entry: title, page, type, state, number of its current successor, excerpt, and the words outside the
-    excerpt.
-    """
+    """Return title, page, type, state, successor, excerpt and other words of each entry, as a script for the search."""
     numbers = {entry.address: number for number, entry in enumerate(facts.entries)}
     found: list[list[object]] = []
     for entry in facts.entries:

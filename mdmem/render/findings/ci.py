@@ -29,10 +29,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return findings as GitHub workflow commands, then the totals.
-
-    There are at most ten commands of each level, for the worst and newest findings. The others are plain lines.
-    """
+    """Return GitHub commands for the ten worst and newest findings of a level, then the others and the totals."""
     shown: Counter[str] = Counter()
     annotated: list[str] = []
     rest: list[str] = []
@@ -67,10 +64,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return the findings as a GitLab code quality report.
-
-    GitLab recognizes known findings by a fingerprint, which does not depend on line numbers.
-    """
+    """Return a GitLab code quality report; fingerprints, which do not depend on lines, identify known findings."""
     found = findings_of(roots, "findings")
     return json_text(
         [

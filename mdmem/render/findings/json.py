@@ -18,10 +18,7 @@ def document(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
-    """Return the findings of all roots as JSON values.
-
-    Paths are relative to their root. If there are several roots, each finding states its root.
-    """
+    """Return the findings as JSON values; paths are relative to their root, which is named if there are several."""
     several = len(roots) != 1
     # All roots of a run are checked in the same kind of tree, for example the working tree.
     first = roots[0].report if roots else CheckReport("working tree", 0, ())
@@ -38,10 +35,7 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
 
 
 def lines(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return one JSON line for each finding, each fixed finding, and the totals of each root.
-
-    The key `kind` says which of these a line is.
-    """
+    """Return one JSON line for each finding, each fixed finding, and the totals of each root, told apart by `kind`."""
     records = [{"kind": "finding", **_finding(one, named=True)} for one in findings_of(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in findings_of(roots, "fixed")]
     records += [{"kind": "summary", **_summary(one)} for one in roots]

@@ -152,10 +152,7 @@ def summary_line(report: CheckReport) -> str:
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return a line with the totals for each root, and a line about its old findings if there are any.
-
-    If there are several roots, each line starts with the root.
-    """
+    """Return a line with the totals of each root, and a line about its old findings if there are any."""
     lines = []
     for one in roots:
         name = f"{one.under or '.'}: " if len(roots) != 1 else ""

@@ -96,10 +96,7 @@ def _artifact(path: str) -> dict[str, Any]:
 
 
 def rdjson(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
-    """Return the findings as a `DiagnosticResult`, as reviewdog's `proto/rdf/reviewdog.proto` defines it.
-
-    Columns count bytes of UTF-8. The end of a range is exclusive.
-    """
+    """Return reviewdog's `DiagnosticResult`; columns count bytes of UTF-8, and the end of a range is exclusive."""
     diagnostics = []
     for found in findings_of(roots):
         place, other = found.finding.place, found.finding.other

@@ -27,11 +27,7 @@ _WAYS = "`{} --select CODE` shows those of one check, `--verbose` all; `mdmem ch
 
 
 def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
-    """Return each finding with its source line, help and fix, then the totals.
-
-    Many warnings of the same check become one line. If there are more than 50 findings, or more than fit on a page, the
-    result is a table by check and wing, with the first errors in full.
-    """
+    """Return each finding, then the totals; more than a page become a table by check and wing, with the worst."""
     found, sums = findings_of(roots), summary(roots)
     if style.is_whole:
         return "\n\n".join([*(_block(one, style) for one in found), sums])
@@ -70,10 +66,7 @@ def _folded_line(found: Sequence[RootFinding], style: ReportStyle) -> str:
 
 
 def _table(found: Sequence[RootFinding], ink: Style) -> str:
-    """Return a line for each check with the number of its findings in each wing.
-
-    Checks are sorted by severity, then by the number of findings.
-    """
+    """Return a line for each check with the number of its findings in each wing, sorted by severity and number."""
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
         wing = visible(one.checked.from_top(one.finding.place.path.partition("/")[0]))
