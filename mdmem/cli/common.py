@@ -151,7 +151,7 @@ class Globals(Struct, frozen=True):
         return written_text(written, self.style, show_path=from_here(workspace), under=workspace.location.under)
 
     def open(self, files: Sequence[str] = ()) -> Workspace:
-        """Open the memory at `--at`, or the hub's copy; the root is found from `--root`, `files` or the folder at hand."""
+        """Open the memory at `--at`, or the hub's copy; `--root`, `files` or the working folder say which root."""
         from mdmem.store.workspace.location import Snapshot, locate
 
         if self.repository is None:
