@@ -27,18 +27,12 @@ RACY_NS = 2_000_000_000
 
 
 def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
-    """Return the bytes of a regular file; raises OSError, for example for a pipe or a folder.
-
-    Without `follow`, a symbolic link raises OSError, too.
-    """
+    """Return the bytes of a regular file; raises OSError for a pipe, a folder, and without `follow` for a link."""
     return read_with_stat(path, follow=follow)[0]
 
 
 def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a regular file, and its stat from before the read.
-
-    If the file changes during the read, its next stat differs from the returned one. A cache then reads the file again.
-    """
+    """Return the bytes of a regular file, and its stat from before the read, which differs from any later change."""
     descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
     try:
         stat = os.fstat(descriptor)

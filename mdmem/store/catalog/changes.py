@@ -59,10 +59,7 @@ def _masked(body: str, references: list[Reference]) -> list[str]:
 
 
 def first_difference(before: str, after: str) -> tuple[int, str]:
-    """Return the index and the text of the first line of the second body that differs from the first body.
-
-    If lines were only removed at the end, it is the last line that is left.
-    """
+    """Return the index and text of the second body's first other line, or of its last line if the rest was removed."""
     old, new = seen_lines(before), seen_lines(after)
     pairs = enumerate(zip(old, new, strict=False))
     number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))

@@ -54,10 +54,9 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """A link in the body of the entry at `address`.
+    """A link in the body of the entry at `address`, and the entry that it leads to, or None.
 
-    `target` is the entry that the link leads to, or None. `path` is the linked file, relative to the root, if the link
-    is a Markdown link.
+    For a Markdown link, `path` is the linked file, relative to the root.
     """
 
     address: str

@@ -200,11 +200,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def addresses(self) -> Set[str]:
-        """Return the address of every entry file, whether it can be read or not.
-
-        `in` is also true for each address of a hidden or missing wing, since an entry may exist there; these are not
-        listed.
-        """
+        """Return the address of every entry file; `in` is also true for any address of a hidden or missing wing."""
         broken = {path.removesuffix(".md") for path in self.broken}
         found = self.entries.keys() | broken if broken else self.entries.keys()
         return known_addresses(found, self.access, self.missing_wings)

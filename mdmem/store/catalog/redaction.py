@@ -31,10 +31,9 @@ _PROPERTIES = "x-relation-properties"
 
 
 class SeenAddresses(Set[str]):
-    """The visible addresses of a tree, as a set that also claims to contain every address in a hidden or missing wing.
+    """The visible addresses of a tree, as a set that claims to contain every address in a hidden or missing wing, too.
 
-    These other addresses are not listed. A link to such an address is treated like a link to an unreadable file, so
-    that it reveals nothing.
+    A link to such an address is treated like a link to an unreadable file, so that it reveals nothing.
     """
 
     def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:

@@ -141,13 +141,10 @@ _Rows = dict[str, FileRow]
 
 
 class EntryCache:
-    """A cache of loaded files by path; a loaded file is used again for any tree that has the same content at that path.
-
-    Without a path for its own file, the cache exists only in memory.
-    """
+    """A cache of loaded files by path; a loaded file is used for any tree that has the same content at that path."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Take the path of the cache file, which may be missing; the file is read on first use."""
+        """Take the path of the cache file, which is read on first use; without it, the cache exists only in memory."""
         self._path = path
         self._rows: _Rows | None = None
         self._written_ns = 0

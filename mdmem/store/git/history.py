@@ -18,11 +18,9 @@ from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionE
 
 
 def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
-    """Return the output of a git command about history, by GitPython; raises GitError.
-
-    Importing GitPython takes 0.1 s, so questions about the current files must not call this function.
-    """
-    # Import the package, not its modules. Another thread could import a module before the package has found git.
+    """Return the output of a git command about history, by GitPython; raises GitError."""
+    # This import takes 0.1 s, so questions about the current files must not come here. Import the package, not its
+    # modules, since another thread could import a module before the package has found git.
     from git import Git
     from git.exc import CommandError
 

@@ -134,10 +134,7 @@ def _conflicts(printed: str) -> set[PathConflict]:
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return the merge base of two revisions; if there are several, the first in git's order.
-
-    Raises UnknownRevisionError, ShallowHistoryError and NoCommonAncestorError.
-    """
+    """Return a merge base of two revisions; raises UnknownRevisionError or, without one, a subclass of GitError."""
     commits = (resolve(repository, one), resolve(repository, other))
     found = run(repository.top, "merge-base", *commits, ok=(0, 1)).decode().split()
     if found:

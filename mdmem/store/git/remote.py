@@ -277,14 +277,11 @@ def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = 
 
 
 def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
-    """Fetch one commit of another repository; raises GitError if that fails.
-
-    If the server refuses to send a single commit, the whole history of the ref is fetched to find the commit in it.
-    """
+    """Fetch one commit of another repository; raises GitError if that fails."""
     try:
         _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
     except GitError:
-        # This depth means the whole history.
+        # The server may refuse to send a single commit. This depth means the whole history of the ref.
         _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
     if not has_commit(store, commit):
         raise GitError(f"{ref or 'HEAD'} of {url} does not contain the commit {commit[:10]} any more")

@@ -17,10 +17,7 @@ from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 class Blob(NamedTuple):
-    """One file as git lists it, with its mode and hash; `path` is relative to the top of the repository.
-
-    `stage` is not 0 for a file with a merge conflict.
-    """
+    """One file as git lists it, by its path from the top; `stage` is not 0 for a file with a merge conflict."""
 
     path: str
     mode: str

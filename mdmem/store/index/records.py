@@ -63,11 +63,7 @@ class RefreshResult(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True, kw_only=True):
-    """The index on disk compared with the files.
-
-    `stale` is the number of files that are missing or outdated in the index. `gone` is the number of documents whose
-    file was deleted.
-    """
+    """The index on disk, with the numbers of files that are missing or outdated in it, and of files that are gone."""
 
     exists: bool = False
     usable: bool = False
