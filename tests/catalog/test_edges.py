@@ -49,6 +49,10 @@ ROWS: dict[str, tuple[dict[str, Any], dict[tuple[str, str], EdgeKind]]] = {
         {"new": {"supersedes": [OLD]}, "other": {"supersedes": [OLD]}, "old": {"superseded_by": [OTHER], **ENDED}},
         {("new", "old"): EdgeKind.TWO_SUCCESSORS, ("other", "old"): EdgeKind.TWO_SUCCESSORS},
     ),
+    "two successors that the old entry names": (
+        {"new": {"supersedes": [OLD]}, "other": {}, "old": {"superseded_by": [NEW, OTHER], **ENDED}},
+        {("new", "old"): EdgeKind.TWO_SUCCESSORS, ("other", "old"): EdgeKind.TWO_SUCCESSORS},
+    ),
     "one turned down is no second successor": (
         {"new": {"supersedes": [OLD]}, "other": TURNED_DOWN, "old": BY_OLD_ALONE},
         {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.PENDING},

@@ -11,6 +11,7 @@ from trees import meant
 
 from mdmem.errors import GitError
 from mdmem.store.catalog.load import load
+from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import resolve
 from mdmem.store.tree import FileKind, GitTree, Tree, Unreadable, WorkingTree, is_wing_manifest, read_one
@@ -154,12 +155,16 @@ def test_submodules_are_said_and_not_entered(top: Path, tmp_path: Path) -> None:
         assert {path: kind for path, kind in listed(tree).items() if "sub" in path} == {"sub": FileKind.SUBMODULE}
 
 
-def test_blob_that_is_missing_is_unreadable(top: Path) -> None:
-    tree = git_tree(top)
+def test_blob_that_is_missing_is_unreadable_and_asked_for_again(top: Path) -> None:
+    tree, cache = git_tree(top), EntryCache()
     digest = next(file.digest for file in tree.files() if file.path == "w/r/a.md") or ""
-    (top / ".git/objects" / digest[:2] / digest[2:]).unlink()
+    blob = top / ".git/objects" / digest[:2] / digest[2:]
+    blob.rename(top / "kept")
     assert read_one(tree, "w/r/a.md") == Unreadable("the blob is missing from the repository")
     assert isinstance(read_one(tree, "v/r/a.md"), bytes)
+    assert list(load(tree, cache).broken) == ["w/r/a.md"]
+    (top / "kept").rename(blob)
+    assert "w/r/a" in load(git_tree(top), cache).entries
 
 
 @pytest.fixture
