@@ -119,17 +119,28 @@ def _bring_together(
     """Bring both branches to one commit. Return the commit and its findings, or None if somebody else pushed first."""
     if ours == theirs:
         return theirs, []
-    if base in (ours, theirs):
-        commit = theirs if base == ours else ours
-    else:
-        commit = _rebased(repository, upstream, ours, theirs)
+    commit, conflicts = theirs if base == ours else ours, tuple[str, ...]()
+    if base not in (ours, theirs):
+        commit, conflicts = rebase(repository, ours, theirs)
+    if conflicts:
+        listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
+        more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+        pull, operation = _pull(repository, ours, theirs)
+        steps = f"type `{pull}`, resolve each file and `git add` it, `git {operation} --continue`,"
+        message = f"git cannot merge {listed}{more} with {upstream.name}"
+        raise _stopped(message, steps, "then `mdmem sync` again")
     # The ref may move in the meantime, so the check compares with the fetched commit.
     report = check(workspace.at(Snapshot(revision=commit)), CheckRequest(base=upstream.name))
     level = report.fail_on.rank
     # Ignore problems of this machine, for example a wing that is not fetched. The commits did not cause them.
     faults = [one for one in report.findings if one.weight.rank <= level and not is_incomplete(one)]
     if base != ours and (new := [one for one in faults if one.new]):
-        raise _stopped_by(new, upstream, _pull(repository, ours, theirs)[0])
+        shown = [f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}" for one in new]
+        # The check needs the base to find what the change removed.
+        steps = f"`{_pull(repository, ours, theirs)[0]}` and `mdmem check --base {upstream.name}`, fix and commit"
+        many = f"{len(new)} new findings" if len(new) > 1 else "a new finding"
+        message = f"on top of {upstream.name} the memory has {many}"
+        raise _stopped(message, *shown[:_SHOWN], f"type {steps}, then `mdmem sync` again")
     if commit != ours and not move_branch(repository, upstream.ref, ours, commit):
         return None
     # If others pushed the same changes, the rebase drops all our commits.
@@ -138,31 +149,14 @@ def _bring_together(
     return commit, faults
 
 
-def _rebased(repository: Repository, upstream: Upstream, ours: str, theirs: str) -> str:
-    commit, conflicts = rebase(repository, ours, theirs)
-    if not conflicts:
-        return commit
-    listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
-    more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
-    error = SyncStoppedError(f"git cannot merge {listed}{more} with {upstream.name}; {_UNTOUCHED}")
-    pull, operation = _pull(repository, ours, theirs)
-    error.add_note(f"type `{pull}`, resolve each file and `git add` it, `git {operation} --continue`,")
-    error.add_note("then `mdmem sync` again")
-    raise error
-
-
 def _pull(repository: Repository, ours: str, theirs: str) -> tuple[str, str]:
     """Return the command that pulls, and the name of git's operation. A rebase would take our merge commits apart."""
     is_merge = has_merges(repository, theirs, ours)
     return ("git pull --no-rebase", "merge") if is_merge else ("git pull --rebase", "rebase")
 
 
-def _stopped_by(found: list[Finding], upstream: Upstream, pull: str) -> SyncStoppedError:
-    many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"
-    error = SyncStoppedError(f"on top of {upstream.name} the memory has {many}; {_UNTOUCHED}")
-    for one in found[:_SHOWN]:
-        error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
-    # The check needs the base to find what the change removed.
-    checking = f"`mdmem check --base {upstream.name}`"
-    error.add_note(f"type `{pull}` and {checking}, fix and commit, then `mdmem sync` again")
+def _stopped(message: str, *notes: str) -> SyncStoppedError:
+    error = SyncStoppedError(f"{message}; {_UNTOUCHED}")
+    for note in notes:
+        error.add_note(note)
     return error

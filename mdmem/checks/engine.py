@@ -6,6 +6,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -128,7 +129,7 @@ class _Run:
 
     def __init__(self, case: Case, *, by_wing: bool, without: Collection[str]) -> None:
         self._case, self._by_wing, self._without = case, by_wing, without
-        self._codes: dict[str, frozenset[str]] = {}
+        self._codes = cache(lambda wing: codes_of(case.settings, f"{wing}/"))
         self._suppressions = [one for one in case.suppressions if one.fault is None]
         self._excused = {(one.place.path, one.code) for one in self._suppressions}
         self._used: set[tuple[str, str]] = set()
@@ -180,10 +181,7 @@ class _Run:
         """Return whether the settings enable the check for the file of a finding, and do not ignore its former code."""
         if not self._by_wing:
             return True
-        wing = finding.place.path.partition("/")[0]
-        if wing not in self._codes:
-            self._codes[wing] = codes_of(self._case.settings, finding.place.path)
-        codes = self._codes[wing]
+        codes = self._codes(finding.place.path.partition("/")[0])
         if finding.code not in codes:
             # Without tables for wings, the root's settings have already decided which checks run.
             return not self._case.settings.wings

@@ -415,7 +415,7 @@ def supersession_reason_missing(case: Case) -> Iterator[Finding]:
     """An entry supersedes another one without a reason.
 
     Later nobody can tell whether the change still makes sense. The reason belongs in the new entry, in `reason` or in
-    the body, for example after `Rationale:`.
+    the body. The same words count as for `rationale-missing`, and so do words such as "replaces".
 
     Fails:
         supersedes: [app/rules/retry-twice]
