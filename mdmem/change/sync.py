@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem.checks.engine import is_incomplete
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
+from mdmem.errors import LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding
 from mdmem.store.git.process import Repository
 from mdmem.store.git.remote import (
@@ -82,10 +82,7 @@ def sync(
     UsageError if the repository is in a state that cannot be synced, LostRaceError if others pushed first at every
     attempt, and GitError if git or the remote refuses.
     """
-    location = workspace.location
-    repository = location.repository
-    if repository is None:
-        raise GitError(location.git_fault or f"{location.root} is in no git repository, so there is nothing to sync")
+    repository = workspace.location.get_repository()
     operation = state_of(repository)
     if operation is not None:
         ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
@@ -107,7 +104,7 @@ def sync(
                     pushed=count_between(repository, theirs, commit),
                     attempts=attempt,
                     faults=len(faults),
-                    uncommitted=tuple(sorted(list_changed(repository, location.under)[1])),
+                    uncommitted=tuple(sorted(list_changed(repository, workspace.location.under)[1])),
                 )
             sleep(pause)
     raise LostRaceError("others pushed first each time; your commits are on top of theirs, type `mdmem sync` again")

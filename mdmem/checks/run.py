@@ -80,7 +80,7 @@ def compare(
             ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
             return ComparedTrees(base=theirs, merge=Merge(ours, theirs, ancestor, workspace.conflicts))
         if base is not None:
-            commit = merge_base(_repository(workspace), base, snapshot.revision or "HEAD")
+            commit = merge_base(workspace.location.get_repository(), base, snapshot.revision or "HEAD")
             return ComparedTrees(base=_at(workspace, commit, f"{base} ({commit[:10]})"))
         if pushed is not None:
             return ComparedTrees(elsewhere=_at_remote(workspace, pushed))
@@ -96,7 +96,7 @@ def compare(
 
 
 def _staged(workspace: Workspace) -> ComparedTrees:
-    repository = _repository(workspace)
+    repository = workspace.location.get_repository()
     try:
         head = resolve(repository, "HEAD")
     except UnknownRevisionError:
@@ -139,7 +139,7 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
 
 def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...]:
     """Return the pushed branch as the remote has it; for a new branch, its merge base with the default branch."""
-    repository = _repository(workspace)
+    repository = workspace.location.get_repository()
     branch = find_default_branch(repository)
     names = ("HEAD",) if branch is None else ("HEAD", branch.name)
     tip = workspace.snapshot.revision or "HEAD"
@@ -164,13 +164,6 @@ def _as_base(opened: Workspace, name: str | None = None) -> Base:
         # If the settings of the base are invalid, use the valid part. The change has not caused the error.
         settings = error.readable if isinstance(error.readable, Settings) else Settings()
     return Base(name or opened.tree.name, opened.whole_catalog, settings)
-
-
-def _repository(workspace: Workspace) -> Repository:
-    repository = workspace.location.repository
-    if repository is None:
-        raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
-    return repository
 
 
 def _fault(error: MdmemError, repository: Repository | None) -> Finding:

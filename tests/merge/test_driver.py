@@ -288,17 +288,6 @@ def test_driver_whose_program_is_gone_is_a_merge_of_text_with_marks(tmp_path: Pa
     assert "tags: [executor, threads]\n=======\n" in text_of(folder).replace("see:\n", "")
 
 
-def test_files_outside_the_memory_are_left_to_git(tmp_path: Path) -> None:
-    folder = driven(tmp_path / "p")
-    listed = git(folder, "check-attr", "merge", "--", FILE, "memory/nav/README.md", "docs/nav/r/a.md", "README.md")
-    assert [line.rpartition(": ")[2] for line in listed.splitlines()] == [
-        "mdmem",
-        "mdmem",
-        "unspecified",
-        "unspecified",
-    ]
-
-
 @pytest.mark.parametrize("under", ["memory", "", "a b/[x]*", '!odd"#', "docs/ü"])
 def test_patterns_name_the_memory_and_nothing_else(under: str, tmp_path: Path) -> None:
     folder = make_repository(tmp_path)
@@ -306,8 +295,9 @@ def test_patterns_name_the_memory_and_nothing_else(under: str, tmp_path: Path) -
     lines = "".join(f"{pattern} merge=mdmem\n" for pattern in patterns_for(under))
     (folder / ".git/info/attributes").write_text(lines)
     inside = f"{under}/wing/room/entry.md".lstrip("/")
-    for path, wanted in ((inside, "mdmem"), ("other/a b/x/y/z.md", "unspecified"), (f"{inside}.txt", "unspecified")):
-        assert git(folder, "check-attr", "-z", "merge", "--", path).split("\0")[2] == wanted, path
+    manifest, others = f"{under}/wing/README.md".lstrip("/"), ("other/a b/x/y/z.md", f"{inside}.txt", "README.md")
+    listed = git(folder, "check-attr", "-z", "merge", "--", inside, manifest, *others).split("\0")
+    assert listed[2::3] == ["mdmem", "mdmem", "unspecified", "unspecified", "unspecified"]
 
 
 def test_install_writes_command_and_attribute_and_uninstall_takes_them_away(tmp_path: Path, capsys: Capture) -> None:

@@ -377,7 +377,7 @@ def test_state_in_which_nothing_can_be_synced_is_named(ours: Path, command: str,
 
 def test_memory_outside_git_has_nothing_to_sync(tmp_path: Path) -> None:
     write(tmp_path, "m/mdmem.toml")
-    with pytest.raises(GitError, match="is in no git repository, so there is nothing to sync"):
+    with pytest.raises(GitError, match="is in no git repository"):
         syncing.sync(open_root(tmp_path / "m"), draw=lambda: 0.0, sleep=lambda _: None)
 
 

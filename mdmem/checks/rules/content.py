@@ -36,7 +36,6 @@ def template_leftover(case: Case) -> Iterator[Finding]:
     Fails:
         status: draft | active | deprecated
         owner: <team>
-
         Rationale: <say what breaks when it is violated.>
 
     Fix: replace it by your own words, or remove it.
@@ -80,9 +79,7 @@ def unclear_title(case: Case) -> Iterator[Finding]:
 
     Fails:
         title: Use PostgreSQL for orders
-        ---
-
-        # Use MySQL for orders
+        # Use MySQL for orders     (the heading of the body)
 
     Fix: add a `title:` that says the subject and the choice, such as `title: Dates are stored in UTC`. The rule itself
     belongs in the body. Correct the title or the heading, whichever is wrong, or remove the heading.
@@ -193,13 +190,7 @@ def body_empty(case: Case) -> Iterator[Finding]:
     `repeatable_steps`, sessions and entities need no body.
 
     Fails:
-        ---
-        type: decision
-        status: active
-        created_at: 2026-03-05
-        ---
-
-        # Use PostgreSQL
+        # Use PostgreSQL     (and nothing below)
 
     Fix: state the rule below the front matter, with a line `Rationale: ...` for a decision or an invariant.
     """

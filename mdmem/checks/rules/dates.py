@@ -109,9 +109,7 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
     Without the date nobody can tell whether the entry applied on a given day, for example to a build of last March.
 
     Fails:
-        status: deprecated
-        created_at: 2025-06-02
-        superseded_by: [web/rules/use-the-query-cache]
+        status: deprecated     (and no `deprecated_at`)
 
     Fix: add `deprecated_at` with the day on which the entry was deprecated; often that is the `created_at` of its
     successor. `mdmem check --fix` uses the day of the commit that changed the status. For an imported decision that was
@@ -143,9 +141,7 @@ def review_overdue(case: Case) -> Iterator[Finding]:
     as often as the settings say. The check ignores notes, and rules that nobody ever verified.
 
     Fails:
-        type: decision
-        status: active
-        verified_at: 2023-02-01
+        verified_at: 2023-02-01     (of an active decision)
 
     Fix: compare the rule with the code. If it is right, run `mdmem verify`. If not, write the right rule with `mdmem
     supersede`, or run `mdmem deprecate`.
@@ -169,8 +165,7 @@ def expired(case: Case) -> Iterator[Finding]:
     that day the entry counts as under review, and every answer marks it.
 
     Fails:
-        status: active
-        expires_at: 2026-06-30
+        expires_at: 2026-06-30     (of an active entry)
 
     Fix: deprecate it with `mdmem deprecate`, write a later `expires_at`, or remove the field.
     """

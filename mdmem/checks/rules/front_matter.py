@@ -33,8 +33,6 @@ def front_matter_fence(case: Case) -> Iterator[Finding]:
     the first, only the first is read. A tool that did not recognise the first one has written the second.
 
     Fails:
-        ---
-        type: decision
         status: active
         ----
 
@@ -166,10 +164,7 @@ def missing_field(case: Case) -> Iterator[Finding]:
     of entries. Without type or status the entry cannot be read, and every answer lists it as a problem.
 
     Fails:
-        ---
-        type: decision
-        created_at: 2026-03-05
-        ---
+        created_at: 2026-03-05     (with `type: decision`, and no `status`)
 
     Fix: add the field, here `status: draft` until somebody approves it. `mdmem check --fix` corrects a misspelled key.
     """

@@ -302,9 +302,7 @@ def manifest_invalid(case: Case) -> Iterator[Finding]:
     its default applies: a shared wing may then count as a project, or shared invariants may reach nobody.
 
     Fails:
-        ---
         kind: libary
-        ---
 
     Fix: correct the value, or the key: kind, project_id, owners, shared_wings, applies_to, description,
     last_hygiene_at.
@@ -390,9 +388,7 @@ def wing_without_owner(case: Case) -> Iterator[Finding]:
     Owners approve rules. Without one, nobody is responsible for the rules, and nobody can approve an agent's draft.
 
     Fails:
-        ---
-        kind: shared
-        ---
+        kind: shared     (and no `owners`)
 
     Fix: add `owners: [team or name <email>]` to the README.md of the wing.
     """

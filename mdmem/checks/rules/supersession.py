@@ -147,8 +147,7 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
     Nobody can tell whether the rule was wrong, was replaced, or was dropped by mistake, so somebody may write it again.
 
     Fails:
-        status: deprecated
-        deprecated_at: 2026-05-04
+        status: deprecated     (with `deprecated_at` alone)
 
     Fix: add `superseded_by`, and this entry to the successor's `supersedes`; or add `deprecated_reason`.
     """
@@ -418,9 +417,7 @@ def supersession_reason_missing(case: Case) -> Iterator[Finding]:
     the body. The same words count as for `rationale-missing`, and so do words such as "replaces".
 
     Fails:
-        supersedes: [app/rules/retry-twice]
-
-        Retry five times.
+        supersedes: [app/rules/retry-twice]     (and the body is `Retry five times.`)
 
     Fix: add `reason:` that says what was wrong or has changed.
     """
