@@ -135,30 +135,22 @@ class Settings(Struct, frozen=True, kw_only=True):
         return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
-        """Return the line of `mdmem.toml` that sets a dotted key, or a quoted value from there on; 1 if not found."""
-        return line_of(key, self.source, value)
+        """Return the line of `mdmem.toml` that sets a dotted key, else its table, or a quoted value from there on."""
+        lines = self.source.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+        keys = [f"{name}." for name in _dotted_keys(lines)]
+        wanted = f"{key}."
+        setting = (number for number, name in enumerate(keys) if name.startswith(wanted))
+        above = max(range(len(keys)), key=lambda number: len(keys[number]) * wanted.startswith(keys[number]), default=0)
+        found = next(setting, above)
+        quoted = (f'"{value}"', f"'{value}'")
+        below = (number for number, line in enumerate(lines[found:], found) if any(text in line for text in quoted))
+        return (next(below, found) if value else found) + 1
 
 
 # The quantifiers never give back, because a line of a hundred thousand blanks or brackets would take minutes.
 _TABLE = re.compile(r"\s*+\[{1,2}+([^\]#]++)\]")
 _KEY = re.compile(r"""\s*+([\w."' -]++)\s*+=""")
 _QUOTES = str.maketrans("", "", "\"' ")
-
-
-def line_of(key: str, content: bytes, value: str) -> int:
-    """Return the number of the line that sets a key, or of its table if the key is missing.
-
-    If `value` is not empty, return the first line from there on that contains the value in quotation marks.
-    """
-    lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    keys = [f"{name}." for name in _dotted_keys(lines)]
-    wanted = f"{key}."
-    setting = (number for number, name in enumerate(keys) if name.startswith(wanted))
-    above = max(range(len(keys)), key=lambda number: len(keys[number]) * wanted.startswith(keys[number]), default=0)
-    found = next(setting, above)
-    quoted = (f'"{value}"', f"'{value}'")
-    below = (number for number, line in enumerate(lines[found:], found) if any(text in line for text in quoted))
-    return (next(below, found) if value else found) + 1
 
 
 def _dotted_keys(lines: list[str]) -> Iterator[str]:

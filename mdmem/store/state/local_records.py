@@ -74,12 +74,10 @@ class _Session(Struct, frozen=True):
     given: Mapping[str, str]
 
 
-class Sessions:
+class Sessions(Struct, frozen=True):
     """The sessions of one root: the entries that each was shown, in a file named by a hash of the session's name."""
 
-    def __init__(self, state: Path) -> None:
-        """Take the state folder, which may be missing."""
-        self._folder = state / _FOLDER
+    state: Path
 
     def given(self, name: str, now: datetime) -> Mapping[str, str]:
         """Return the entries that a session was shown: the hash of each entry's file by address."""
@@ -90,13 +88,13 @@ class Sessions:
         """Record entries that a session was shown (hash by address); errors are ignored."""
         if not gave:
             return
-        with suppress(EnvironmentFaultError), refusal_named(self._folder):
+        with suppress(EnvironmentFaultError), refusal_named(self.state):
             # Read the record again, since another process may have recorded an answer meanwhile.
             given = self.given(name, now)
             known = {address: digest for address, digest in given.items() if address not in gave} | dict(gave)
             path = self._path(name)
             if not path.exists():
-                others = [one for one in self._folder.glob(f"*{_SUFFIX}") if not one.name.startswith(".")]
+                others = [one for one in (self.state / _FOLDER).glob(f"*{_SUFFIX}") if not one.name.startswith(".")]
                 for old in sorted(others, key=_changed, reverse=True)[_SESSIONS - 1 :]:
                     old.unlink(missing_ok=True)
             write_record(path, _Session(now, dict(list(known.items())[-_ENTRIES:])))
@@ -108,7 +106,7 @@ class Sessions:
 
     def _path(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return self._folder / f"{digest}{_SUFFIX}"
+        return self.state / _FOLDER / f"{digest}{_SUFFIX}"
 
 
 def _changed(path: Path) -> float:

@@ -119,16 +119,14 @@ def _read(path: Path, kind: type[_Record]) -> _Record | None:
     return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
 
 
-class PendingWrites:
+class PendingWrites(Struct, frozen=True):
     """The pending and blocked writes of one root, one file each; every method may raise EnvironmentFaultError.
 
     Many processes share them, so a process claims (locks) a write before it retries the write. The kernel holds the
     lock and releases it if the process dies.
     """
 
-    def __init__(self, state: Path) -> None:
-        """Take the state folder, which may be missing."""
-        self.state = state
+    state: Path
 
     def keep(self, record: PendingWrite) -> str:
         """Store a write that failed and return its id.

@@ -128,16 +128,14 @@ def new_bearer(name: str, text: str, access: Access, now: datetime) -> BearerTok
     return BearerToken(name=name, sha256=digest, created=now, readable=readable, writable=writable)
 
 
-class BearerTokens:
+class BearerTokens(Struct, frozen=True):
     """The bearer tokens of one root. Their file is read for each request, so a removed token is invalid at once."""
 
-    def __init__(self, state: Path) -> None:
-        """Take the folder of the root's state."""
-        self._state = state
+    state: Path
 
     def all(self) -> tuple[BearerToken, ...]:
         """Return the tokens sorted by name; raises EnvironmentFaultError if their file cannot be read."""
-        path = self._state / _FILE
+        path = self.state / _FILE
         if not os.path.lexists(path):
             return ()
         record = read_record(path, _BearerFile)
@@ -153,7 +151,7 @@ class BearerTokens:
                 f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
             )
         text = secrets.token_urlsafe(_BYTES)
-        with refusal_named(self._state), write_lock(self._state / "bearers"):
+        with refusal_named(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             if any(one.name == name for one in known):
                 raise UsageError(f"there is a token `{name}` already; `mdmem token remove {name}` ends it")
@@ -162,7 +160,7 @@ class BearerTokens:
 
     def remove(self, name: str) -> None:
         """Remove a token, so that it is invalid at once; raises NotFoundError."""
-        with refusal_named(self._state), write_lock(self._state / "bearers"):
+        with refusal_named(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             left = [one for one in known if one.name != name]
             if len(left) == len(known):
@@ -179,7 +177,7 @@ class BearerTokens:
 
     def _write(self, tokens: Sequence[BearerToken]) -> None:
         ordered = sorted(tokens, key=lambda one: one.name)
-        write_record(self._state / _FILE, _BearerFile(ordered, _VERSION))
+        write_record(self.state / _FILE, _BearerFile(ordered, _VERSION))
 
 
 def _digest(text: str) -> str:

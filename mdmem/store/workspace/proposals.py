@@ -276,16 +276,16 @@ class _Composition(Struct, frozen=True):
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
         entries = catalog.entries
         proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
-        without = {}
+        others: dict[str, Entry] = {}
         for address in proposed:
             # A proposal does not supersede, override or amend approved entries yet.
             entry, kept = entries[address], dict[str, Any]()
             for name in _EFFECTS:
                 kept[name] = tuple(link for link in entry.links(name) if link in proposed or link not in entries)
-            without[address] = entry.with_changes(**kept)
-        for address, one in without.items():
-            stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], one)))
-        others = {address: one for address, one in without.items() if one != entries[address]}
+            one = entry.with_changes(**kept)
+            stances[address] = replace(stances[address], note="; ".join(effects_of(entry, one)))
+            if one != entry:
+                others[address] = one
         # Keep the same mapping if nothing changed, because the data derived from it is cached.
         entries = {**entries, **others} if others else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided == "fact"
