@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from builders import commit_all, entry_text, git, make_repository, make_root, write
@@ -76,11 +77,17 @@ RECORDS += [
     {"path": "w/r/e.md", "entry": ENTRY | odd} for odd in ({"type": "law"}, {"title": [1]}, {"created_at": "soon"})
 ]
 STORED = [{"w/r/e.md": [DIGEST, [0, 0, 0, 0], record]} for record in RECORDS]
+WHOLE = pack(VERSION, {"w/r/e.md": [DIGEST, [0, 0, 0, 0], {"path": "w/r/e.md", "entry": ENTRY}]})
+TORN = [WHOLE[:-1], WHOLE[:20], WHOLE + b"\0", WHOLE.replace(b"note", b"rule")]
+# Text that is not UTF-8, and a list of four thousand million rows.
+ODD = (b"\x81\xa1\xff\x90", b"\x81\xa1a\xdd\xff\xff\xff\xff")
+TORN += [b"mdmem %s %d %08x\n" % (VERSION.encode(), len(odd), crc32(odd)) + odd for odd in ODD]
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"mdmem", b"[]", pack("0", {}), *(pack(VERSION, rows) for rows in ({"w/r/e.md": 5}, *STORED))],
+    [b"", b"mdmem", b"[]", *TORN, pack("0", {}), *(pack(VERSION, rows) for rows in ({"w/r/e.md": 5}, *STORED))],
+    ids=lambda _: "",
 )
 def test_torn_foreign_or_older_file_is_none(tmp_path: Path, content: bytes) -> None:
     root, table = make_root(tmp_path / "root"), write(tmp_path, "table", content)

@@ -1,5 +1,6 @@
 """The folders of what is derived, safe writing, and the memory of what was read."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ import pytest
 from builders import write
 
 from mdmem.store.git.process import Repository
-from mdmem.store.state.files import places, write_new, write_whole
+from mdmem.store.state import files
+from mdmem.store.state.files import OvertakenError, exchange, places, swap, take_away, write_new, write_whole
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
 
 OLD, NEW = b"old bytes", b"new bytes"
@@ -98,19 +100,14 @@ def test_write_whole_leaves_the_old_file_and_no_other_when_it_fails(
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"a.json": OLD}
 
 
-def test_write_new_never_replaces(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.md", OLD)
-    with pytest.raises(FileExistsError):
-        write_new(path, NEW)
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"a.md": OLD}
-
-
-def test_write_new_does_not_write_through_a_link(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_link", [False, True])
+def test_write_new_never_replaces_a_file_or_writes_through_a_link(tmp_path: Path, is_link: bool) -> None:
     path = tmp_path / "a.md"
-    path.symlink_to(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere") if is_link else path.write_bytes(OLD)
     with pytest.raises(FileExistsError):
         write_new(path, NEW)
     assert [file.name for file in tmp_path.iterdir()] == ["a.md"]
+    assert is_link or path.read_bytes() == OLD
 
 
 @pytest.mark.parametrize(
@@ -141,3 +138,41 @@ def test_file_in_place_of_a_link_is_its_owners_alone(tmp_path: Path) -> None:
     record.symlink_to(tmp_path / "elsewhere")
     write_whole(record, b"new")
     assert record.stat().st_mode & 0o777 == 0o600
+
+
+def test_exchange_copies_where_there_are_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = write(tmp_path, ".one", "1"), write(tmp_path, "other", "2")
+    with failing(monkeypatch, "link", OSError(errno.EPERM, "Operation not permitted")):
+        exchange(one, other)
+    assert (one.read_text(), other.read_text(), len(list(tmp_path.iterdir()))) == ("2", "1", 2)
+
+
+@pytest.mark.parametrize("there", ["nothing", "other", "longer", "link", "pipe", "folder"])
+def test_file_that_is_no_longer_as_it_was_read_is_left(tmp_path: Path, there: str) -> None:
+    ours, path = write(tmp_path, ".ours.tmp", "new"), tmp_path / "a"
+    made = {
+        "nothing": lambda: None,
+        "other": lambda: path.write_text("b"),
+        "longer": lambda: path.write_text("ab"),
+        "link": lambda: path.symlink_to(write(tmp_path, "b", "a")),
+        "pipe": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+    }
+    made[there]()
+    for act in (
+        lambda: swap(ours, path, read=b"a", written=b"new"),
+        lambda: take_away(path, tmp_path / "c", read=b"a"),
+    ):
+        with pytest.raises(OvertakenError):
+            act()
+    assert (ours.read_text(), (tmp_path / "c").exists(), path.is_symlink()) == ("new", False, there == "link")
+
+
+def test_what_is_saved_in_the_moment_of_taking_away_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, looks = write(tmp_path, "a.md", "old"), iter([True, False])
+    monkeypatch.setattr(files, "has_content", lambda *_: next(looks))
+    with pytest.raises(OvertakenError):
+        take_away(target, tmp_path / ".a.md.x.tmp", read=b"old")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": "old"}
