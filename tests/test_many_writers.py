@@ -28,7 +28,7 @@ from mdmem.errors import LostRaceError, MdmemError
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
 from mdmem.write.create import create_entry
-from mdmem.write.results import SaveResult, SaveStatus
+from mdmem.write.records import SaveResult, SaveStatus
 from mdmem.write.supersede import plan_supersession
 from mdmem.write.write import WriteOptions
 

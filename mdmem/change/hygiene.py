@@ -32,7 +32,7 @@ from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import is_visible, visible_findings
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
-from mdmem.write.results import blocked_fields
+from mdmem.write.records import blocked_fields
 from mdmem.write.save import blocked_saves, concerns
 from mdmem.write.similar import REVIEW_FROM, subject_of
 from mdmem.write.write import WriteOptions, WriteResult, write

@@ -26,7 +26,7 @@ from mdmem.render.json import dump
 from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import GlobalWritesForbiddenError, Saver, ask_for_token, blocked_saves
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")

@@ -30,11 +30,17 @@ from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.approve import plan_approvals, with_own_approval
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft, address_of, compose, create_entry, is_place, place_of, refuse_taken, require_wing
 from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, plan_applies_to, save_edit
-from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_review_end, plan_verification
+from mdmem.write.lifecycle import (
+    plan_approvals,
+    plan_deprecation,
+    plan_review,
+    plan_review_end,
+    plan_verification,
+    with_own_approval,
+)
 from mdmem.write.move import plan_named_moves
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, similarity_remarks
 from mdmem.write.supersede import plan_supersession, successor_text, supersede_with

@@ -35,8 +35,8 @@ from mdmem.store.state.files import leads_away
 from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.approve import check_importer
 from mdmem.write.create import place_of, require_names, require_wing
+from mdmem.write.lifecycle import check_importer
 
 # Fewer digits may also be the number of a chapter.
 _DIGITS = 3

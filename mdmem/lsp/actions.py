@@ -15,11 +15,10 @@ from mdmem.lsp.tokens import TokenKind
 from mdmem.model.entry import Entry, Status
 from mdmem.model.templates import REASON
 from mdmem.store.tree import Tree, TreeView
-from mdmem.write.approve import approver, plan_approval
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
 from mdmem.write.fix import fix_all, plan_fix
-from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
+from mdmem.write.lifecycle import approver, plan_approval, plan_deprecation, plan_review, plan_verification
 from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
 
 FIX_ALL = "source.fixAll.mdmem"

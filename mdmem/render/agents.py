@@ -10,7 +10,7 @@ from mdmem.render.json import record_json
 from mdmem.render.text import count, entries
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.state.tokens import BearerToken
-from mdmem.write.results import blocked_fields
+from mdmem.write.records import blocked_fields
 
 ID_LENGTH = 12
 

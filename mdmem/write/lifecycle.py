@@ -1,20 +1,249 @@
-"""Verify entries, put an entry under review, and deprecate an entry that nothing replaces."""
+"""Approve, verify and deprecate entries, and put an entry under review."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from graphlib import CycleError, TopologicalSorter
 
 from msgspec.structs import replace
 
 from mdmem.checks.fixes import REVIEW_REASON, fields_of
-from mdmem.errors import UsageError
-from mdmem.model.entry import Status, day_of
+from mdmem.checks.rules.change import APPROVED_TYPES, names_the_same
+from mdmem.errors import MdmemError, UsageError
+from mdmem.markdown.layout import apply_edits
+from mdmem.markdown.parse import parse_document
+from mdmem.markdown.patch import set_fields
+from mdmem.model.entry import Entry, Status, Wing, day_of
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.workspace.addresses import resolve_name, resolve_names
+from mdmem.store.catalog.snapshot import interpret
+from mdmem.store.git.process import identity
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.addresses import refuse_unread_below, resolve_name, resolve_names
+from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched
-from mdmem.write.supersede import join_addresses
+from mdmem.write.supersede import join_addresses, patch_superseded, refuse_unfilled, refuse_unfit
+from mdmem.write.write import catalog_after
+
+_PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
+
+
+def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
+    """Return the changes that approve a draft in the name of a person, `Name <email>`.
+
+    For an active entry, add a missing approval and complete its one-sided supersessions. Raises LostRaceError if
+    another entry already supersedes one of the same entries. Raises UsageError if the draft or the person is not
+    suitable.
+    """
+    entry = catalog.entries[address]
+    if entry.status is Status.ACTIVE:
+        olds = [one for one in entry.supersedes if catalog.lineage.linked_successors.get(one) == (address,)]
+        changes = [patch_superseded(catalog, catalog.entries[one], address, today=today) for one in olds]
+        remarks: Sequence[str] = (f"{address} is active already",)
+        if _lacks_approval(entry, catalog.wings[entry.wing], person):
+            remarks = _permitted(catalog, settings, entry, person)
+            changes.insert(0, patched(catalog, entry.path, {"approved_by": person}))
+        return ChangeSet(tuple(changes), actions=(WriteAction(Verb.APPROVE, address),), remarks=tuple(remarks))
+    if entry.status is Status.UNDER_REVIEW:
+        raise UsageError(f"{address} was approved and is under review; `mdmem verify {address}` ends the review")
+    if entry.status is Status.DEPRECATED:
+        raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
+    remarks = _permitted(catalog, settings, entry, person)
+    refuse_unfilled(catalog.document(entry.path))
+    approved = entry.with_changes(status=Status.ACTIVE)
+    for link in entry.supersedes:
+        if link not in catalog.entries:
+            fact = "cannot be read" if link in catalog.addresses else "does not exist"
+            raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
+    replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
+    instead = (
+        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
+        f"`mdmem deprecate {address} --reason TEXT` gives it up"
+    )
+    for old in replaced:
+        refuse_unfit(catalog, old, approved, instead=instead)
+    values = {"status": Status.ACTIVE.value, "approved_by": person}
+    # Write the draft's file first. After a crash, `check --fix` can complete the one-sided supersession.
+    ends = (patch_superseded(catalog, one, address, today=today) for one in replaced)
+    return ChangeSet(
+        (patched(catalog, entry.path, values), *ends),
+        actions=(WriteAction(Verb.APPROVE, address),),
+        supersedes=tuple(old.address for old in replaced),
+        reason=entry.reason,
+        remarks=tuple(remarks),
+    )
+
+
+def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
+    """Return whether an entry lacks an approval by an owner of the wing, or by anybody if this person is no owner."""
+    if entry.approved_by is None:
+        return "approved_by" not in entry.unread
+    return is_owner(wing, person) and not is_owner(wing, entry.approved_by)
+
+
+def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
+    """Return a remark about a person's approval, if any. Raises UsageError if the person may not approve."""
+    if entry.agent is not None and names_the_same(entry.agent, person):
+        raise UsageError(f"the agent `{entry.agent}` wrote {entry.address} and cannot approve it; let a person do it")
+    return _approved(
+        settings, catalog.wings[entry.wing], person, option="--by", refused=f"{entry.address} is not approved"
+    )
+
+
+def check_importer(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
+    """Return a remark about the person who approves imported decisions, if any. Raises UsageError if they may not."""
+    owned = catalog.wings.get(wing) or Wing(name=wing)
+    return _approved(settings, owned, person, option="--approved-by", refused="nothing is imported")
+
+
+def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
+    if not _PERSON.match(person):
+        raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
+    if is_owner(wing, person):
+        return ()
+    if wing.owners:
+        owners = f"its owner{'s are' if len(wing.owners) > 1 else ' is'} {', '.join(f'`{one}`' for one in wing.owners)}"
+        remark = f"`{person}` is not an owner of the wing `{wing.name}`; {owners}"
+    else:
+        # The manifest of the wing may be the file that cannot be parsed.
+        remark = f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md"
+    if settings.approvals != "say":
+        raise UsageError(f"{refused}: {remark}")
+    return (remark,)
+
+
+def is_owner(wing: Wing, person: str) -> bool:
+    """Return whether a person is an owner of a wing. The whole text, the name or the email must be the same."""
+    return any(names_the_same(person, owner) for owner in wing.owners)
+
+
+def plan_approvals(
+    workspace: Workspace, names: Sequence[str], *, by: str | None, merged: bool = False, active: bool = False
+) -> ChangeSet:
+    """Return the changes that approve drafts, all of them or none. The default person is git's user.
+
+    The name of a folder means its drafts. With `merged`, approve the agents' decisions that were merged without an
+    approval, and with `active` the active rules that nobody approved: all of them, or the named ones. Raises the first
+    error, with the other errors in its notes.
+    """
+    person, meant, refused = by or approver(workspace), dict[str, None](), list[MdmemError]()
+    wanted = _merged(workspace, names) if merged else _unapproved(workspace, names) if active else names
+    for name in wanted:
+        try:
+            meant |= dict.fromkeys(_meant(workspace, name))
+        except MdmemError as error:
+            refused.append(error)
+    planned, catalog = ChangeSet(), workspace.catalog
+    for address in meant:
+        # Each approval is planned on the result of the previous ones.
+        try:
+            found = plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
+        except MdmemError as error:
+            refused.append(error)
+            continue
+        planned = _joined(planned, found)
+        catalog = catalog_after(workspace, planned.changes) if len(meant) > 1 else catalog
+    if not refused:
+        return planned
+    for message in list(dict.fromkeys(map(str, refused)))[1:]:
+        refused[0].add_note(message)
+    if len(meant) > 1 or len(wanted) > 1:
+        refused[0].add_note("none of them is approved")
+    raise refused[0]
+
+
+def _meant(workspace: Workspace, name: str) -> Sequence[str]:
+    """Return the address for a name, or the drafts in a folder. Raises UsageError without drafts, and NotFoundError."""
+    found = resolve_names(workspace, [name])
+    if not name.endswith("/"):
+        return found
+    refuse_unread_below(workspace, name)
+    drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
+    if not drafts:
+        raise UsageError(f"no draft waits in {name}; `mdmem approve --active {name}` approves its active rules")
+    return drafts
+
+
+def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
+    """Return the decisions that were merged without approval, superseded ones first. Raises UsageError without any."""
+    found = merged_decisions(workspace)
+    if names:
+        meant = set(resolve_names(workspace, names))
+        found = [one for one in found if one in meant]
+    if not found:
+        raise UsageError("no agent's decision waits here that was merged and not approved")
+    entries = workspace.catalog.entries
+    sorter = TopologicalSorter({one: [old for old in entries[one].supersedes if old in found] for one in found})
+    try:
+        return list(sorter.static_order())
+    except CycleError as error:
+        cycle = " and ".join(dict.fromkeys(error.args[1]))
+        raise UsageError(f"{cycle} supersede one another; fix that first") from error
+
+
+def _unapproved(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
+    """Return the current active invariants and decisions that nobody approved. Raises UsageError if there are none.
+
+    An entry whose `owner` is an owner of the wing counts as approved, as for the check `approved-by-nobody`.
+    """
+    catalog = workspace.catalog
+    for name in names:
+        if name.endswith("/"):
+            refuse_unread_below(workspace, name)
+    meant = (
+        resolve_names(workspace, names)
+        if names
+        else sorted(one for one in catalog.entries if one.split("/")[0] not in catalog.fetched_wings)
+    )
+    rules = (entry for entry in map(catalog.entries.__getitem__, meant) if entry.type in APPROVED_TYPES)
+    active = (one for one in rules if one.status is Status.ACTIVE and catalog.lineage.is_current(one.address))
+    unnamed = (one for one in active if one.approved_by is None and "approved_by" not in one.unread)
+    found = [one.address for one in unnamed if not (one.owner and is_owner(catalog.wings[one.wing], one.owner))]
+    if not found:
+        raise UsageError("every active invariant and decision here is approved")
+    return found
+
+
+def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
+    """Return two change sets as one. The second was planned on the result of the first."""
+    changes = {change.path: change for change in one.changes}
+    for change in other.changes:
+        first = changes.get(change.path, change)
+        changes[change.path] = replace(change, before=first.before)
+    return ChangeSet(
+        changes=tuple(changes.values()),
+        actions=(*one.actions, *other.actions),
+        supersedes=(*one.supersedes, *other.supersedes),
+        reason="; ".join(dict.fromkeys(filter(None, (one.reason, other.reason)))) or None,
+        remarks=tuple(dict.fromkeys((*one.remarks, *other.remarks))),
+    )
+
+
+def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
+    """Return the text of a new entry. If its writer is an owner of the wing and makes it active, add the approval."""
+    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
+    entry = interpret(document).entry
+    if entry is None or not entry.is_in_force or entry.type not in APPROVED_TYPES or entry.agent:
+        return text
+    person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
+    if person is None or wing is None or not _lacks_approval(entry, wing, person) or not is_owner(wing, person):
+        return text
+    return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()
+
+
+def approver(workspace: Workspace) -> str:
+    """Return git's user as `Name <email>`. Raises UsageError if git has no user."""
+    found = _identity(workspace)
+    if found is None:
+        help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'
+        raise UsageError(f"git does not know who approves; {help_}")
+    return found
+
+
+def _identity(workspace: Workspace) -> str | None:
+    return identity(workspace.location.repository) if workspace.location.repository is not None else None
 
 
 def plan_verification(workspace: Workspace, names: Sequence[str], *, at: date | None = None) -> ChangeSet:

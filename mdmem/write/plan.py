@@ -34,10 +34,12 @@ from mdmem.write.records import (
     Pattern,
     RelatedEntity,
     SaveRequest,
+    SaveResult,
+    SaveStatus,
     compose_record,
+    failed,
     relation_properties,
 )
-from mdmem.write.results import SaveResult, SaveStatus, failed
 from mdmem.write.similar import DedupOutcome, Verdict, compare, subject_of
 from mdmem.write.supersede import inherited_fields, patch_superseded, refuse_unfit
 

@@ -30,8 +30,19 @@ from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.plan import PlannedSave, plan_save, start_save
-from mdmem.write.records import GRANTED, PRODUCED_BY, VERBS, SaveRequest, read_request
-from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStatus, blocked_fields, failed
+from mdmem.write.records import (
+    GRANTED,
+    NOT_YET,
+    PRODUCED_BY,
+    VERBS,
+    BatchSaveResult,
+    SaveRequest,
+    SaveResult,
+    SaveStatus,
+    blocked_fields,
+    failed,
+    read_request,
+)
 from mdmem.write.write import WriteOptions, is_written, refuse_text_faults, write
 
 Clock = Callable[[], datetime]

@@ -15,9 +15,8 @@ from trees import ListedTree
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.store.tree import TreeFile
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.approve import plan_approvals
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
+from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_verification
 from mdmem.write.supersede import plan_supersession
 
 ONE, OTHER = "nav/rules/one", "nav/rules/other"

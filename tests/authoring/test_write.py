@@ -13,10 +13,9 @@ from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.approve import plan_approvals
 from mdmem.write.create import Draft, create_entry
 from mdmem.write.fix import fix
-from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_review_end, plan_verification
+from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_review_end, plan_verification
 from mdmem.write.move import plan_named_moves
 from mdmem.write.supersede import successor_text, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult

@@ -13,7 +13,7 @@ from typing import Any
 from builders import make_repository, make_root, open_root, write
 
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.results import BatchSaveResult, SaveResult
+from mdmem.write.records import BatchSaveResult, SaveResult
 from mdmem.write.save import Saver, get_save_status, request_approval
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

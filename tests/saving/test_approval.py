@@ -11,7 +11,7 @@ from processes import run_at_once
 
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
-from mdmem.write.results import SaveResult
+from mdmem.write.records import SaveResult
 from saving.agents import NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, session
 
 SHARED = "---\nkind: shared\n---\n"

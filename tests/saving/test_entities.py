@@ -11,7 +11,7 @@ from builders import snapshot, write, write_entry
 from mdmem.model.entry import Relation
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.results import SaveResult
+from mdmem.write.records import SaveResult
 from saving.agents import agent, entity
 
 ARM = "nav/entities/arm"

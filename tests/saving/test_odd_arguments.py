@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mdmem.render.json import dump
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import Saver
 from saving.agents import NOON, agent, context, decision, entity, pattern, project, session
 

@@ -22,8 +22,8 @@ from mdmem.store.catalog.load import load
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.tree import WorkingTree
+from mdmem.write.records import SaveResult
 from mdmem.write.remember import remember
-from mdmem.write.results import SaveResult
 from saving.agents import (
     NOON,
     Agent,

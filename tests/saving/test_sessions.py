@@ -12,7 +12,7 @@ from mdmem.ask.context import compile_context, items_of
 from mdmem.ask.facets import Layer
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.write.records import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.similar import DedupOutcome
 from saving.agents import Agent, agent, decision, later, pattern, session
 
