@@ -226,10 +226,7 @@ def _why(error: OSError) -> str:
 
 
 def add_piece(base: Path, below: str, done: str, piece: str, grow: Callable[[bytes], bytes | str]) -> str:
-    """Add `piece` to a file by `grow`, and return a sentence about what was done; `done` if the file changed.
-
-    `grow` returns the new content, or a reason why the file stays as it is.
-    """
+    """Add `piece` to a file by `grow`, which returns the new content or why there is none. Return what was done."""
     try:
         before = content_to_grow(base / below, base)
         grown = grow(before or b"")

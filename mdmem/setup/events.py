@@ -175,10 +175,7 @@ Send = Callable[[str], None]
 def answer_event(
     client: str, content: bytes, send: Send, *, environment: Mapping[str, str], root: str | None, today: date
 ) -> None:
-    """Send the text for an event, if there is any, and record the text as shown.
-
-    `root` is relative to the top of the event's repository. Raises the errors of loading the memory.
-    """
+    """Send the text for an event, if any, and record it as shown. `root` is relative to the repository's top."""
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:
         return

@@ -62,10 +62,7 @@ LOCAL_ENTRY = """\
 
 
 def missing_install(top: Path, missing: Collection[str]) -> str | None:
-    """Return the pre-commit command that installs the missing stages, or an empty text if no stage is missing.
-
-    None means that no configuration of pre-commit runs mdmem's check.
-    """
+    """Return pre-commit's command for missing stages, or an empty text. None means that it runs no check of mdmem."""
     content = _content(top / CONFIG) or b""
     if _CHECKED.search(content) is None:
         return None

@@ -1,7 +1,4 @@
-"""Set up git to merge entries with mdmem: a command in git's configuration, and lines in git's attributes.
-
-Both are in the git directory that all worktrees share, so nothing is committed.
-"""
+"""Set up git to merge entries with mdmem, in the git directory that all worktrees share. Nothing is committed."""
 
 from __future__ import annotations
 

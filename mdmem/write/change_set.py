@@ -68,11 +68,7 @@ class ChangeSet(Struct, frozen=True):
 
 
 def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
-    """Return the change that sets some fields of a file. None removes a field.
-
-    Raises UnpatchableError if the bytes cannot be patched, and LostRaceError if the file changed since the catalog was
-    loaded.
-    """
+    """Return the change that sets fields of a file; None removes one. Raises UnpatchableError and LostRaceError."""
     document = catalog.document(path)
     # The entry may come from a cache, and the file is read only now.
     if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.digest_of(path, document.data)):

@@ -252,10 +252,7 @@ def _as_bytes(text: str) -> bytes:
 def create_entry(
     workspace: Workspace, address: str, text: str, options: WriteOptions, *, wing: WingKind | None = None
 ) -> WriteResult:
-    """Write a new entry. If the wing is missing and `wing` is given, create a wing of that kind.
-
-    Raises LostRaceError if the address is taken, and the errors of `create` and `write`.
-    """
+    """Write a new entry, and a missing wing of the kind `wing`. Raises LostRaceError if the address is taken."""
     name, room, _ = address.split("/")
 
     def plan(one: Workspace) -> ChangeSet:

@@ -119,10 +119,7 @@ def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
 
 
 class FixChoice(Struct):
-    """Fixes that can be applied together, with the resulting contents and renames.
-
-    `revealed` are the files that could not be parsed completely before these fixes, by their path afterwards.
-    """
+    """Fixes that can be applied together: contents, renames, and the files (`revealed`) that are readable only now."""
 
     tree: TreeView
     findings: list[Finding] = field(default_factory=list)

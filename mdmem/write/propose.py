@@ -50,10 +50,7 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> dict[str, Any]:
-    """Write a draft, unless an entry has exactly the same text. Return the result, with similar entries.
-
-    Raises UsageError for an invalid argument or a missing token, and the errors of `write`.
-    """
+    """Write a draft, unless an entry has the same text. Return the result, with similar entries. Raises UsageError."""
     workspace.location.require_root()
     catalog, reason = workspace.catalog, proposal.reason or ""
     old = None

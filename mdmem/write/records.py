@@ -315,10 +315,7 @@ def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
 
 
 def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the properties of relations as JSON, including those in the file. Return None if there are none.
-
-    The keys of `related` are the relations, written as type and address.
-    """
+    """Return the properties of relations (`type address`) as JSON, with those in the file, or None without any."""
     try:
         stated = json.loads(known) if isinstance(known, str) else {}
     except (ValueError, RecursionError):

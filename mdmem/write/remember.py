@@ -167,10 +167,7 @@ def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> Composed
 
 
 def _project_of(workspace: Workspace, memo: Memo) -> str | None:
-    """Return the project for a memory, or None for the caller's private memory (`private`).
-
-    The default is the default wing, if it belongs to a project and the caller may write to it.
-    """
+    """Return the stated project, else the default wing if it is open to the caller, or None for the private memory."""
     default = workspace.settings.default_wing
     if memo.project == WING and find_wing(WING, workspace.catalog.wings) is None:
         return None

@@ -113,10 +113,7 @@ def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> 
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:
-    """Return the changes by which one entry supersedes another. A draft supersedes the entry when it is approved.
-
-    Without a reason, the reason in the newer entry counts. Raises the errors of `refuse_unfit`.
-    """
+    """Return the changes by which an entry supersedes another. Without a reason, that of the newer entry counts."""
     catalog, address, by = workspace.catalog, resolve_name(workspace, name), resolve_name(workspace, by)
     old, new = catalog.entries[address], catalog.entries[by]
     why = _one_line(reason if reason.strip() else new.reason or "")
@@ -160,10 +157,7 @@ def _one_line(reason: str) -> str:
 
 
 def inherited_fields(old: Entry, type_: EntryType) -> dict[str, Value]:
-    """Return the fields that a new entry copies from the entry that it replaces, such as `owner` and `applies_to`.
-
-    Without them a rule would silently stop applying to its files.
-    """
+    """Return the fields that a new entry copies from an older one, such as `applies_to`, to apply to the same files."""
     # A label is valid only for its type.
     names = (name for name in INHERITED if name != "label" or old.type is type_)
     return {name: value for name in names if (value := getattr(old, name))}
