@@ -1,4 +1,4 @@
-"""One server added to a client's file: what is inserted where, that nothing else changes, and what is refused."""
+"""One server added to a client's file: what is inserted where, what is refused, and what to type for an extra."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from builders import make_repository, make_root, run_here, snapshot, write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.setup import init as module
+from mdmem.setup import installation
 from mdmem.setup.client_config import MisfitError, grow_json, grow_toml, read_object
 from mdmem.setup.clients import HOOKS
+from mdmem.setup.installation import Installation
 
 SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
 INLINE = '"mdmem": {"command": "mdmem", "args": ["mcp"]}'
@@ -236,3 +240,49 @@ def test_empty_file_becomes_a_whole_one() -> None:
 def test_slashes_and_braces_in_texts_are_no_comments() -> None:
     before = '{\n  "servers": {\n    "a": {"url": "http://x/} // , /* y"}\n  }\n}\n'
     assert json.loads(grown(before))["servers"]["a"]["url"] == "http://x/} // , /* y"
+
+
+FOLDER = {"url": "file:///home/ada/my%20code/mdmem", "dir_info": {}}
+GIT = {"url": "https://example.org/mdmem.store.git", "vcs_info": {"vcs": "git"}}
+
+
+@pytest.mark.parametrize(
+    ("marker", "origin", "line"),
+    [
+        ("pipx_metadata.json", FOLDER, "pipx install --force '/home/ada/my code/mdmem[mcp]'"),
+        ("uv-receipt.toml", {}, "uv tool install --force 'mdmem[mcp]'"),
+        ("", {}, "{prefix}/bin/pip install 'mdmem[mcp]'"),
+        ("", GIT, "{prefix}/bin/pip install 'mdmem[mcp] @ git+https://example.org/mdmem.store.git'"),
+        ("", FOLDER | {"dir_info": {"editable": True}}, "{prefix}/bin/pip install -e '/home/ada/my code/mdmem[mcp]'"),
+    ],
+)
+def test_line_fits_the_way_it_was_installed(marker: str, origin: Mapping[str, Any], line: str, tmp_path: Path) -> None:
+    if marker:
+        (tmp_path / marker).touch()
+    assert Installation(tmp_path, origin).line_for("mcp") == line.format(prefix=tmp_path)
+
+
+def test_python_of_the_system_is_named_by_its_module(tmp_path: Path) -> None:
+    assert Installation(tmp_path, {}, is_virtual=False).line_for("mcp") == "python3 -m pip install 'mdmem[mcp]'"
+
+
+def test_command_that_no_client_finds_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    ran = run_here(capsys, "init", "--client", "codex", "--command", "mdmem-of-ours", cwd=make_repository(tmp_path))
+    assert "`mdmem-of-ours` is not on the PATH" in ran.out
+    assert 'command = "mdmem-of-ours"' in (tmp_path / ".codex/config.toml").read_text()
+
+
+def test_extra_that_is_missing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "has_server", lambda: False)
+    ran = run_here(capsys, "init", "--client", "codex", "--command", "git", cwd=make_repository(tmp_path))
+    assert "the server needs the extra `mcp`: type `" in ran.out
+
+
+def test_commit_that_is_unknown_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(installation, "this_installation", lambda: Installation(tmp_path, FOLDER))
+    assert [*installation.describe_installation()] == ["mdmem", "extras", "python", "system"]
