@@ -53,6 +53,8 @@ class Saving(Struct, frozen=True, kw_only=True):
     request: SaveRequest
     now: datetime
     wing: str
+    room: str
+    status: Status
     manifests: tuple[Change, ...] = ()
     needs_token: bool = False
 
@@ -60,16 +62,6 @@ class Saving(Struct, frozen=True, kw_only=True):
     def catalog(self) -> Catalog:
         """Return the entries as they are now."""
         return self.workspace.catalog
-
-    @property
-    def status(self) -> Status:
-        """Return the status of the new entry."""
-        return self.workspace.settings.agent_status[self.request.record.type]
-
-    @property
-    def room(self) -> str:
-        """Return the room for the new entry. Raises UsageError for an invalid name."""
-        return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
 
 
 def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Saving | SaveResult:
@@ -103,6 +95,8 @@ def start_save(workspace: Workspace, request: SaveRequest, now: datetime) -> Sav
         request=request,
         now=now,
         wing=wing,
+        room=room_for(workspace.settings, record.kind, request.text("room")),
+        status=workspace.settings.agent_status[record.type],
         manifests=tuple(manifests),
         needs_token=is_global or needs_token(catalog, wing),
     )

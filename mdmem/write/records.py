@@ -233,11 +233,6 @@ class SaveRequest(Struct):
     id: str | None = None
 
     @property
-    def is_granted(self) -> bool:
-        """Return whether a token was used for this request."""
-        return bool(self.arguments.get(GRANTED))
-
-    @property
     def ledger_id(self) -> str:
         """Return the id that this request has in the ledger."""
         return id_of(self.record.verb, self.arguments)

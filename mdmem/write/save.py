@@ -225,7 +225,7 @@ class Saver:
         why = str(error) if isinstance(error, MdmemError) else (getattr(error, "strerror", None) or str(error)).lower()
         try:
             if request.id is None:
-                if request.token is not None and not request.is_granted:
+                if request.token is not None and not request.arguments.get(GRANTED):
                     self._spend_token(request)
                 verb, arguments = request.record.verb, dict(request.arguments)
                 self.ledger.keep(PendingWrite(verb=verb, arguments=arguments, created=self._now(), error=why))
@@ -259,7 +259,7 @@ class Saver:
             found = (written_before(workspace, one, since=now - SAME_REQUEST) for one in (key, request.ledger_id))
             if known := next(filter(None, found), None):
                 return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=repeated_message(known))
-        needs_token = saving.needs_token and not request.is_granted
+        needs_token = saving.needs_token and not request.arguments.get(GRANTED)
         if needs_token:
             try:
                 require_token(workspace, saving.wing, request.token, now)
