@@ -14,11 +14,6 @@ from stat import S_ISDIR, S_ISREG
 
 from msgspec import Struct
 
-if sys.platform == "win32":  # pragma: no cover
-    import msvcrt
-else:
-    import fcntl
-
 # Without O_NONBLOCK, opening a pipe that has no writer waits for ever. The flag has no effect on a regular file.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
@@ -49,12 +44,18 @@ def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.
     return content, stat
 
 
-def acquire(handle: int) -> None:
-    """Lock an open file without waiting; raises OSError if another process has the lock."""
-    if sys.platform == "win32":  # pragma: no cover
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    else:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+if sys.platform == "win32":  # pragma: no cover
+    from msvcrt import LK_NBLCK, locking
+
+    def acquire(handle: int) -> None:
+        """Lock an open file without waiting; raises OSError if another process has the lock."""
+        locking(handle, LK_NBLCK, 1)
+else:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    def acquire(handle: int) -> None:
+        """Lock an open file without waiting; raises OSError if another process has the lock."""
+        flock(handle, LOCK_EX | LOCK_NB)
 
 
 @contextmanager
