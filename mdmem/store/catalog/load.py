@@ -175,8 +175,7 @@ def _load_cached(
 ) -> tuple[dict[str, str], dict[str, LoadedFile]]:
     """Return the hash and the loaded record of each file by path; update the cache, and `documents` with files read."""
     digests = tree.digests(files)
-    known = ((file.path, cache.loaded(file.path, digests.get(file.path))) for file in files)
-    loaded = {path: one for path, one in known if one is not None}
+    loaded = cache.loaded(digests)
     unknown, size = {file.path: file for file in files if file.path not in loaded}, 0
     for document in iter_documents(tree, list(unknown)):
         path = document.path

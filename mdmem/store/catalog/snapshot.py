@@ -161,16 +161,16 @@ class EntryCache:
     @property
     def rows(self) -> _Rows:
         """Return the cached rows by path."""
-        # This is called for each file, so the lock is only taken for the first call.
         if self._rows is None:
             with self._turn:
-                if self._rows is None and self._path is not None:
-                    # Get the time before the read, so that a write in between makes the rows look older, never newer.
-                    with suppress(OSError):
-                        self._written_ns = self._path.stat().st_mtime_ns
-                    found = read_packed(self._path, _VERSION, _Rows) or {}
+                if self._rows is None:
+                    found: _Rows = {}
+                    if self._path is not None:
+                        # Get the time first, so that a write before the read makes the rows look older, never newer.
+                        with suppress(OSError):
+                            self._written_ns = self._path.stat().st_mtime_ns
+                        found = read_packed(self._path, _VERSION, _Rows) or {}
                     self._rows = found if read_dates(row.loaded for row in found.values()) else {}
-                self._rows = self._rows or {}
         return self._rows
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
@@ -194,10 +194,11 @@ class EntryCache:
         is_same = row is not None and row.digest == digest
         self._set(path, FileRow(digest, stat, row.loaded if row is not None and is_same else None))
 
-    def loaded(self, path: str, digest: str | None) -> LoadedFile | None:
-        """Return the loaded result of a file, or None if it is not cached for this content."""
-        row = self.rows.get(path)
-        return row.loaded if row is not None and row.digest == digest else None
+    def loaded(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
+        """Return the loaded result of each file that is cached for this content, by path; `digests` are the hashes."""
+        rows = self.rows
+        found = ((path, digest, rows.get(path)) for path, digest in digests.items())
+        return {path: row.loaded for path, digest, row in found if row and row.digest == digest and row.loaded}
 
     def learn(self, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
         """Cache a loaded file; a file that is not from the disk replaces no row with other content."""
