@@ -32,7 +32,6 @@ from mdmem.mcp import server as warmup
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
-from mdmem.model.access import Access
 from mdmem.model.text import ACTING
 from mdmem.store.settings import Profile, Settings
 from mdmem.store.state.local_records import read_audit
@@ -357,14 +356,6 @@ def test_without_a_memory_other_tools_say_so(nowhere: Provider) -> None:
     assert facts(call(server, "retrieve_context", project_id="x"))["retrieval_status"] == "failed"
 
 
-def test_a_wing_that_the_caller_does_not_read_is_as_if_it_were_not_there(root: Path) -> None:
-    write_entry(root, "arm/rules/secret", "About the gyroscope.\n", type="note")
-    server = server_over(root, access=Access.to_wings(["nav"]))
-    assert asked(server, "search", query="gyroscope")["total"] == 0
-    assert error(call(server, "retrieve", wing="arm")) == "retrieve: there is no wing `arm`; there is `nav`"
-    assert error(call(server, "why", address="arm/rules/secret")).startswith("why: there is no entry")
-
-
 class _Waiting(OpenedProvider):
     """Lets something happen before it opens its first workspace for a call, and then waits for it."""
 
@@ -507,10 +498,3 @@ def test_first_question_waits_for_the_index_that_is_being_built(root: Path, monk
 
     call(MemoryServer(Watched(opened_apart(root)), profile="all", is_warming=True), "search", query="threads")
     assert order[:2] == ["built", "asked"]
-
-
-def test_each_call_sees_the_files_as_they_are(root: Path) -> None:
-    server = server_over(root)
-    assert asked(server, "search", query="gyroscope")["total"] == 0
-    write_entry(root, "nav/notes/new", "About the gyroscope.\n", type="note")
-    assert asked(server, "search", query="gyroscope")["total"] == 1
