@@ -19,8 +19,6 @@ from mdmem.store.workspace.proposals import view_of
 
 @pytest.fixture
 def provider(root: Path) -> Provider:
-    from datetime import date
-
     return Provider(str(root), environment=environment(), cwd=root, today=lambda: date.fromisoformat(TODAY))
 
 
