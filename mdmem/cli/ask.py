@@ -40,7 +40,7 @@ from mdmem.cli.common import (
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render.answers import answers_json, answers_text, problems_text
-from mdmem.render.context import pack_json, pack_markdown, pack_text
+from mdmem.render.context import pack_markdown, pack_text
 from mdmem.render.entries import (
     entry_list,
     excerpts_json,
@@ -269,7 +269,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
         pack = context_without_root(Path.cwd(), request, why=str(error), scope=scope_after(error))
     given.remark(*pack["remarks"])
     text = pack_markdown(pack) if given.form == "markdown" else pack_text(pack, given.style)
-    given.print_result(pack_json(pack), text)
+    given.print_result({**pack, "markdown": pack_markdown(pack)}, text)
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))

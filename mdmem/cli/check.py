@@ -79,7 +79,10 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     if not concerned and staged and form in (None, "text", "concise"):
         # Most commits change nothing under a root. For them, return before heavy modules are imported.
         return 0
-    workspaces = [_at(given.workspace_at(location, snapshot), given) for location in concerned]
+    workspaces = [given.workspace_at(location, snapshot) for location in concerned]
+    if snapshot.revision is not None and snapshot.merge_into is None:
+        workspaces = [one.as_of(snapshot.revision) for one in workspaces]
+        given.remark(*(remark for one in workspaces for remark in one.snapshot.remarks))
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
     from mdmem.render.findings.report import ReportStyle, old_line, summary
@@ -148,15 +151,6 @@ def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: lis
         is_old = any(one.incomplete or any(one.is_old(it) and one.fails(it) for it in one.findings) for one in reports)
         skip = ", or type `git commit --no-verify`" if is_old else ""
         given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
-
-
-def _at(workspace: Workspace, given: Globals) -> Workspace:
-    """Return the workspace at the revision or date of its snapshot; return it unchanged without one, or for a merge."""
-    if workspace.snapshot.revision is None or workspace.snapshot.merge_into is not None:
-        return workspace
-    found = workspace.as_of(workspace.snapshot.revision)
-    given.remark(*found.snapshot.remarks)
-    return found
 
 
 def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress | None = None) -> CheckRequest:

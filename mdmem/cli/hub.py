@@ -33,16 +33,12 @@ def hub_command(_: Globals) -> None:
     """Search all memories of an organisation at once, in a copy on PostgreSQL that git can always make again."""
 
 
-def _remember_dsn(context: click.Context, _: click.Parameter, dsn: str | None) -> None:
-    context.meta[_META] = dsn
-
-
 _META = "mdmem.dsn"
 _DSN = click.option(
     "--dsn",
     metavar="DSN",
     expose_value=False,
-    callback=_remember_dsn,
+    callback=lambda ctx, _, dsn: ctx.meta.update({_META: dsn}),
     help="The hub's database.  [default: MDMEM_HUB_DSN]",
 )
 

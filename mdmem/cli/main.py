@@ -162,10 +162,6 @@ class _Commands(click.Group):
             formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
 
 
-def _note_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # called by click
-    ctx.meta["mdmem.verbose"] = value
-
-
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # called by click
     if not value or ctx.resilient_parsing:
         return
@@ -183,7 +179,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_note_verbose,
+    callback=lambda ctx, _, value: ctx.meta.update({"mdmem.verbose": value}),
     help="With --version: commit, extras, Python and system.",
 )
 @click.option("-V", "--version", is_flag=True, expose_value=False, callback=_print_version, help="Print the version.")

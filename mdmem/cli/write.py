@@ -196,53 +196,37 @@ def supersede_command(
 
     While the newer one is a draft, OLD stays current: `mdmem approve` then deprecates it.
     """
-    workspace = given.open()
-    if by is None:
-        written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
-    elif wing is not None or any(value not in (None, ()) for value in options.values()):
-        raise click.UsageError("--by is an existing entry; leave out what describes a new one")
-    else:
-        written = write(workspace, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
+    if by is not None:
+        if wing is not None or any(value not in (None, ()) for value in options.values()):
+            raise click.UsageError("--by is an existing entry; leave out what describes a new one")
+        return _carry_out(given, lambda one: plan_supersession(one, address, by=by, reason=reason), wanted)
+    workspace, title, place = given.open(), options["title"], options["place"]
+    if title is None and place is None:
+        raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
+    piped = piped_text(options["body"])
+    old = workspace.catalog.entries[resolve_name(workspace, address)]
+    draft = Draft(
+        title=(title or "").strip(),
+        place=from_root(workspace, place) if place else f"{old.wing}/{old.room}",
+        type=EntryType(options["entry_type"]) if options["entry_type"] else old.type,
+        status=Status(options["status"] or "draft"),
+        body=piped or "",
+        applies_to=options["applies_to"],
+    )
+    catalog = catalog_after(workspace, require_wing(workspace, address_of(draft), wing))
+    new, start = successor_text(catalog, old.address, draft, reason=reason, today=workspace.today)
+
+    def write_new(left: str) -> WriteResult:
+        text = with_own_approval(workspace, new, left)
+        return supersede_with(workspace, address, new, text, reason=reason, options=wanted, wing=wing)
+
+    written = edited(workspace, new, start, write_new) if piped is None and not wanted.is_dry else write_new(start)
+    if piped is not None and not piped.strip():
+        given.remark(_TEMPLATE_LEFT)
     given.print_written(workspace, written)
     if options["status"] == "active":
         _remark_on_proposed(given, written)
-
-
-def _with_new(
-    given: Globals,
-    workspace: Workspace,
-    old: str,
-    *,
-    reason: str,
-    stated: dict[str, Any],
-    wanted: WriteOptions,
-    wing: WingKind | None,
-) -> WriteResult:
-    """Write a new entry that replaces an old one; its text is from the options, standard input or the editor."""
-    if stated["title"] is None and stated["place"] is None:
-        raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
-    piped = piped_text(stated["body"])
-    entry = workspace.catalog.entries[resolve_name(workspace, old)]
-    draft = Draft(
-        title=(stated["title"] or "").strip(),
-        place=from_root(workspace, stated["place"]) if stated["place"] else f"{entry.wing}/{entry.room}",
-        type=EntryType(stated["entry_type"]) if stated["entry_type"] else entry.type,
-        status=Status(stated["status"] or "draft"),
-        body=piped or "",
-        applies_to=stated["applies_to"],
-    )
-    made = require_wing(workspace, address_of(draft), wing)
-    catalog = catalog_after(workspace, made)
-    new, start = successor_text(catalog, entry.address, draft, reason=reason, today=workspace.today)
-
-    def write(left: str) -> WriteResult:
-        text = with_own_approval(workspace, new, left)
-        return supersede_with(workspace, old, new, text, reason=reason, options=wanted, wing=wing)
-
-    written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)
-    if piped is not None and not piped.strip():
-        given.remark(_TEMPLATE_LEFT)
-    return written
+    return None
 
 
 @click.command("approve")

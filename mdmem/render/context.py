@@ -22,11 +22,6 @@ _UNREADABLE = "These files cannot be read in full, and may contain rules"
 _CONTRADICTIONS = "Contradictions, for a person to resolve"
 
 
-def pack_json(pack: Facts) -> dict[str, Any]:
-    """Return a pack with its Markdown form under the key `markdown`."""
-    return {**pack, "markdown": pack_markdown(pack)}
-
-
 def pack_markdown(pack: Facts) -> str:
     """Return a context pack, or one page of it, as Markdown that quotes the entries."""
     blocks = [f"# Context: {_cut(pack['goal'])}", *_pack(pack, Style(is_markdown=True))]
