@@ -68,7 +68,9 @@ def build(
         content = make().encode("utf-8", "surrogatepass")
         digests[path] = _digest(content)
         if not _has(folder, path, digests[path]):
-            _require_replaceable(folder, path, known)
+            if known.is_brought and (folder / path).exists() and not _has(folder, path, known.files.get(path, "")):
+                hint = "remove it, or name another folder by --out"
+                raise UsageError(f"{folder / path} was not written by a build; {hint}")
             _write(folder, path, content)
             written.append(path)
         if progress is not None:
@@ -122,15 +124,14 @@ def _known_files(workspace: Workspace, folder: Path) -> _Known:
         found = None
     listed = found.get("files") if isinstance(found, dict) else None
     pairs = listed.items() if isinstance(listed, dict) else ()
-    # In manifests of earlier versions, each value is a pair of a key and the digest.
-    digests = {path: pair[-1] if isinstance(pair, list) and pair else pair for path, pair in pairs if _is_safe(path)}
-    files = {path: digest for path, digest in digests.items() if isinstance(digest, str)}
+    files = {}
+    for path, pair in pairs:
+        # In manifests of earlier versions, each value is a pair of a key and the digest.
+        digest = pair[-1] if isinstance(pair, list) and pair else pair
+        leads_out = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
+        if isinstance(digest, str) and path.isprintable() and not leads_out:
+            files[path] = digest
     return _Known(files, may_be_tracked(real / MANIFEST))
-
-
-def _is_safe(path: str) -> bool:
-    """Return whether a path of the manifest stays inside the folder."""
-    return path.isprintable() and not {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
 
 
 def _manifest(digests: Mapping[str, str]) -> bytes:
@@ -147,11 +148,6 @@ def _has(folder: Path, path: str, digest: str) -> bool:
         return _digest(read_regular(folder / path)) == digest
     except OSError:
         return False
-
-
-def _require_replaceable(folder: Path, path: str, known: _Known) -> None:
-    if known.is_brought and (folder / path).exists() and not _has(folder, path, known.files.get(path, "")):
-        raise UsageError(f"{folder / path} was not written by a build; remove it, or name another folder by --out")
 
 
 def _remove(folder: Path, path: str, digest: str) -> bool:

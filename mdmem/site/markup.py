@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from functools import cache
 from html import escape
 from typing import Any
 from urllib.parse import urlsplit
@@ -92,7 +91,7 @@ def render_markdown(text: str, href: Href) -> Markup:
         return Markup(f"<pre>{escape(visible(text))}</pre>")
     # `visible` replaces control characters, such as those that reverse the text, by their numbers.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
-    return Markup(_parser().render(shown, {"is_link": False, "level": 1, "href": href}))
+    return Markup(_PARSER.render(shown, {"is_link": False, "level": 1, "href": href}))
 
 
 def addresses_in(text: str) -> Iterator[str]:
@@ -106,13 +105,6 @@ def _linked(address: str, shown: str, href: Href) -> str:
     return shown if page is None else f'<a href="{escape(page)}">{shown}</a>'
 
 
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Html).enable(["table", "strikethrough"])
-    parser.validateLink = _is_safe  # type: ignore[method-assign,assignment]
-    return parser
-
-
 def _is_safe(target: str) -> bool:
     """Return whether the target of a link is a web or mail address, or a path without a host."""
     bare = re.sub(r"[\x00-\x20]", "", target)
@@ -121,3 +113,7 @@ def _is_safe(target: str) -> bool:
     except ValueError:
         return False
     return scheme in ("http", "https", "mailto", "") and not bare.startswith(("//", "\\"))
+
+
+_PARSER = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Html).enable(["table", "strikethrough"])
+_PARSER.validateLink = _is_safe  # type: ignore[method-assign,assignment]

@@ -39,19 +39,15 @@ class LiveSite:
     def get(self, path: str) -> str | None:
         """Return the content of a file of the site, or None if there is no such file."""
         with self._lock:
-            site = self._refreshed()
+            fresh = self._workspace.reread()
+            catalog = fresh.catalog
+            content = (sorted(catalog.file_digests.items()), sorted(catalog.broken), fresh.settings)
+            state = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()[:20]
+            if self._site is None or state != self._site.live:
+                self._site = site_of(fresh, self._request, live=state)
             if path == _STATE:
-                return site.live
-            return site.files[path]() if path in site.files else None
-
-    def _refreshed(self) -> SitePages:
-        fresh = self._workspace.reread()
-        catalog = fresh.catalog
-        content = (sorted(catalog.file_digests.items()), sorted(catalog.broken), fresh.settings)
-        state = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()[:20]
-        if self._site is None or state != self._site.live:
-            self._site = site_of(fresh, self._request, live=state)
-        return self._site
+                return state
+            return self._site.files[path]() if path in self._site.files else None
 
 
 class SiteServer(ThreadingHTTPServer):
@@ -83,18 +79,17 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:  # the library's name
-        port = self.server.server_port
-        if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        port, headers = self.server.server_port, self.headers
+        # A request comes from this site or follows a link, and is not made by a foreign page.
+        is_own = headers.get("Sec-Fetch-Site") in (None, "same-origin", "none")
+        is_link = (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")) == ("navigate", "document")
+        if headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
             # Prevents DNS rebinding, by which a foreign page could read from this server under another host name.
             self._send(HTTPStatus.FORBIDDEN, "this server has another name")
-        elif not self._is_own_request():
+            return
+        if not (is_own or is_link):
             self._send(HTTPStatus.FORBIDDEN, "pages of other servers get nothing from here")
-        else:
-            self._send_file()
-
-    do_HEAD = do_GET  # noqa: N815  # the library's name
-
-    def _send_file(self) -> None:
+            return
         try:
             path = unquote(urlsplit(self.path).path).lstrip("/") or "index.html"
             text = self.server.site.get(path)
@@ -108,11 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 self._send(HTTPStatus.OK, text, _TYPES.get(PurePosixPath(path).suffix, _PLAIN))
 
-    def _is_own_request(self) -> bool:
-        """Return whether a request comes from this site or follows a link, and is not made by a foreign page."""
-        if self.headers.get("Sec-Fetch-Site") in (None, "same-origin", "none"):
-            return True
-        return (self.headers.get("Sec-Fetch-Mode"), self.headers.get("Sec-Fetch-Dest")) == ("navigate", "document")
+    do_HEAD = do_GET  # noqa: N815  # the library's name
 
     def _send(self, status: HTTPStatus, text: str, kind: str = _PLAIN) -> None:
         content = text.encode("utf-8", "surrogatepass")
