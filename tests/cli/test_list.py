@@ -66,15 +66,6 @@ def test_list_narrows_by(arguments: list[str], addresses: list[str], tmp_path: P
     assert listed(run, *arguments, cwd=varied(tmp_path)) == addresses
 
 
-def test_text_is_one_line_an_entry(folder: Path, run: Run) -> None:
-    ran = run("list", cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines() == [
-        "decision   active        nav/architecture/threads  Use two threads",
-        "invariant  active        nav/rules/callbacks       Callbacks do not block",
-    ]
-
-
 def test_title_with_the_words_of_the_id_in_another_order_is_shown(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
     ran = run("list", "--titles", "--room", "notes")

@@ -183,34 +183,27 @@ def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: 
     assert (ran.returncode, ran.stderr or b"") == (code, b"")
 
 
-def test_interruption_exits_130(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mdmem.cli.ask.list_entries", interrupted)
-    ran = run("list", cwd=folder)
-    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
-
-
-def test_refusal_of_the_system_exits_3_and_names_the_file(
-    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (
+            PermissionError(13, "Permission denied", "a/file"),
+            3,
+            "mdmem: the system refuses a/file: Permission denied\n",
+        ),
+        (LookupError("of ours"), 3, "mdmem: a fault of mdmem itself (LookupError: of ours); set MDMEM_DEBUG=1"),
+    ],
+)
+def test_error_that_no_command_expects_is_one_sentence(
+    error: BaseException, code: int, said: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", "some/file")
-
-    monkeypatch.setattr("mdmem.cli.ask.list_entries", refused)
-    ran = run("list", cwd=folder)
-    assert (ran.code, ran.err) == (3, "mdmem: the system refuses some/file: Permission denied\n")
-
-
-def test_fault_of_ours_is_one_sentence_that_says_so(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
-        raise LookupError("of ours")
+        raise error
 
     monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
     ran = run("list", cwd=folder)
-    assert ran.code == 3
-    assert ran.err.startswith("mdmem: a fault of mdmem itself (LookupError: of ours); set MDMEM_DEBUG=1")
+    assert (ran.code, ran.out, ran.err.strip() == "", ran.err.startswith(said)) == (code, "", said == "", True)
 
 
 def test_day_that_is_none_is_refused(folder: Path) -> None:

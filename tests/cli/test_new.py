@@ -193,15 +193,13 @@ def test_processes_that_race_for_an_address_leave_one_whole_entry(folder: Path) 
     assert [path.name for path in (folder / "memory/nav/rules").iterdir() if path.name.startswith(".")] == []
 
 
-def test_body_that_is_no_utf8_is_refused(folder: Path) -> None:
+@pytest.mark.parametrize(("more", "piped"), [((), b"caf\xe9\n"), (("--body", "x", "--title", b"caf\xe9"), b"")])
+def test_text_that_is_no_utf8_is_refused(more: tuple[str | bytes, ...], piped: bytes, folder: Path) -> None:
     before = snapshot(folder)
-    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS]
-    ran = subprocess.run(command, cwd=folder, env=environment(), input=b"caf\xe9\n", capture_output=True, check=False)
-    assert (ran.returncode, ran.stderr) == (
-        2,
-        b"mdmem: the title or the text is not UTF-8; save it as UTF-8 and try again\n",
-    )
-    assert snapshot(folder) == before
+    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, *more]
+    ran = subprocess.run(command, cwd=folder, env=environment(), input=piped, capture_output=True, check=False)
+    said = b"mdmem: the title or the text is not UTF-8; save it as UTF-8 and try again\n"
+    assert (ran.returncode, ran.stderr, snapshot(folder)) == (2, said, before)
 
 
 def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, run: Run) -> None:
@@ -389,15 +387,3 @@ def test_owner_stands_behind_what_is_put_in_force_at_once(
     assert run(*command, *place, *text).code == 0
     written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
     assert [one for one in written if one.startswith("approved_by")] == line
-
-
-def test_entry_that_exists_is_never_overwritten(folder: Path, run: Run) -> None:
-    ran = run("new", "note", "nav/rules/callbacks", "--body", "x", unchanged=folder)
-    assert (ran.code, ran.out) == (4, "")
-    assert ran.err.startswith("mdmem: nav/rules/callbacks exists already; ")
-
-
-def test_title_that_is_no_utf8_is_refused(folder: Path) -> None:
-    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
-    ran = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=False)
-    assert (ran.returncode, ran.stderr.count(b"\n"), b"fault" in ran.stderr) == (2, 1, False)

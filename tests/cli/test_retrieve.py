@@ -53,17 +53,6 @@ def test_json_has_the_whole_answer(folder: Path, run: Run) -> None:
     assert said.keys() - filled.keys() == {*empty.split(), "elsewhere", "unread", "likely_room", "degraded"}
 
 
-def test_text_gives_each_entry_under_one_line(folder: Path, run: Run) -> None:
-    ran = run("retrieve", "threads", cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    blocks = ran.out.split("\n\n")
-    assert blocks[:2] == [
-        "2 entries in nav.",
-        f"[invariant] {RULE}: Callbacks do not block\n  A callback must not block its executor.",
-    ]
-    assert ran.out.endswith(" of 1500 tokens; from the index\n")
-
-
 @pytest.mark.parametrize(
     "question", ["C++", "id:x", '"', "*", "AND", "the of and", "x" * 5000], ids=lambda text: text[:8]
 )

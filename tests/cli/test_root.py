@@ -24,24 +24,15 @@ def two_roots(folder: Path) -> Path:
     return folder
 
 
-def test_option_comes_before_everything(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_option_comes_before_the_environment_and_that_before_the_nearest_folder_above(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = two_roots(tmp_path)
-    monkeypatch.setenv("MDMEM_ROOT", str(folder / "b"))
-    assert shown(run, "--root", "a", cwd=folder) == (str(folder / "a"), "--root")
-
-
-def test_environment_comes_before_the_nearest(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = two_roots(tmp_path)
+    nearest = (str(folder / "b"), "nearest mdmem.toml above the working folder")
+    assert shown(run, cwd=folder / "b" / "wing_b" / "room") == nearest
     monkeypatch.setenv("MDMEM_ROOT", "../b")
     assert shown(run, cwd=folder / "a") == (str(folder / "b"), "MDMEM_ROOT")
-
-
-def test_nearest_folder_above_comes_before_the_tracked_ones(tmp_path: Path, run: Run) -> None:
-    folder = two_roots(tmp_path)
-    assert shown(run, cwd=folder / "b" / "wing_b" / "room") == (
-        str(folder / "b"),
-        "nearest mdmem.toml above the working folder",
-    )
+    assert shown(run, "--root", "a", cwd=folder) == (str(folder / "a"), "--root")
 
 
 def test_nearest_of_several_roots_is_the_one_beside_or_above(repo: Path, run: Run) -> None:

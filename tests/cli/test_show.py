@@ -20,15 +20,6 @@ def chained(folder: Path) -> Path:
     return folder
 
 
-def test_text_has_the_fields_and_the_body(folder: Path, run: Run) -> None:
-    ran = run("show", ADDRESS, cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out == (
-        f"[decision] {ADDRESS} (current)\n  Use two threads\n  status: active\n  created_at: 2026-03-05\n\n"
-        "  Navigation uses two threads.\n\n  Rationale: it was measured.\n"
-    )
-
-
 def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
     for old, new in (("threads", "workers"), ("workers", "pool")):
         git(folder, "mv", f"memory/nav/architecture/{old}.md", f"memory/nav/architecture/{new}.md")
@@ -38,29 +29,6 @@ def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
         said = f"mdmem: there is no entry `{name}`; it moved to nav/architecture/pool\n"
         assert run("show", name).err == said
     assert "; it was deleted, and `mdmem log nav/rules/callbacks` tells when" in run("why", "nav/rules/callbacks").err
-
-
-def test_json_has_the_file_as_it_is(folder: Path, run: Run) -> None:
-    ran = run("show", ADDRESS, "--format", "json", cwd=folder)
-    assert ran.json == {
-        "schema": 1,
-        "entries": [
-            {
-                "address": ADDRESS,
-                "path": f"{ADDRESS}.md",
-                "front_matter": {
-                    "type": "decision",
-                    "status": "active",
-                    "created_at": "2026-03-05",
-                    "title": "Use two threads",
-                },
-                "body": "\nNavigation uses two threads.\n\nRationale: it was measured.\n",
-                "current": True,
-                "heads": [ADDRESS],
-                "standing": "binding",
-            }
-        ],
-    }
 
 
 @pytest.mark.parametrize(

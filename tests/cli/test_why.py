@@ -40,15 +40,6 @@ def test_commits_of_each_file_are_named_newest_first(tmp_path: Path, run: Run) -
     assert said["chain"][1]["commits"][0]["commit"] == git(folder, "rev-parse", "--short", "HEAD")
 
 
-def test_json_has_the_chain_and_its_heads(tmp_path: Path, run: Run) -> None:
-    said = run("why", OLD, "--format", "json", cwd=chained(tmp_path)).json
-    assert (said["schema"], said["address"], said["heads"], said["contradictory"]) == (1, OLD, [NEW], False)
-    assert [(link["address"], link["current"], link["supersedes"]) for link in said["chain"]] == [
-        (OLD, False, []),
-        (NEW, True, [OLD]),
-    ]
-
-
 def test_root_outside_git_has_no_history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "mdmem.toml").touch()
