@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from datetime import date
 from math import ceil
 from typing import Any
@@ -39,7 +39,6 @@ from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Only findings of these checks go into the report.
 _CHECKED = ("link-to-superseded", "expired", "review-overdue")
-_NOT_KNOWN = "it is unknown whether the code changed since an entry was verified"
 SCOPES = ("global", "project", "focus")
 # The report lists only the most similar pairs.
 _PAIRS = 20
@@ -50,11 +49,6 @@ _STALE_FROM = {EntryType.DECISION: 181, EntryType.PATTERN: 90}
 _TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
 Groups = tuple[tuple[str, ...], ...]
-Changes = Callable[[Sequence[str], date], Mapping[str, date]]
-"""A function that returns the files below some paths that changed since a day, with the day of the last change.
-
-Paths are relative to the top of the repository.
-"""
 
 
 class StaleItem(Struct, frozen=True):
@@ -107,65 +101,6 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
         return not any((*kinds, self.unresolved, self.blocked))
 
 
-def examine(
-    catalog: Catalog,
-    today: date,
-    *,
-    wings: Collection[str],
-    text: Mapping[str, str],
-    changes: Changes,
-    found: Sequence[Finding] = (),
-    is_focused: bool = False,
-) -> HygieneReport:
-    """Return a report of the entries in some wings that need maintenance. Nothing is changed.
-
-    Drafts are compared too, because two agents may write the same rule. `text` is the text of each entry by address,
-    and `found` are the findings of checks. With `is_focused`, entries without a `focus` field are left out.
-    """
-
-    def is_meant(entry: Entry) -> bool:
-        return entry.wing in wings and (not is_focused or entry.focus is not None)
-
-    lineage = catalog.lineage
-    current = [entry for entry in catalog.entries.values() if is_meant(entry) and lineage.is_current(entry.address)]
-    # A draft that supersedes an entry may be similar to that entry.
-    drafts = [
-        entry
-        for entry in catalog.entries.values()
-        if is_meant(entry) and entry.status is Status.DRAFT and not _supersedes(catalog, entry)
-    ]
-
-    def fold(name: str) -> str:
-        return unicodedata.normalize("NFKC", name).casefold()
-
-    # Entities in one wing and focus that have the same name, ignoring case.
-    named = (entry for entry in (*current, *drafts) if entry.entity)
-    entities = _grouped(named, lambda one: (one.wing, one.focus, " ".join(fold(one.entity or "").split())))
-    drifted = (tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1)
-    addresses = frozenset(entry.address for entry in current)
-    # Entries of the same type and wing whose titles and texts are nearly the same.
-    duplicates: list[tuple[str, ...]] = []
-    for alike in _grouped([*current, *drafts], lambda one: (one.wing, one.type)):
-        texts = ((one.address, words_of(f"{one.title}\n{text.get(one.address, '')}")) for one in alike)
-        duplicates += near_groups(texts, above=DUPLICATE_ABOVE)
-    stale_items = sorted(_find_stale(catalog, current, today), key=lambda item: (-item.age_days, item.id))
-    stale = {one.id for one in stale_items}
-    checked = (one for one in found if one.address in addresses)
-    findings = (
-        *(one for one in checked if one.code != "review-overdue" or one.address not in stale),
-        *_find_changed_code(catalog, current, changes),
-    )
-    return HygieneReport(
-        checked_at=today,
-        duplicates=tuple(sorted(duplicates)),
-        near=_find_near([*current, *drafts], text, duplicates),
-        drifted=tuple(sorted(drifted)),
-        stale_items=tuple(stale_items),
-        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
-        titles={one.address: one.title for one in current} | {one.address: f"{one.title} (draft)" for one in drafts},
-    )
-
-
 def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Hashable]) -> Collection[list[Entry]]:
     found: dict[Hashable, list[Entry]] = {}
     for entry in entries:
@@ -185,7 +120,7 @@ def _find_near(
     rules_only = (entry for entry in entries if entry.type.is_rule)
     for rules in _grouped(rules_only, lambda one: (one.wing, one.type)):
         by_address = {one.address: one for one in rules}
-        subjects = {address: subject_of(one, text.get(address, "")) for address, one in by_address.items()}
+        subjects = {address: subject_of(one, text[address]) for address, one in by_address.items()}
         lines = {address: one.text.splitlines() for address, one in subjects.items()}
         # Leave out the headings and prompts that come from a common template.
         times = Counter(line for listed in lines.values() for line in {line.strip() for line in listed})
@@ -201,15 +136,27 @@ def _find_near(
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
 
 
-def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Changes) -> Iterator[Finding]:
-    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified."""
+def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: list[str]) -> Iterator[Finding]:
+    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified.
+
+    Add a remark if git cannot say when files changed.
+    """
     asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
     globs = {glob for entry, _ in asked for glob in entry.applies_to}
     places = {part for glob in globs if (part := fixed_part(glob)) is not None}
     if not places:
         return
-    # Git accepts a folder together with a folder inside it. The empty path means the top of the repository.
-    days = changes([""] if "" in places else sorted(places), min(day for _, day in asked))
+    try:
+        repository, until = workspace.location.get_repository(), next(iter(workspace.commits), None)
+        # Git accepts a folder together with a folder inside it. The empty path means the top of the repository.
+        folders, since = [""] if "" in places else sorted(places), min(day for _, day in asked)
+        activity = last_changes(repository, folders, since=since, until=until)
+    except GitError as error:
+        remarks.append(f"{error}: it is unknown whether the code changed since an entry was verified")
+        return
+    if activity.is_cut:
+        remarks.append("the clone is shallow: older changes of the code are not known; `git fetch --unshallow`")
+    days = activity.days
     covered = {glob: list(all_matches([glob], days)) for glob in globs}
     for entry, day in asked:
         newer = {path for glob in entry.applies_to for path in covered[glob] if days[path] > day}
@@ -220,8 +167,12 @@ def _find_changed_code(catalog: Catalog, current: Iterable[Entry], changes: Chan
             verb = "verified" if entry.verified_at is not None else "written"
             message = f"`{path}` changed on {last}{more}, after it was {verb} on {day}"
             help_ = f"read it against the code, then type `mdmem verify {entry.address}`, or supersede it"
-            place = catalog.place(entry.address, "applies_to")
+            place = workspace.whole_catalog.place(entry.address, "applies_to")
             yield Finding("unverified-since-change", message, place, help_, entry.address)
+
+
+def _name_of(entity: Entry) -> str:
+    return " ".join(unicodedata.normalize("NFKC", entity.entity or "").casefold().split())
 
 
 def _supersedes(catalog: Catalog, entry: Entry) -> bool:
@@ -322,40 +273,46 @@ def _choose_wings(catalog: Catalog, wing: str | None, scope: str | None) -> froz
 def _examine(
     workspace: Workspace, wings: Collection[str], remarks: list[str], *, wing: str | None, scope: str | None
 ) -> HygieneReport:
-    catalog = workspace.whole_catalog
+    """Return a report of the entries in some wings that need maintenance. Nothing is changed.
+
+    Drafts are compared too, because two agents may write the same rule.
+    """
+    catalog, today, lineage = workspace.whole_catalog, workspace.today, workspace.whole_catalog.lineage
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
     if left_out := [path for path in unread if wing is None or path.split("/")[0] in wings]:
         how = "mdmem check --no-baseline" if workspace.settings.baseline else "mdmem check"
         files, them = ("file was", "it") if len(left_out) == 1 else ("files were", "them")
         remarks.append(f"{len(left_out)} unreadable {files} left out; `{how}` shows {them}")
+    meant = [one for one in catalog.entries.values() if one.wing in wings and (scope != "focus" or one.focus)]
+    current = [one for one in meant if lineage.is_current(one.address)]
+    # A draft that supersedes an entry may be similar to that entry.
+    drafts = [one for one in meant if one.status is Status.DRAFT and not _supersedes(catalog, one)]
+    compared = [*current, *drafts]
+    text = {one.address: content_of(one, catalog.body(one.address)) for one in compared}
+    # Entries of the same type and wing whose titles and texts are nearly the same.
+    duplicates: list[tuple[str, ...]] = []
+    for alike in _grouped(compared, lambda one: (one.wing, one.type)):
+        texts = ((one.address, words_of(f"{one.title}\n{text[one.address]}")) for one in alike)
+        duplicates += near_groups(texts, above=DUPLICATE_ABOVE)
+    # Entities in one wing and focus that have the same name, ignoring case.
+    entities = _grouped((one for one in compared if one.entity), lambda one: (one.wing, one.focus, _name_of(one)))
+    drifted = (tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1)
+    stale_items = sorted(_find_stale(catalog, current, today), key=lambda item: (-item.age_days, item.id))
     codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
-    found = run_checks(Case(catalog, workspace.settings, workspace.today), codes)
-    return examine(
-        catalog,
-        workspace.today,
-        wings=wings,
-        text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
-        changes=lambda places, since: _last_changes(workspace, places, since, remarks),
-        found=visible_findings(catalog, found),
-        is_focused=scope == "focus",
+    found = visible_findings(catalog, run_checks(Case(catalog, workspace.settings, today), codes))
+    stale = {("review-overdue", one.id) for one in stale_items}
+    addresses = {one.address for one in current}
+    findings = [one for one in found if one.address in addresses and (one.code, one.address) not in stale]
+    findings += _find_changed_code(workspace, current, remarks)
+    return HygieneReport(
+        checked_at=today,
+        duplicates=tuple(sorted(duplicates)),
+        near=_find_near(compared, text, duplicates),
+        drifted=tuple(sorted(drifted)),
+        stale_items=tuple(stale_items),
+        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
+        titles={one.address: one.title for one in current} | {one.address: f"{one.title} (draft)" for one in drafts},
     )
-
-
-def _last_changes(workspace: Workspace, places: Sequence[str], since: date, remarks: list[str]) -> Mapping[str, date]:
-    """Ask git when files last changed. Add a remark if git cannot answer."""
-    repository = workspace.location.repository
-    if repository is None:
-        remarks.append(f"{workspace.location.git_fault or 'not in a git repository'}: {_NOT_KNOWN}")
-        return {}
-    until = workspace.commits[0] if workspace.commits else None
-    try:
-        activity = last_changes(repository, places, since=since, until=until)
-    except GitError as error:
-        remarks.append(f"{error}: {_NOT_KNOWN}")
-        return {}
-    if activity.is_cut:
-        remarks.append("the clone is shallow: older changes of the code are not known; `git fetch --unshallow`")
-    return activity.days
 
 
 def _with_pending(

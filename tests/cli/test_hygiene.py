@@ -290,7 +290,8 @@ def test_root_outside_git_says_what_it_cannot_tell(tmp_path: Path, run: Run, mon
     write(tmp_path, "memory/nav/rules/bad.md", "no front matter\n")
     ran = run("hygiene", cwd=tmp_path / "memory")
     assert (ran.code, ran.out) == (0, "nothing needs maintenance\n")
+    unknown = "it is unknown whether the code changed since an entry was verified"
     assert ran.err.splitlines() == [
         "1 unreadable file was left out; `mdmem check` shows it",
-        "not in a git repository: it is unknown whether the code changed since an entry was verified",
+        f"{tmp_path / 'memory'} is in no git repository: {unknown}",
     ]

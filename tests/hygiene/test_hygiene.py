@@ -1,47 +1,37 @@
-"""What needs maintenance, told from a catalog on one day."""
+"""Hygiene as clients of the contract ask for it: what needs maintenance on one day."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from builders import make_root, open_root, write_entry
+from builders import make_repository, make_root, open_root, write, write_entry
 
-from mdmem.change.hygiene import HygieneReport, StaleItem, examine, hygiene_fields
+from mdmem.change.hygiene import HygieneReport, StaleItem, hygiene_fields, run, run_hygiene
+from mdmem.errors import UsageError
 from mdmem.markdown.similarity import NearPair
-from mdmem.markdown.text import content_of
 from mdmem.model.entry import NodeLabel
-from mdmem.model.finding import Finding, Place
-from mdmem.store.workspace.remarks import Freshness
+from mdmem.model.finding import Finding
+from mdmem.store.state.local_records import Times, read_times, record_hygiene
+from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.store.workspace.remarks import Freshness, is_hygiene_due
+from mdmem.store.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
 
 
-def examined(
-    root: Path,
-    *wings: str,
-    changes: Mapping[str, date] | None = None,
-    found: Sequence[Finding] = (),
-    is_focused: bool = False,
-) -> HygieneReport:
-    catalog = open_root(root).whole_catalog
-    return examine(
-        catalog,
-        TODAY,
-        wings=wings or list(catalog.wings),
-        text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
-        changes=lambda _places, _since: changes or {},
-        found=found,
-        is_focused=is_focused,
-    )
+def examined(root: Path) -> HygieneReport:
+    return run(open_root(root))
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return make_root(tmp_path / "memory")
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return make_root(make_repository(tmp_path / "p") / "memory")
 
 
 @pytest.mark.parametrize(
@@ -155,28 +145,118 @@ def test_entities_of_one_name_drift_within_wing_and_focus(root: Path) -> None:
     assert examined(root).drifted == (("app/entities/a", "app/entities/b", "app/entities/e"),)
 
 
-def test_rule_whose_code_changed_later_is_told_with_the_newest_path(root: Path) -> None:
+def examined_after(root: Path, days: dict[str, date], monkeypatch: pytest.MonkeyPatch) -> tuple[Finding, ...]:
+    """Return the findings if git says when files changed last."""
+    activity = SimpleNamespace(days=days, is_cut=False)
+    monkeypatch.setattr("mdmem.change.hygiene.last_changes", lambda *_, **__: activity)
+    return examined(root).findings
+
+
+def test_rule_whose_code_changed_later_is_told_with_the_newest_path(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_entry(root, "app/rules/retry", applies_to=["src/net/**"], verified_at="2026-10-01")
     days = {"src/net/a.py": date(2026, 10, 5), "src/net/b.py": date(2026, 11, 2), "src/network.py": TODAY}
-    found = examined(root, changes=days).findings
-    assert [(one.code, one.address, one.place.line) for one in found] == [
-        ("unverified-since-change", "app/rules/retry", 5)
-    ]
-    assert found[0].message == "`src/net/b.py` changed on 2026-11-02, with 1 more, after it was verified on 2026-10-01"
-    assert "`mdmem verify app/rules/retry`" in found[0].help
+    (found,) = examined_after(root, days, monkeypatch)
+    assert (found.code, found.address, found.place.line) == ("unverified-since-change", "app/rules/retry", 5)
+    assert found.message == "`src/net/b.py` changed on 2026-11-02, with 1 more, after it was verified on 2026-10-01"
+    assert "`mdmem verify app/rules/retry`" in found.help
 
 
 @pytest.mark.parametrize("day", [date(2026, 9, 30), date(2026, 10, 1)])
-def test_rule_whose_code_changed_no_later_is_left_alone(root: Path, day: date) -> None:
+def test_rule_whose_code_changed_no_later_is_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch, day: date) -> None:
     write_entry(root, "app/rules/retry", applies_to=["src/net/**"], created_at="2026-10-01")
-    assert examined(root, changes={"src/net/a.py": day}).findings == ()
+    assert examined_after(root, {"src/net/a.py": day}, monkeypatch) == ()
 
 
 def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
-    write_entry(root, "app/rules/retry", created_at="2020-01-01")
-    write_entry(root, "app/rules/clock", "Clocks run on UTC.", type="invariant", created_at="2020-01-01")
-    told = [
-        Finding("review-overdue", "not verified", Place(f"{one}.md"), "", one)
-        for one in ("app/rules/clock", "app/rules/retry")
-    ]
-    assert [one.address for one in examined(root, found=told).findings] == ["app/rules/clock"]
+    old = {"created_at": "2020-01-01", "verified_at": "2020-01-02"}
+    write_entry(root, "app/rules/retry", **old)
+    write_entry(root, "app/rules/clock", "Clocks run on UTC.", type="invariant", **old)
+    found = [(one.code, one.address) for one in examined(root).findings]
+    assert found == [("review-overdue", "app/rules/clock")]
+
+
+KINDS = ["duplicate_decisions", "outdated_decisions", "obsolete_patterns", "entity_drift", "unresolved_saves"]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Return a memory of a shared wing and two projects, each with an old decision, one of them with a focus."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    root = make_root(tmp_path / "memory")
+    write(root, "base/README.md", "---\nkind: shared\n---\n")
+    write(root, "app/README.md", "---\nkind: project\nproject_id: The-App\n---\n")
+    for wing in ("app", "base", "web"):
+        write_entry(root, f"{wing}/rules/old", f"{wing}.\n", created_at="2020-01-01")
+    write_entry(root, "app/rules/net", "Networks.\n", created_at="2020-01-01", focus="net")
+    return open_root(root)
+
+
+def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
+    arguments = {"decision": content or {}, "project_id": project, **more}
+    created = datetime(2026, 11, 20, tzinfo=UTC)
+    return PendingWrites(workspace.state_folder).keep(
+        PendingWrite(verb="save_decision", arguments=arguments, created=created)
+    )
+
+
+@pytest.mark.parametrize(
+    ("project", "scope", "outdated"),
+    [
+        (None, None, ["app/rules/net", "app/rules/old", "base/rules/old", "web/rules/old"]),
+        ("", None, ["app/rules/net", "app/rules/old", "base/rules/old", "web/rules/old"]),
+        (None, "project", ["app/rules/net", "app/rules/old", "web/rules/old"]),
+        (None, "global", ["base/rules/old"]),
+        ("The-App", None, ["app/rules/net", "app/rules/old"]),
+        ("The-App", "project", ["app/rules/net", "app/rules/old"]),
+        ("The-App", "global", ["base/rules/old"]),
+        ("app", "focus", ["app/rules/net"]),
+    ],
+)
+def test_project_and_scope_narrow(
+    workspace: Workspace, project: str | None, scope: str | None, outdated: list[str]
+) -> None:
+    answer = run_hygiene(workspace, project, scope)
+    assert answer["candidate_ids"]["outdated_decisions"] == outdated
+    assert (answer["project_id"], answer["scope"]) == (project or None, scope)
+
+
+def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
+    for project in (None, "app", "new"):
+        with pytest.raises(UsageError, match="there is no scope `team`; write one of global, project, focus"):
+            run_hygiene(workspace, project, "team")
+
+
+def test_manifest_and_state_decide_together(workspace: Workspace) -> None:
+    record_hygiene(workspace.state_folder, None, date(2026, 10, 22))
+    assert is_hygiene_due(open_root(workspace.location.root), "app")
+    write(workspace.location.root, "app/README.md", "---\nkind: project\nlast_hygiene_at: 2026-10-23\n---\n")
+    assert not is_hygiene_due(open_root(workspace.location.root), "app")
+
+
+def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> None:
+    mine = keep(workspace, "new-project")
+    keep(workspace, "web")
+    answer = run_hygiene(workspace, "new-project")
+    assert answer["candidate_ids"] == {kind: [] for kind in KINDS} | {"unresolved_saves": [mine]}
+    assert answer["remarks"] == ["there is no wing for the project `new-project` yet"]
+    assert not is_hygiene_due(workspace, "new-project")
+    assert read_times(workspace.state_folder) == Times()
+
+
+def test_writes_that_wait_are_those_of_project_and_scope(workspace: Workspace) -> None:
+    plain = keep(workspace, "The-App", {"title": "a", "scope": "project"})
+    wide = keep(workspace, "app", {"title": "b", "scope": "global"})
+    focused = keep(workspace, "app", {"title": "c", "scope": "focus"}, focus="net")
+    other = keep(workspace, "web", {"title": "d"})
+
+    def waiting(project: str | None, scope: str | None) -> set[str]:
+        answer = run_hygiene(workspace, project, scope, check_pending_only=True)
+        return set(answer["candidate_ids"]["unresolved_saves"])
+
+    assert waiting(None, None) == {plain, wide, focused, other}
+    assert waiting("app", None) == {plain, wide, focused}
+    assert waiting("app", "project") == {plain, focused}
+    assert waiting("The-App", "global") == {wide}
+    assert waiting(None, "focus") == {focused}
