@@ -9,9 +9,10 @@ from itertools import starmap
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case, written_links
+from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
+from mdmem.checks.prose import written_items
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import remove_item, rename_key, replace_items, set_fields
@@ -275,9 +276,9 @@ def list_form(case: Case) -> Iterator[Finding]:
                     yield with_fix(found, "Remove the second", remove_item, document, name, number)
         joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)
         if joined is not None:
-            tags = written_links(document, "tags")
-            meant = list(dict.fromkeys(part for tag in tags for part in _parts(tag)))
-            plain, item = f"tags: [{', '.join(meant)}]", tags.index(joined) if joined in tags else 0
+            items = {tag: item for item, tag in written_items(document, "tags")}
+            meant = list(dict.fromkeys(part for tag in items for part in _parts(tag)))
+            plain, item = f"tags: [{', '.join(meant)}]", items.get(joined, 0)
             message, help_, former = f"`{joined}` is one tag", f"write `{plain}`", "tag-with-comma"
             found = case.on_entry(entry, message, help_, field="tags", item=item, former=former)
             yield with_fix(found, f"Write `{plain}`", set_fields, document, {"tags": meant})
