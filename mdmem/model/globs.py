@@ -213,5 +213,9 @@ def _set(glob: bytes, at: int) -> tuple[bytes, int]:
         else:
             members.update(single[-1:] if single else range(low[-1], high[-1] + 1))
         at = item.end()
-    meant = (set(range(256)) - members if negated else members) - {ord("/")}
-    return (b"[" + b"".join(b"\\x%02x" % one for one in sorted(meant)) + b"]" if meant else _NEVER), at + 1
+    slash, everything = {ord("/")}, set(range(256))
+    listed = members | slash if negated else members - slash
+    # An empty list never matches, and neither does the complement of all bytes.
+    if not listed or (negated and listed == everything):
+        return _NEVER, at + 1
+    return b"[%s%s]" % (b"^" * negated, b"".join(b"\\x%02x" % one for one in sorted(listed))), at + 1
