@@ -24,7 +24,7 @@ from mdmem.cli.common import (
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
-from mdmem.model.templates import with_hints, without_hints
+from mdmem.model.fields import with_hints, without_hints
 from mdmem.render.json import dump
 from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name

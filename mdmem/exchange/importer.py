@@ -21,7 +21,7 @@ from mdmem.errors import GitError, UsageError
 from mdmem.exchange.intake import ImportRequest, Intake, in_project
 from mdmem.exchange.links import References, cuts_to_make, number_of, write_body
 from mdmem.exchange.record import ClaimKind, ForeignRecord, ImportRow, Outcome, Sureness
-from mdmem.markdown.scalars import scalar
+from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import Entry, Kind, Status, title_of
 from mdmem.model.fields import FIELDS
 from mdmem.model.finding import Finding, Severity

@@ -13,7 +13,7 @@ from mdmem.lsp.edit import edit_of, proved_edit
 from mdmem.lsp.memory import Document
 from mdmem.lsp.tokens import TokenKind
 from mdmem.model.entry import Entry, Status
-from mdmem.model.templates import REASON
+from mdmem.model.fields import REASON
 from mdmem.store.tree import Tree, TreeView
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft

@@ -15,10 +15,9 @@ from mdmem.checks.check import get_checks
 from mdmem.lsp.memory import Document
 from mdmem.lsp.show import files_matching, is_ended, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
-from mdmem.markdown.scalars import scalar
+from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import EntryType, Holder, Kind, Status, WingKind, title_of
-from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
-from mdmem.model.templates import BODIES
+from mdmem.model.fields import BODIES, FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.render.text import count
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.workspace.scope import shared_of

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.markdown.front_matter import Fields, is_scalar, is_sequence
+from mdmem.markdown.front_matter import Fields, is_bare, is_scalar, is_sequence, restyled, scalar
 from mdmem.markdown.layout import Layout, apply_edits, content_end, is_typed, layout_of, rank_of, replace_span
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.markdown.scalars import is_bare, restyled, scalar
 from mdmem.model.entry import Relation
 from mdmem.model.fields import LISTS
 from mdmem.model.finding import Edit

@@ -15,11 +15,11 @@ from mdmem.markdown.front_matter import (
     Fields,
     FrontMatterError,
     has_front_matter,
+    in_quotes,
     is_empty,
     place_of,
     refuse_bad_fences,
 )
-from mdmem.markdown.scalars import in_quotes
 from mdmem.model.finding import Finding, Place
 
 _KEY = re.compile(r"\s*(?:- +)?(?:[\w.-]+:[ \t]+|- +)\Z")

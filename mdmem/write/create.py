@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
+from mdmem.markdown.front_matter import compose_entry, scalar
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.markdown.scalars import compose_entry, scalar
 from mdmem.model.entry import EntryType, Status, WingKind, title_of
-from mdmem.model.templates import BODIES
+from mdmem.model.fields import BODIES
 from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import MANIFEST, is_prose, is_well_formed, well_formed, why_not_on_windows
 from mdmem.store.catalog.snapshot import interpret

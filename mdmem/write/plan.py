@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import LostRaceError, NotFoundError, UsageError
+from mdmem.markdown.front_matter import scalar
 from mdmem.markdown.layout import UnpatchableError, apply_edits, replace_in_body
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import add_relations, set_fields
-from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, WingKind, instant_of, moment_on
 from mdmem.store.catalog.addresses import MANIFEST, full_address, why_not_on_windows
 from mdmem.store.catalog.model import Catalog

@@ -13,10 +13,10 @@ from msgspec import Meta, Struct, ValidationError, convert, field, to_builtins
 from msgspec.structs import asdict
 
 from mdmem.errors import UsageError, shown_message
+from mdmem.markdown.front_matter import restyled, scalar
 from mdmem.markdown.layout import is_typed, rank_of
 from mdmem.markdown.parse import parse_document, rationale_of, with_rationale
 from mdmem.markdown.patch import relation_item
-from mdmem.markdown.scalars import restyled, scalar
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
 from mdmem.store.catalog.snapshot import interpret

@@ -15,8 +15,7 @@ from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
-from mdmem.model.fields import INHERITED
-from mdmem.model.templates import PLACEHOLDERS
+from mdmem.model.fields import INHERITED, PLACEHOLDERS
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.snapshot import interpret

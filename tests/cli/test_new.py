@@ -21,7 +21,7 @@ from builders import (
     write_entry,
 )
 
-from mdmem.model.templates import BODIES
+from mdmem.model.fields import BODIES
 
 ADDRESS = "nav/rules/new-one"
 # What YAML reads as something else than the text, or not at all.

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.markdown import layout, patch
+from mdmem.markdown.front_matter import compose_entry, scalar
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.markdown.scalars import compose_entry, scalar
 from mdmem.model.finding import Edit
 
 PATH = "w/r/e.md"

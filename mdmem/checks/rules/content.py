@@ -15,8 +15,8 @@ from mdmem.checks.prose import gives_reason, says_nothing, sentences, statement
 from mdmem.checks.secrets import find_secrets
 from mdmem.markdown.parse import first_heading, without_fenced
 from mdmem.model.entry import EntryType, Status, title_of
+from mdmem.model.fields import PLACEHOLDERS
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.model.templates import PLACEHOLDERS
 
 _TEMPLATE_HELP = "replace it by your own words, or remove it"
 _NAMES = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by"})

@@ -13,10 +13,10 @@ from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes import field_at, fields_of, is_slip, line_end, line_start, with_edits, with_fix
 from mdmem.checks.prose import written_items
+from mdmem.markdown.front_matter import in_quotes
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import remove_item, rename_key, replace_items, set_fields
-from mdmem.markdown.scalars import in_quotes
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.model.finding import FORMER_CODES, Edit, Finding, Severity
