@@ -36,20 +36,13 @@ from mdmem.cli.common import (
     print_text,
     shared_options,
     split_values,
+    with_options,
 )
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
+from mdmem.render import entries
 from mdmem.render.answers import answers_json, answers_text, problems_text
 from mdmem.render.context import pack_markdown, pack_text
-from mdmem.render.entries import (
-    entry_list,
-    excerpts_json,
-    excerpts_text,
-    hidden_text,
-    search_text,
-    shown_text,
-    titles_by_room,
-)
 from mdmem.render.json import dump, entries_json, search_json
 from mdmem.render.text import one_line
 from mdmem.store.state.local_records import Sessions, briefed
@@ -89,15 +82,15 @@ def session_options(command: Decorated) -> Decorated:
     def with_session(*, session: str | None, fresh: bool, **options: Any) -> Any:
         return command(session=CallerSession(session, fresh), **options)
 
-    about = "Show what session ID has seen only as one line."
-    with_fresh = click.option("--fresh", is_flag=True, help="Forget what the session has seen.")(with_session)
-    return click.option("--session", metavar="ID", help=about)(with_fresh)
+    return with_options(
+        with_session,
+        click.option("--session", metavar="ID", help="Show what session ID has seen only as one line."),
+        click.option("--fresh", is_flag=True, help="Forget what the session has seen."),
+    )
 
 
-def syntax_option(command: Decorated) -> Decorated:
-    """Add `--query-syntax`."""
-    about = 'Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
-    return click.option("--query-syntax", "syntax", is_flag=True, help=about)(command)
+_SYNTAX = 'Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
+syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYNTAX)
 
 
 @click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wings", "rooms", "budget", "session", "fresh"))
@@ -214,7 +207,7 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, filters: 
     result = search(workspace, question)
     snippet_of = snippets(workspace, result)
     facts = search_json(result, limit=limit, snippet_of=snippet_of)
-    given.print_result(facts, search_text(result, given.style, limit=limit, snippet_of=snippet_of))
+    given.print_result(facts, entries.search_text(result, given.style, limit=limit, snippet_of=snippet_of))
     if result.drafts:
         shown = "1 draft matches, shown by" if result.drafts == 1 else f"{result.drafts} drafts match, shown by"
         given.remark(f"{'' if result.hits else 'nothing else found: '}{shown} --include-drafts")
@@ -300,12 +293,12 @@ def show_command(
     workspace, wings = given.open(), split_values(wing)
     if about:
         found = show_about(workspace, addresses, about, wings=wings, shown=session.shown(workspace))
-        given.print_result(excerpts_json(found), excerpts_text(found, given.style))
+        given.print_result(entries.excerpts_json(found), entries.excerpts_text(found, given.style))
         session.record(lambda: {one.entry.address: one.note for one in found})
         return
     session.shown(workspace)
     shown = show(workspace, addresses, wings)
-    given.print_result(entries_json(shown), shown_text(shown, given.style))
+    given.print_result(entries_json(shown), entries.shown_text(shown, given.style))
     session.record(lambda: digests_of(workspace, shown))
 
 
@@ -327,14 +320,14 @@ def list_command(given: Globals, place: str | None, filters: Filters, *, only_ti
     if given.form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
     elif only_titles and found:
-        print_text(titles_by_room(found, given.style))
+        print_text(entries.titles_by_room(found, given.style))
     elif found:
         marks = {entry.address: " ".join(standing_marks(stance_of(workspace, entry))) for entry in found}
-        print_text(entry_list(found, given.style, marks))
+        print_text(entries.entry_list(found, given.style, marks))
     problems = list_problems(workspace, filters)
     alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
     given.remark(*(alone or problems_text(AnswerBasis(problems=problems))))
-    hidden = [*hidden_text(count_hidden(workspace, filters, found))]
+    hidden = [*entries.hidden_text(count_hidden(workspace, filters, found))]
     if not found:
         nothing = "no entry passes these filters" if filters != Filters() else "no entry is current"
         given.remark("; ".join([nothing, *hidden]))

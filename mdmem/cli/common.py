@@ -222,7 +222,7 @@ def shared_options(*formats: str, at: bool = False, repository: bool = False) ->
             context.color = {"always": True, "never": False}.get(given.color)
             return command(given, **options)
 
-        return _with(with_globals, *added)
+        return with_options(with_globals, *added)
 
     return decorate
 
@@ -230,7 +230,7 @@ def shared_options(*formats: str, at: bool = False, repository: bool = False) ->
 AT_HELP = "Read a commit, branch or tag, or the memory of a day: 2026-01-31, `2 weeks ago` (`mdmem guide asking`)."
 
 
-def _with(command: Decorated, *decorators: Decorated) -> Decorated:
+def with_options(command: Decorated, *decorators: Decorated) -> Decorated:
     """Apply the decorators of several options, so that the help lists the options in this order."""
     for decorate in reversed(decorators):
         command = decorate(command)
@@ -271,7 +271,7 @@ def write_options(command: Decorated) -> Decorated:
 
         return command(*arguments, wanted=WriteOptions(is_dry=dry_run, commit=commit), **options)
 
-    return _with(
+    return with_options(
         shared_options("text", "json")(with_write_options),
         click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
         click.option("--commit/--no-commit", default=None, help="Commit the written files.  [default: settings]"),
@@ -288,18 +288,20 @@ def new_wing_options(command: Decorated) -> Decorated:
         kind = WingKind.SHARED if shared else WingKind.PROJECT
         return command(wing=kind if new_wing else None, **options)
 
-    return _with(
+    return with_options(
         with_wing,
         click.option("--new-wing", is_flag=True, help="Make the wing, which does not exist yet, with a manifest."),
         click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
     )
 
 
-def applies_to_option(command: Decorated) -> Decorated:
-    """Add `--applies-to GLOB`, any number of times."""
-    about = "Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable."
-    add = click.option("--applies-to", multiple=True, metavar="GLOB", shell_complete=complete_file, help=about)
-    return add(command)
+applies_to_option = click.option(
+    "--applies-to",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_file,
+    help="Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable.",
+)
 
 
 def filter_options(command: Decorated) -> Decorated:
@@ -315,7 +317,7 @@ def filter_options(command: Decorated) -> Decorated:
         found |= {name: options.pop(name) for name in ("all_wings", "include_deprecated", "include_drafts")}
         return command(filters=Filters(**found), **options)
 
-    return _with(with_filters, *_FILTERS)
+    return with_options(with_filters, *_FILTERS)
 
 
 _LISTS = ("wings", "rooms", "types", "statuses", "labels", "tags", "focuses", "owners")

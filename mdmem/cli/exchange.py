@@ -19,6 +19,7 @@ from mdmem.cli.common import (
     require_extra,
     shared_options,
     split_values,
+    with_options,
     write_options,
 )
 from mdmem.exchange.export import export
@@ -113,13 +114,12 @@ def site_command(_: Globals) -> None:
 
 
 def _page_options(command: Decorated) -> Decorated:
-    for add in (
-        click.option("--base", metavar="REV", help="Add a page: changes since REV."),
-        click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]"),
+    return with_options(
+        command,
         click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="Repeatable."),
-    ):
-        command = add(command)
-    return command
+        click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]"),
+        click.option("--base", metavar="REV", help="Add a page: changes since REV."),
+    )
 
 
 @site_command.command("build", short_help="Write the pages into a folder.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.ask.question import Question
-from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options
+from mdmem.cli.common import Decorated, Globals, filter_options, print_text, shared_options, with_options
 from mdmem.hub.connection import init, open_hub, transaction
 from mdmem.hub.push import push
 from mdmem.hub.repositories import Grant, add_token, drop_token, forget, grant, grants, rename, revoke, rotate_token
@@ -55,10 +55,7 @@ def _command(name: str, *decorators: Decorated) -> Callable[[Decorated], click.C
     """Return a decorator that adds a subcommand with its own options and the options of all hub commands."""
 
     def register(command: Decorated) -> click.Command:
-        shared: tuple[Decorated, ...] = (shared_options("text", "json"), _DSN)
-        for decorate in (*shared, *reversed(decorators)):
-            command = decorate(command)
-        return hub_command.command(name)(command)
+        return hub_command.command(name)(with_options(shared_options("text", "json")(command), *decorators, _DSN))
 
     return register
 

@@ -29,7 +29,7 @@ from mdmem.model.lineage import standing_marks
 from mdmem.render.json import answer_json
 from mdmem.render.style import Style
 from mdmem.render.text import UNREPLACED, count, entries, first_of, in_no_entry, indent, one_line, repeats
-from mdmem.store.workspace.scope import Filters, Scope, ScopeState
+from mdmem.store.workspace.scope import Filters, ScopeState
 
 TITLE_ALONE = "no text beyond its title"
 SOURCES = {
@@ -160,13 +160,7 @@ def _short(number: int, answer: Answer, style: Style) -> str:
     blocks = [style.heading(f"{number}. {cut}")]
     if basis.degraded:
         blocks.append(f"Degraded: {basis.why_degraded}.")
-    if not answer.scope.wings:
-        blocks.append(_unasked(answer.scope))
-    elif basis.coverage is Coverage.NONE:
-        blocks.append(_uncovered(answer))
-    elif basis.coverage is Coverage.PARTIAL:
-        blocks.append(_covered_in_part(basis))
-    blocks += _unread(basis)
+    blocks += [*filter(None, [_coverage(answer)]), *_unread(basis)]
     if basis.unmatched_terms and basis.coverage is not Coverage.PARTIAL:
         blocks.append(in_no_entry(basis.unmatched_terms, answer.scope.wings))
     blocks += [*_ended(answer), *_items((*answer.items, *answer.proposed), style), *contradictions_text(answer)]
@@ -180,41 +174,20 @@ def _ended(answer: Answer) -> Iterable[str]:
     return ended_text(answer.basis) if ended and shown.isdisjoint(ended[0].heads) else ()
 
 
-def _unasked(scope: Scope) -> str:
-    if scope.state is ScopeState.UNCERTAIN:
-        return "The memory cannot be read here; it may contain rules for this."
-    return "There is no memory to ask here."
-
-
-def _verdict(answer: Answer) -> str:
+def _coverage(answer: Answer) -> str:
+    """Return the sentence that says how far an answer covers the question; empty if it covers all of it."""
     scope, basis = answer.scope, answer.basis
     if not scope.wings:
-        return _unasked(scope)
-    where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
-    where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    if answer.items and answer.likely_room and len(answer.searched) > 1:
-        where += f", mostly {answer.likely_room.partition('/')[2]}"
-    unmatched = f" {in_no_entry(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
+        is_uncertain = scope.state is ScopeState.UNCERTAIN
+        unread = "The memory cannot be read here; it may contain rules for this."
+        return unread if is_uncertain else "There is no memory to ask here."
     if basis.coverage is Coverage.FULL:
-        return f"{entries(len(answer.items))}{where}.{unmatched}"
+        return ""
     if basis.coverage is Coverage.PARTIAL:
-        return f"{entries(len(answer.items))}{where}. {_covered_in_part(basis)}"
-    rooms = answer.searched
-    # With a small budget, the searched rooms are only counted.
-    names = f": {', '.join(rooms[:_MOST_ROOMS])}" if answer.budget > SMALL_BUDGET else ""
-    searched = f" Searched {count(len(rooms), 'room')}{names}." if rooms else ""
-    return f"{_uncovered(answer)}{unmatched}{searched or ' There is no entry yet.'}"
-
-
-def _covered_in_part(basis: AnswerBasis) -> str:
-    words = ", ".join(basis.uncovered_terms)
-    lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
-    return f"Covered in part: {lacks}."
-
-
-def _uncovered(answer: Answer) -> str:
-    """Return the sentence above an answer if no invariant or decision covers the question."""
-    if answer.basis.problems:
+        words = ", ".join(basis.uncovered_terms)
+        lacks = f"no invariant or decision contains {words}" if words else "no single passage has all the words"
+        return f"Covered in part: {lacks}."
+    if basis.problems:
         # An unreadable file may contain the rule that covers the question.
         return "Nothing that could be read covers this."
     always = sum(item.unconditional and not item.score for item in answer.items)
@@ -223,6 +196,26 @@ def _uncovered(answer: Answer) -> str:
     found += [count(near, "entry partly matches", "entries partly match")] if near else []
     surely = "clearly " if near else ""
     return f"No invariant or decision {surely}covers this{': ' if found else ''}{', '.join(found)}."
+
+
+def _verdict(answer: Answer) -> str:
+    scope, basis, coverage = answer.scope, answer.basis, _coverage(answer)
+    if not scope.wings:
+        return coverage
+    where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
+    where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
+    if answer.items and answer.likely_room and len(answer.searched) > 1:
+        where += f", mostly {answer.likely_room.partition('/')[2]}"
+    unmatched = f" {in_no_entry(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
+    if basis.coverage is Coverage.FULL:
+        return f"{entries(len(answer.items))}{where}.{unmatched}"
+    if basis.coverage is Coverage.PARTIAL:
+        return f"{entries(len(answer.items))}{where}. {coverage}"
+    rooms = answer.searched
+    # With a small budget, the searched rooms are only counted.
+    names = f": {', '.join(rooms[:_MOST_ROOMS])}" if answer.budget > SMALL_BUDGET else ""
+    searched = f" Searched {count(len(rooms), 'room')}{names}." if rooms else ""
+    return f"{coverage}{unmatched}{searched or ' There is no entry yet.'}"
 
 
 def _foot(answer: Answer) -> str:
