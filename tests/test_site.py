@@ -166,7 +166,7 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
         write_entry(folder / "memory", f"nav/rules/{name}", title=f"Rule {name}", **seen)
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
     write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
-    monkeypatch.setattr("mdmem.site.overview._MOST_LINES", 4)
+    monkeypatch.setattr("mdmem.site.pages._MOST_LINES", 4)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
     assert '>Calls</a> <span class="detail">in its text</span>' in old[old.index("<h2>Mentioned by</h2>") :]
@@ -348,7 +348,7 @@ def test_a_list_of_pages_that_is_none_counts_as_none(tmp_path: Path, files: str)
 
 def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    monkeypatch.setattr("mdmem.site.overview.contradictions_among", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("mdmem.site.pages.contradictions_among", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         build(opened(folder), SiteRequest(out=out))
     monkeypatch.undo()
