@@ -35,10 +35,7 @@ class HistoryStep(Struct, frozen=True, kw_only=True):
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
-    """The history of an entry, newest commit first. `is_cut` is set if a shallow clone lacks the older commits.
-
-    `stance` says how the file on disk differs from the last commit.
-    """
+    """The history of an entry, newest first, `is_cut` in a shallow clone; `stance` compares the file on disk."""
 
     address: str
     steps: tuple[HistoryStep, ...]
@@ -71,10 +68,7 @@ class _Version(Struct, frozen=True):
 
 
 def log(workspace: Workspace, name: str) -> LogReport:
-    """Return the history of an entry, including the time before it was moved. Give the full address of a deleted entry.
-
-    Raises NotFoundError, and GitError outside git.
-    """
+    """Return the history of an entry, also from before a move; raises NotFoundError, and GitError outside git."""
     repository = workspace.location.get_repository()
     try:
         address = resolve_name(workspace, name)
@@ -90,10 +84,7 @@ def log(workspace: Workspace, name: str) -> LogReport:
 
 
 def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
-    """Return the last commits that changed entries, newest first. Each commit lists the addresses of these entries.
-
-    Raises GitError outside git.
-    """
+    """Return the last commits that changed entries, with their addresses, newest first; raises GitError outside git."""
     found: list[Commit] = []
     repository, under = workspace.location.get_repository(), workspace.location.under or "."
     prefix = workspace.location.prefix
@@ -237,10 +228,7 @@ def _text(value: Any) -> str:
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """One entry of a chain, with the entries that it superseded and the commits of its file, newest first.
-
-    `claims` are the entries that it supersedes only by its own file (one-sided supersessions).
-    """
+    """An entry of a chain, those that it superseded (`claims`: by its own file alone), and its commits."""
 
     entry: Entry
     current: bool
@@ -258,10 +246,7 @@ class OtherSuccessor(Struct, frozen=True):
 
 
 class WhyReport(Struct, frozen=True, kw_only=True):
-    """The chain of an entry from the oldest to the newest, its current ends, and the related entries.
-
-    `others` are successors outside the chain.
-    """
+    """The chain of an entry, oldest first, its current ends, and related entries; `others` are outside the chain."""
 
     address: str
     chain: tuple[ChainLink, ...]
@@ -280,10 +265,7 @@ class WhyReport(Struct, frozen=True, kw_only=True):
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of supersessions that contains an entry, with the commits of each file.
-
-    It calls `git log` once.
-    """
+    """Return the chain of supersessions that contains an entry, with the commits of each file, by one `git log`."""
     address, catalog = resolve_name(workspace, name), workspace.catalog
     entries, lineage = catalog.entries, catalog.lineage
     members = lineage.chain(address)

@@ -137,10 +137,7 @@ def _find_near(
 
 
 def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: list[str]) -> Iterator[Finding]:
-    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified.
-
-    Add a remark if git cannot say when files changed.
-    """
+    """Yield a finding for each entry if files in its `applies_to` changed after it was last verified."""
     asked = [(entry, day) for entry in current if entry.applies_to and (day := last_review(entry)) is not None]
     globs = {glob for entry, _ in asked for glob in entry.applies_to}
     places = {part for glob in globs if (part := fixed_part(glob)) is not None}
@@ -273,10 +270,7 @@ def _choose_wings(catalog: Catalog, wing: str | None, scope: str | None) -> froz
 def _examine(
     workspace: Workspace, wings: Collection[str], remarks: list[str], *, wing: str | None, scope: str | None
 ) -> HygieneReport:
-    """Return a report of the entries in some wings that need maintenance. Nothing is changed.
-
-    Drafts are compared too, because two agents may write the same rule.
-    """
+    """Return what needs maintenance in some wings, also among drafts, since two agents may write the same rule."""
     catalog, today, lineage = workspace.whole_catalog, workspace.today, workspace.whole_catalog.lineage
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
     if left_out := [path for path in unread if wing is None or path.split("/")[0] in wings]:

@@ -53,10 +53,7 @@ class ReviewRequest(Struct, frozen=True, kw_only=True):
 
 
 class _Span(Struct, frozen=True):
-    """The two snapshots of a change.
-
-    `before` is None if there is no commit yet. `into` is the revision that the change will be merged into.
-    """
+    """The snapshots of a change (`before` is None without a commit), and the revision that it will be merged into."""
 
     before: Snapshot | None
     after: Snapshot

@@ -73,10 +73,7 @@ class RelationChange(Struct, frozen=True):
 
 
 class Belief(Struct, frozen=True):
-    """Either an entry that is no longer current, with its current successors and the reason, or a new entry.
-
-    `was_there` has those of `after` that were current before the change, too.
-    """
+    """An entry that is no longer current, its successors (some `was_there` before) and the reason; or a new entry."""
 
     before: Ref | None
     after: tuple[Ref, ...]
@@ -85,10 +82,7 @@ class Belief(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """A new effect that a draft would have if it became active. `says` is the field of the draft that links to `on`.
-
-    `opening` is the first sentence of the draft.
-    """
+    """An effect that a draft would have if it became active, by its field `says`; `opening` is its first sentence."""
 
     entry: Ref
     says: str
@@ -146,10 +140,7 @@ class Covered(Struct, frozen=True):
 
 
 class ContradictionChange(Struct, frozen=True):
-    """Two entries that contradict each other, the one with the higher authority first.
-
-    `is_new` says whether the change added the contradiction or ended it.
-    """
+    """A contradiction that the change added (`is_new`) or ended; the entry of higher authority is the first."""
 
     first: Ref
     second: Ref
@@ -170,10 +161,7 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Merging(Struct, frozen=True):
-    """The new findings in the result of a merge, or in the working tree. `older` findings existed before the change.
-
-    `incomplete` are the paths that could not be checked.
-    """
+    """The new findings in a merge or in the files, the number of `older` ones, and the paths that are not checked."""
 
     what: str
     is_merge: bool
@@ -206,10 +194,7 @@ class AnswerPair(Struct, frozen=True):
 
 
 class ReviewReport(Struct, frozen=True, kw_only=True):
-    """The differences in meaning between two trees.
-
-    `page_url` comes from the settings before the change, so that the change cannot set it.
-    """
+    """The differences in meaning of two trees. The settings before the change, not those after it, set `page_url`."""
 
     before: str
     after: str

@@ -134,10 +134,7 @@ class Comparison(Struct, frozen=True, dict=True):
         return tuple(sorted(address for address in same if address not in changed))
 
     def moved(self, address: str) -> str:
-        """Return the address in the second tree of an entry of the first tree.
-
-        The address differs if the entry moved.
-        """
+        """Return the address in the second tree of an entry of the first tree, which differs if the entry moved."""
         return self.moves.get(address, address)
 
     @cached_property
@@ -270,10 +267,7 @@ def _proposals(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
 
 
 def _reason_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
-    """Return why an entry ended.
-
-    Use the reasons of its direct successors and its own reason, or else the rationale of its successors.
-    """
+    """Return why an entry ended: its own reason and those of its successors, or else the rationale of a successor."""
     catalog = comparison.after.catalog
     direct = catalog.lineage.successors.get(comparison.moved(old), heads)
     stated = [reason for one in direct if (reason := catalog.entries[one].reason)]
@@ -326,10 +320,7 @@ def _find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Find
 
 
 def _find_relation_changes(comparison: Comparison) -> tuple[RelationChange, ...]:
-    """Return the new claims and amendments, then the removed ones whose entries are both still current.
-
-    A claim is a one-sided supersession.
-    """
+    """Return the new claims (one-sided supersessions) and amendments, then removed ones between current entries."""
     moved, current, ref = comparison.moved, comparison.after.current, comparison.after.ref
     before = {(moved(new), says, moved(old)) for new, says, old in _relations(comparison.before.catalog)}
     after = set(_relations(comparison.after.catalog))
@@ -349,10 +340,7 @@ def _relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
 def _find_covered(
     comparison: Comparison, reworded: Sequence[Rewording], files: Callable[[], Collection[str]]
 ) -> tuple[Covered, ...]:
-    """Return the current entries that began, ended or changed, by authority, with the files that they apply to.
-
-    `files` returns the tracked paths from the top of the repository. It is called only if an entry has globs.
-    """
+    """Return the entries that began, ended or changed, by authority, with the tracked files that they apply to."""
     before, after = comparison.before, comparison.after
     changed = {*comparison.begun, *(one.entry.address for one in reworded if one.entry.address in after.current)}
     concerned = [(before.ref(old), before.catalog.entries[old].applies_to) for old in comparison.ended]
@@ -367,10 +355,7 @@ def _find_covered(
 
 
 def _find_contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
-    """Return the new contradictions between entries, then the contradictions that the change ended.
-
-    Sort by authority.
-    """
+    """Return the new contradictions, then those that the change ended, sorted by authority."""
     moved, before, after = comparison.moved, comparison.before, comparison.after
     old = {tuple(sorted((moved(a), moved(b)))): (before, a, b, why) for a, b, why in _contradictions(before)}
     new = {tuple(sorted((a, b))): (after, a, b, why) for a, b, why in _contradictions(after)}
@@ -390,10 +375,7 @@ def _contradiction(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) ->
 
 
 def _find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
-    """Return the current entries and drafts that link to an entry that is no longer current.
-
-    Sort by the entry that ended, then by authority.
-    """
+    """Return the current entries and drafts that link to an ended one, sorted by the ended one, then by authority."""
     lost = {comparison.moved(old): comparison.successors(old) for old in comparison.ended}
     if not lost:
         return ()

@@ -160,10 +160,7 @@ _WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
 
 
 def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:
-    """Update the search index.
-
-    Raises EnvironmentFaultError if another process is writing the index, or if it cannot be written.
-    """
+    """Update the search index; raises EnvironmentFaultError if somebody writes it, or if it cannot be written."""
     # All callers share the index, so it also contains the entries that this caller may not see.
     whole = workspace.unlimited()
     live, read = whole.catalog.digests, whole.texts

@@ -181,10 +181,7 @@ def without_known(
 
 
 class BaselineResult(Struct, frozen=True):
-    """The result of writing a baseline: its path, the settings file if it was changed, and the number of findings.
-
-    `is_staged` says that both files are staged for the next commit.
-    """
+    """A written baseline, the settings file if it changed, the number of findings, and whether both are staged."""
 
     path: Path
     settings: Path | None

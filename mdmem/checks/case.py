@@ -55,10 +55,7 @@ class Base(Struct, frozen=True):
 
 
 class Merge(Struct, frozen=True):
-    """A merge that is not made yet: `ours` is the change, `theirs` the branch that it is merged into.
-
-    `ancestor` is the merge base. `conflicts` are the paths that git cannot merge.
-    """
+    """A merge that is not made yet, of `ours` (the change) into `theirs`; git cannot merge the paths in `conflicts`."""
 
     ours: Base
     theirs: Base
@@ -155,10 +152,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """Return the suppressions in all readable entries and manifests, sorted by path and place, also invalid ones.
-
-        A suppression is a comment or field that excuses the findings of one check in a file.
-        """
+        """Return all suppressions in readable entries and manifests, also invalid ones, sorted by path and place."""
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
         paths = (*(f"{address}.md" for address in self.catalog.entries), *manifests)
         return tuple(one for path in paths for one in self.file_facts(path).suppressions)

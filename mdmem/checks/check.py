@@ -98,10 +98,7 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(code: str, severity: Severity, **traits: Any) -> Callable[[Rule], Check]:
-    """Turn a generator of findings into a check; `traits` are the other fields of `Check`.
-
-    A rule must not print, read files or ask for the time.
-    """
+    """Turn a generator, which must not print, read files or ask for the time, into a check with some `traits`."""
 
     def register(rule: Rule) -> Check:
         _CHECKS[code] = Check(code=code, severity=severity, rule=rule, **traits)
@@ -149,10 +146,7 @@ NO_WING = WingSettings()
 
 
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that run for a file, including earlier codes: the wing's choice, else the root's.
-
-    Ignored codes are left out. An earlier code means only those findings that had it.
-    """
+    """Return the codes that run for a file: the wing's choice, else the root's. A former one means its own findings."""
     wing = settings.wings.get(path.partition("/")[0], NO_WING)
     select: Collection[str] = wing.select or settings.select
     if not select:

@@ -55,10 +55,7 @@ class CheckReport(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
-        """Return whether a finding already existed before the change.
-
-        Without a base no finding is old. A finding about an unreadable file is never old: it may hide others.
-        """
+        """Return whether the base has a finding, too; never for an unreadable file, which may hide other findings."""
         return self.base is not None and not finding.new and not is_incomplete(finding)
 
     def fails(self, finding: Finding) -> bool:

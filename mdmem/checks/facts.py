@@ -69,10 +69,7 @@ class GitFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return each deleted path with its newest deleting commit ("" for the index), and its new path or None.
-
-        If the caller may not see the new path, it is None.
-        """
+        """Return the last deleting commit of each path ("" for the index), and the new path if it is visible."""
         gone = list_deletions(self.repository, self.under, revisions=self.revisions, index=self.index)
         found = {}
         for path, (commit, moved) in gone.items():

@@ -82,10 +82,7 @@ def line_end(document: Document) -> str:
 
 
 def is_slip(written: str, meant: str) -> bool:
-    """Return whether two words are equal or differ by one typing mistake.
-
-    A typing mistake is one character too many, one missing, one wrong, or two swapped.
-    """
+    """Return whether two words are equal, or differ by one character too many, missing or wrong, or two swapped."""
     if abs(len(written) - len(meant)) > 1:
         return False
     pairs = zip(written, meant, strict=False)
@@ -297,10 +294,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         return {old: new for old, new in self.folders.items() if "/" not in old}
 
     def edits(self) -> Iterator[Edit]:
-        """Yield the edits that adapt links and manifests to the move; the paths are those before the move.
-
-        Raises UnpatchableError.
-        """
+        """Yield the edits of links and manifests, by their paths before the move; raises UnpatchableError."""
         yield from self._edits_of_fields()
         for reference in self.case.references:
             document, written = self.case.catalog.document(f"{reference.address}.md"), reference.link.target
@@ -382,10 +376,7 @@ def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edi
 def with_move(
     finding: Finding, case: Case, moves: Mapping[str, str], title: str, *, folder: tuple[str, str] | None = None
 ) -> Finding:
-    """Return a finding with the fix that moves files to new paths, or without a fix if a new path exists already.
-
-    `folder` is the old and the new path of a wing or room that moves as a whole.
-    """
+    """Return a finding with the fix that moves files, or a whole `folder`; without a fix if a path is taken."""
     move = MoveFix(case, moves, dict([folder]) if folder else {})
     if not move.moves or move.unmovable or move.taken or move.unreadable:
         return finding

@@ -74,10 +74,7 @@ def gives_reason(body: str) -> bool:
 
 
 def statement(prose: str) -> str:
-    """Return the text of the rule, which is before the reasons, with headings replaced by spaces.
-
-    If nothing is before the reasons, return the whole text.
-    """
+    """Return the rule, which is the text before the reasons, else all of it, with spaces in place of headings."""
     plain = _HEADING.sub(lambda found: "\n" + " " * (len(found.group()) - 1), f"\n{prose}")[1:]
     before = plain[: reasons_begin(prose)]
     return before if before.strip() else plain
@@ -147,10 +144,7 @@ _FORM = "write `<!-- mdmem: ignore CODE REASON -->`"
 
 
 class Suppression(Struct, frozen=True):
-    """An instruction in a file to ignore the findings of one check there.
-
-    If it is invalid, `fault` has a message and a hint, and the findings are not ignored.
-    """
+    """An instruction to ignore the findings of a check in a file; `fault` has a message and a hint if it is invalid."""
 
     code: str
     reason: str
@@ -160,10 +154,7 @@ class Suppression(Struct, frozen=True):
 
 
 def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Suppression]:
-    """Yield every suppression in an entry or a manifest, sorted by place, also invalid ones.
-
-    `prose` returns the body with code replaced by spaces.
-    """
+    """Yield all suppressions in an entry or a manifest, sorted by place; `prose` returns the body without code."""
     is_entry = is_entry_place(document.path)
     is_plain = any(one.former == "front-matter-missing" for one in document.findings)
     if document.fields is None and (is_entry or not is_plain):
@@ -239,10 +230,7 @@ class FileFacts(StoredRecord, frozen=True):
 
 
 def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
-    """Return the facts of a document, without findings.
-
-    `prose` returns the body with code replaced by spaces, which is slow, so it is only called if needed.
-    """
+    """Return the facts of a document, without findings; `prose` returns the body without code, which takes time."""
     fields, body = document.fields, document.body
     links = [WrittenLink(name, item, text) for name in LINK_FIELDS for item, text in written_items(document, name)]
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()

@@ -14,10 +14,7 @@ from msgspec import Struct
 
 
 class Secret(Struct, frozen=True):
-    """A secret in a text: its kind, its offset and its width.
-
-    The secret itself is not stored, so that no log has it.
-    """
+    """A secret in a text: its kind, its offset and its width, but not its characters, so that no log has them."""
 
     kind: str
     offset: int

@@ -301,10 +301,7 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
 
 
 def renaming(place: str, path: str, name: str | None = None) -> str:
-    """Return the command that renames a file or folder; `path` is the first file at or below it.
-
-    An entry, a room or a wing is renamed with `mdmem mv`, and everything else with git.
-    """
+    """Return the command (`mdmem mv` or git's) that renames a file or folder; `path` is the first file in it."""
     folder = place.rpartition("/")[0]
     is_entry = is_entry_place(place)
     is_folder = place != path and place.count("/") < 2

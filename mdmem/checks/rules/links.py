@@ -81,10 +81,7 @@ class _MissingTargets(Struct, frozen=True, dict=True):
     case: Case
 
     def fate(self, written: str, near: str) -> _Fate:
-        """Return what happened to a missing address: it moved, was deleted, is ignored, or never existed.
-
-        `near` is the address of the entry with the link.
-        """
+        """Return what happened to a missing address that the entry at `near` links to."""
         lost = full_address(written, near, self._lost)
         if lost is not None:
             found = self._lost[lost]
@@ -358,10 +355,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
 
 
 def _certainly_meant(fate: _Fate, written: str) -> str | None:
-    """Return the address to which the file moved, or the only similar address if it is certainly meant; else None.
-
-    It is certain if only the folder differs, or if there is one typing mistake.
-    """
+    """Return where the file moved, or the only similar address if just its folder or one letter differs; else None."""
     if fate.certain or len(fate.meant) != 1:
         return fate.certain
     wanted, near = (address.removesuffix(".md").rsplit("/", 1)[-1] for address in (written, fate.meant[0]))

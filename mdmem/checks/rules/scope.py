@@ -64,10 +64,7 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
 
 
 def _entries_by_number(case: Case) -> Mapping[tuple[str, str], list[str]]:
-    """Return the entries by wing and number, such as `pep 484` for `pep-0484`.
-
-    An entry-id without a kind, such as `0007-use-utc`, is listed for each kind in `_KINDS`.
-    """
+    """Return the entries by wing and number, such as `pep 484`; `0007-use-utc` has each kind in `_KINDS`."""
     found: dict[tuple[str, str], list[str]] = {}
     for address, entry in case.catalog.entries.items():
         if numbered := _ID.match(address.rsplit("/", 1)[-1]):

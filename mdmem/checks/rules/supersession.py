@@ -202,10 +202,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
 
 
 def _undo(case: Case, edge: Edge) -> list[Edit]:
-    """Return the edits that remove the links in both entries, the one in the new entry last.
-
-    With that link alone, the old entry would still be superseded.
-    """
+    """Remove the links in both entries, the new entry's last, since it alone would still supersede the old one."""
     return [*reviving(case, edge.old, edge.new), *unlinking(case, edge.new, "supersedes", edge.old)]
 
 
