@@ -225,28 +225,26 @@ class _Fixing:
     def run(self) -> None:
         """Apply the fixes round by round, until none is left."""
         for _ in range(_ROUNDS):
-            open_ = {_name(one) for one in self.state.report.findings} - self._barred
-            chosen = self._choose(self.state, open_)
-            if not chosen.findings:
+            if not self._make({_name(one) for one in self.state.report.findings} - self._barred):
                 return
-            self._make(chosen)
 
-    def _make(self, chosen: FixChoice) -> None:
-        """Apply some fixes, except those that cause a new finding. If a set of fixes fails, try each half of it."""
-        names = list(dict.fromkeys(map(_name, chosen.findings)))
+    def _make(self, names: Collection[_Name]) -> bool:
+        """Apply fixes by name, except those that cause a new finding. Return whether there is any fix to apply."""
+        # The files may have changed since, so use the fixes in the last report.
+        chosen = self._choose(self.state, names)
+        if not chosen.findings:
+            return False
         after, brings = self._try(chosen)
+        tried = list(dict.fromkeys(map(_name, chosen.findings)))
         if after is not None:
             self.state = after
-        elif len(names) == 1:
-            self._barred.update(names)
+        elif len(tried) == 1:
+            self._barred.update(tried)
             self.refused.append(RefusedFix(chosen.findings[0], brings[0]))
         else:
-            half = len(names) // 2
-            for some in (names[:half], names[half:]):
-                # The files may have changed, so use the fixes in the last report.
-                again = self._choose(self.state, some)
-                if again.findings:
-                    self._make(again)
+            for half in (tried[: len(tried) // 2], tried[len(tried) // 2 :]):
+                self._make(half)
+        return True
 
     def _try(self, chosen: FixChoice) -> tuple[_State | None, Sequence[Finding]]:
         """Return the state after some fixes, or None and the new findings that they cause.
