@@ -27,7 +27,7 @@ from saving.agents import Agent
 from mdmem.errors import LostRaceError, MdmemError
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.create import create_entry
+from mdmem.write.create import plan_entry
 from mdmem.write.records import SaveResult, SaveStatus
 from mdmem.write.supersede import plan_supersession
 from mdmem.write.write import WriteOptions
@@ -55,11 +55,9 @@ def create_many(number: int, root: str, writes: int, commit: bool) -> list[str]:
     answers = []
     for turn in range(writes):
         text = entry_text(title=title_of(number, turn), status="draft")
-        options = WriteOptions(commit=commit)
+        plan = partial(plan_entry, address=f"nav/room-{turn % 3}/w{number}-{turn}", text=text)
         try:
-            written = create_entry(
-                open_root(Path(root)), f"nav/room-{turn % 3}/w{number}-{turn}", text, options=options
-            )
+            written = writing.write(open_root(Path(root)), plan, WriteOptions(commit=commit))
             answers.append(written.commit or "written")
         except MdmemError as error:
             answers.append(str(error))

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Collection
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import click
@@ -31,7 +32,7 @@ from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft, address_of, compose, create_entry, is_place, place_of, refuse_taken, require_wing
+from mdmem.write.create import Draft, address_of, compose, is_place, place_of, plan_entry, refuse_taken, require_wing
 from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, plan_applies_to, save_edit
 from mdmem.write.lifecycle import (
     plan_approvals,
@@ -43,7 +44,7 @@ from mdmem.write.lifecycle import (
 )
 from mdmem.write.move import plan_named_moves
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, similarity_remarks
-from mdmem.write.supersede import plan_supersession, successor_text, supersede_with
+from mdmem.write.supersede import plan_successor, plan_supersession, successor_text
 from mdmem.write.write import Plan, WriteOptions, WriteResult, catalog_after, write
 
 _TYPES = ("invariant", "decision", "pattern", "note")
@@ -112,16 +113,16 @@ def new_command(given: Globals, wing: WingKind | None, wanted: WriteOptions, **o
     near: tuple[SimilarEntry, ...] = ()
     on_subject: tuple[Entry, ...] = ()
 
-    def write(typed: str) -> WriteResult:
+    def write_typed(typed: str) -> WriteResult:
         nonlocal near, on_subject
         left = with_own_approval(workspace, address, without_hints(typed))
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(typed) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
-        return create_entry(workspace, address, left, wanted, wing=wing)
+        return write(workspace, lambda one: plan_entry(one, address, left, wing=wing), wanted)
 
     # A dry run does not open the editor, since it would discard the typed text.
     is_typed = piped is None and not wanted.is_dry
-    written = edited(workspace, address, with_hints(text), write) if is_typed else write(text)
+    written = edited(workspace, address, with_hints(text), write_typed) if is_typed else write_typed(text)
     if given.form == "json":
         alike = [near_json(one.entry, one.similarity) for one in near]
         more = {"on_subject": [one.address for one in on_subject]} if on_subject else {}
@@ -218,7 +219,8 @@ def supersede_command(
 
     def write_new(left: str) -> WriteResult:
         text = with_own_approval(workspace, new, left)
-        return supersede_with(workspace, address, new, text, reason=reason, options=wanted, wing=wing)
+        plan = partial(plan_successor, name=address, new=new, text=text, reason=reason, wing=wing)
+        return write(workspace, plan, wanted)
 
     written = edited(workspace, new, start, write_new) if piped is None and not wanted.is_dry else write_new(start)
     if piped is not None and not piped.strip():

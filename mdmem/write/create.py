@@ -30,7 +30,6 @@ from mdmem.store.settings import Settings
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction
-from mdmem.write.write import WriteOptions, WriteResult, write
 
 _ID_LENGTH, _ID_BYTES = 60, 120
 # Latin letters that Unicode normalization does not turn into ASCII letters.
@@ -249,25 +248,19 @@ def _as_bytes(text: str) -> bytes:
         raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
 
 
-def create_entry(
-    workspace: Workspace, address: str, text: str, options: WriteOptions, *, wing: WingKind | None = None
-) -> WriteResult:
-    """Write a new entry, and a missing wing of the kind `wing`. Raises LostRaceError if the address is taken."""
+def plan_entry(workspace: Workspace, address: str, text: str, *, wing: WingKind | None = None) -> ChangeSet:
+    """Return the changes that write a new entry, and a missing wing of the kind `wing`. Raises LostRaceError."""
     name, room, _ = address.split("/")
-
-    def plan(one: Workspace) -> ChangeSet:
-        refuse_taken(one, address)
-        made = require_wing(one, address, wing) if wing is not None else ()
-        if not made:
-            refuse_unmade_wing(one, name)
-        for folder in (name, f"{name}/{room}"):
-            if (one.location.root / folder).is_symlink():
-                raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
-        change_set = create(address, text)
-        remarks = () if (one.location.root / name).is_dir() else (f"`{name}` is a new wing",)
-        return replace(change_set, changes=(*made, *change_set.changes), remarks=remarks)
-
-    return write(workspace, plan, options)
+    refuse_taken(workspace, address)
+    made = require_wing(workspace, address, wing) if wing is not None else ()
+    if not made:
+        refuse_unmade_wing(workspace, name)
+    for folder in (name, f"{name}/{room}"):
+        if (workspace.location.root / folder).is_symlink():
+            raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
+    change_set = create(address, text)
+    remarks = () if (workspace.location.root / name).is_dir() else (f"`{name}` is a new wing",)
+    return replace(change_set, changes=(*made, *change_set.changes), remarks=remarks)
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:

@@ -14,13 +14,13 @@ from mdmem.store.state.tokens import use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, get_wing, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, Value
-from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, create_entry, refuse_taken
+from mdmem.write.change_set import Change, ChangeSet, Value
+from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, plan_entry, refuse_taken
 from mdmem.write.plan import needs_token
 from mdmem.write.save import require_token
 from mdmem.write.similar import Subject, find_near, find_on_subject
-from mdmem.write.supersede import successor_text, supersede_with
-from mdmem.write.write import WriteOptions, WriteResult, refuse_text_faults
+from mdmem.write.supersede import plan_successor, successor_text
+from mdmem.write.write import WriteOptions, refuse_text_faults, write
 
 _ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call with it"
 
@@ -81,15 +81,15 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     near = find_near(workspace, address, text)
     on_subject = find_on_subject(workspace, address, text, near)
 
-    def write(options: WriteOptions) -> WriteResult:
+    def plan(one: Workspace) -> ChangeSet:
         if old is None:
-            return create_entry(workspace, address, text, options=options)
-        return supersede_with(workspace, old.address, address, text, reason=reason, options=options)
+            return plan_entry(one, address, text)
+        return plan_successor(one, old.address, address, text, reason=reason)
 
     if is_guarded:
-        write(WriteOptions(is_dry=True))
+        write(workspace, plan, WriteOptions(is_dry=True))
         use_token(workspace.state_folder, proposal.governance_token or "", now)
-    written = write(WriteOptions())
+    written = write(workspace, plan, WriteOptions())
     waiting = f"; {old.address} stays current until then" if old is not None else ""
     others = [one for one in near if old is None or one.entry.address != old.address]
     return {

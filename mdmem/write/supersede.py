@@ -23,7 +23,7 @@ from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
 from mdmem.write.create import Draft, address_of, compose, create, require_wing
-from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
+from mdmem.write.write import catalog_after
 
 _SHOWN = 5
 
@@ -236,22 +236,11 @@ def _refuse_taken(catalog: Catalog, address: str) -> None:
         raise LostRaceError(taken(address))
 
 
-def supersede_with(
-    workspace: Workspace,
-    name: str,
-    new: str,
-    text: str,
-    *,
-    reason: str,
-    options: WriteOptions,
-    wing: WingKind | None = None,
-) -> WriteResult:
-    """Write a new entry that supersedes another, and a missing wing of the kind `wing`."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        old = resolve_name(one, name)
-        made = require_wing(one, new, wing) if wing is not None else ()
-        change_set = plan_succession(catalog_after(one, made), old, new=new, text=text, reason=reason, today=one.today)
-        return replace(change_set, changes=(*made, *change_set.changes))
-
-    return write(workspace, plan, options)
+def plan_successor(
+    workspace: Workspace, name: str, new: str, text: str, *, reason: str, wing: WingKind | None = None
+) -> ChangeSet:
+    """Return the changes that write a new entry that supersedes another, and a missing wing of the kind `wing`."""
+    old, today = resolve_name(workspace, name), workspace.today
+    made = require_wing(workspace, new, wing) if wing is not None else ()
+    change_set = plan_succession(catalog_after(workspace, made), old, new=new, text=text, reason=reason, today=today)
+    return replace(change_set, changes=(*made, *change_set.changes))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.create import Draft, create_entry
+from mdmem.write.create import Draft, plan_entry
 from mdmem.write.fix import fix
 from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_review_end, plan_verification
 from mdmem.write.move import plan_named_moves
-from mdmem.write.supersede import successor_text, supersede_with
+from mdmem.write.supersede import plan_successor, successor_text
 from mdmem.write.write import WriteOptions, WriteResult
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
@@ -36,7 +37,8 @@ def review(root: Workspace, name: str = OLD) -> WriteResult:
 def add_draft(root: Workspace) -> WriteResult:
     draft = Draft(type=EntryType.DECISION, title="Next", place=DRAFT, body=TEXT)
     address, text = successor_text(root.catalog, OLD, draft, reason="Better.", today=root.today)
-    return supersede_with(root, OLD, address, text, reason="Better.", options=PLAIN)
+    plan = partial(plan_successor, name=OLD, new=address, text=text, reason="Better.")
+    return writing.write(root, plan, PLAIN)
 
 
 def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
@@ -125,7 +127,7 @@ def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
     text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
     forestall(monkeypatch, root, move)
     with pytest.raises(LostRaceError, match=f"changed while it was read; nothing is written: .*`{OLD}`"):
-        create_entry(open_root(root), DRAFT, text, options=PLAIN)
+        writing.write(open_root(root), lambda one: plan_entry(one, DRAFT, text), PLAIN)
     assert not (root / f"{DRAFT}.md").exists()
 
 

@@ -16,7 +16,7 @@ from mdmem.model.access import Access
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.write import write as writing
-from mdmem.write.create import create_entry
+from mdmem.write.create import plan_entry
 from mdmem.write.lifecycle import plan_deprecation
 from mdmem.write.write import WriteOptions
 from sync.pair import Two
@@ -109,7 +109,7 @@ def test_wing_that_lives_elsewhere_is_not_written_here(two: Two, is_fetched: boo
     said = r"the wing `ros2` lives in \.\./\.\./lib: change it there, then type `mdmem sync --wings`"
     text = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: X\n---\n\nWe saw it.\n"
     with pytest.raises(UsageError, match=said):
-        create_entry(two.opened(), "ros2/rules/mine", text, options=WriteOptions())
+        writing.write(two.opened(), lambda one: plan_entry(one, "ros2/rules/mine", text), WriteOptions())
     if is_fetched:
         with pytest.raises(UsageError, match=said):
             writing.write(two.opened(), lambda one: plan_deprecation(one, RULE, reason="x"), WriteOptions())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.remote import move_branch
-from mdmem.write.create import create_entry
+from mdmem.write import write as writing
+from mdmem.write.create import plan_entry
 from mdmem.write.write import WriteOptions
 
 Capture = pytest.CaptureFixture[str]
@@ -399,7 +401,8 @@ def write_and_sync(number: int, folder: str, entries: int) -> list[int]:
     for turn in range(entries):
         workspace = open_root(root)
         text = entry_text(f"Number {number}-{turn} counts.\n\nRationale: tried.\n", title=f"Choice {number} {turn}")
-        create_entry(workspace, f"nav/room-{turn % 3}/w{number}-{turn}", text, options=WriteOptions(commit=True))
+        plan = partial(plan_entry, address=f"nav/room-{turn % 3}/w{number}-{turn}", text=text)
+        writing.write(workspace, plan, WriteOptions(commit=True))
         if turn % 2:
             answers.append(sync_in(open_root(root), draw=chance.random).pushed)
     return answers

@@ -26,7 +26,7 @@ from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
-from mdmem.write.create import create_entry
+from mdmem.write.create import plan_entry
 from mdmem.write.lifecycle import plan_review
 from mdmem.write.write import WriteOptions
 from workspace.views import seen_by
@@ -208,9 +208,9 @@ def test_verb_that_would_write_an_unwritable_wing_is_denied(tmp_path: Path) -> N
     workspace = seen_by(open_root(root), Access.to_wings(["app"], may_write=False))
     text = (root / "app/rules/granite.md").read_text()
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: app$"):
-        create_entry(workspace, "app/rules/slate", text, options=WriteOptions())
+        writing.write(workspace, lambda one: plan_entry(one, "app/rules/slate", text), WriteOptions())
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: vault$"):
-        create_entry(workspace, "vault/rules/onyx", text, options=WriteOptions())
+        writing.write(workspace, lambda one: plan_entry(one, "vault/rules/onyx", text), WriteOptions())
     with pytest.raises(AccessDeniedError):
         writing.write(
             workspace, lambda one: plan_review(one, "app/rules/granite", reason="it is doubted"), WriteOptions()
