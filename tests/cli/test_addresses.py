@@ -49,9 +49,7 @@ def records(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_record_is_found_by_its_number_a_beginning_of_its_id_and_the_path_it_came_from(
-    name: str, tmp_path: Path, run: Run
-) -> None:
+def test_record_is_found_by_number_beginning_of_its_id_or_origin(name: str, tmp_path: Path, run: Run) -> None:
     ran = run("show", name, cwd=records(tmp_path))
     assert (ran.code, ran.out.partition(" (")[0], ran.err) == (0, f"[decision] {BY_NAME[name]}", "")
 
@@ -60,9 +58,7 @@ def test_record_is_found_by_its_number_a_beginning_of_its_id_and_the_path_it_cam
     ("name", "meant"),
     [("12", f"{QUEUE}, {CACHE}"), ("shop/0012", f"{QUEUE}, {CACHE}"), ("AGENTS.md", f"{CACHE}, {ZONES}")],
 )
-def test_number_or_path_of_several_records_is_refused_with_all_of_them(
-    name: str, meant: str, tmp_path: Path, run: Run
-) -> None:
+def test_number_or_path_of_several_records_is_refused(name: str, meant: str, tmp_path: Path, run: Run) -> None:
     ran = run("show", name, cwd=records(tmp_path))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
@@ -83,9 +79,7 @@ def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, run: Run) -
 
 
 @pytest.mark.parametrize("how", [("git", "rm"), ("rm",), ("moved",)], ids=" ".join)
-def test_name_of_an_entry_that_is_gone_means_no_other_that_begins_so(
-    how: tuple[str, ...], tmp_path: Path, run: Run
-) -> None:
+def test_name_of_a_gone_entry_means_no_other_that_begins_so(how: tuple[str, ...], tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     gone = folder / "memory/shop/context/time-zones.md"
     write_entry(folder / "memory", "shop/context/time-zones")

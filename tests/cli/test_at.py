@@ -225,7 +225,7 @@ def changed(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("revision", "title"), [("old", "Use two threads"), ("new", "Use four threads"), (None, "Use eight threads")]
 )
-def test_reading_command_shows_the_files_of_a_revision(
+def test_command_reads_a_revision(
     command: list[str], revision: str | None, title: str, tmp_path: Path, run: Run
 ) -> None:
     ran = run(*command, *(["--at", revision] if revision else []), cwd=changed(tmp_path))

@@ -260,7 +260,7 @@ def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(folder: Path, r
         ({"PRE_COMMIT_REMOTE_NAME": "origin"}, 1),
     ],
 )
-def test_staged_at_a_push_judges_the_pushed_commit(
+def test_staged_at_a_push(
     variables: dict[str, str], code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = dangling(tmp_path)

@@ -35,7 +35,7 @@ def staged(folder: Path, run: Run, *options: str) -> tuple[int, list[str], str]:
     return ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE), ran.err
 
 
-def test_memory_with_errors_is_committed_with_a_baseline_and_then_each_commit_tells_what_it_broke(
+def test_memory_with_errors_is_committed_with_a_baseline_and_then_commits_tell_what_they_broke(
     tmp_path: Path, run: Run
 ) -> None:
     folder = lived_in(tmp_path, committed=False)
@@ -104,9 +104,7 @@ def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, ru
 @pytest.mark.parametrize(
     ("agreed", "code"), [(False, 1), (True, 0)], ids=["a branch of one's own", "the default branch"]
 )
-def test_parent_of_a_merge_is_old_where_the_default_branch_contains_it(
-    agreed: bool, code: int, tmp_path: Path, run: Run
-) -> None:
+def test_parent_of_a_merge_is_old_in_the_default_branch(agreed: bool, code: int, tmp_path: Path, run: Run) -> None:
     folder = lived_in(tmp_path)
     git(folder, "checkout", "-q", "-b", "bad")
     write_entry(folder / "memory", "app/rules/late", title="Late", owner="ada", see="app/rules/neither")
@@ -132,9 +130,7 @@ def test_file_that_cannot_be_parsed_is_old_only_while_its_bytes_are(tmp_path: Pa
     assert (code, heads) == (1, ["error[yaml-syntax] memory/app/rules/bad-1.md:3:1 (new)"])
 
 
-def test_text_of_a_commit_is_amended_beside_old_errors(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_of_a_commit_is_amended_with_old_errors(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = lived_in(tmp_path)
     assert staged(folder, run)[0] == 1, "nothing staged is a question about everything"
     # git names its index to a hook.
@@ -221,9 +217,7 @@ def test_push_is_measured_by_what_the_remote_has(
         ("[wings.app.check]\n", '[wings.app.check]\n\n[check]\nbaseline = ".baseline.json"\n'),
     ],
 )
-def test_settings_are_told_of_the_baseline_and_keep_every_other_byte(
-    before: str, after: str, repo: Path, run: Run
-) -> None:
+def test_settings_name_the_baseline_and_keep_all_other_bytes(before: str, after: str, repo: Path, run: Run) -> None:
     make_root(repo / "memory")
     write_entry(repo / "memory", "app/rules/good", title="Good")
     path = repo / "memory/mdmem.toml"

@@ -57,9 +57,7 @@ def test_base_that_a_shallow_clone_lacks_is_a_finding_and_the_rest_still_runs(tm
 
 
 @pytest.mark.parametrize("how", ["--base main", "--staged", "hook", ""])
-def test_line_for_many_findings_gives_the_command_that_lists_them(
-    how: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_command_lists_what_one_line_counts(how: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     git(folder, "checkout", "-q", "-b", "work")
     for number in range(10):
         write_entry(folder / "memory", f"nav/rules/r{number}", title=f"R{number}")
@@ -179,9 +177,7 @@ def test_baseline_entry_that_is_mended_is_stale(folder: Path, run: Run) -> None:
     assert (ran.code, "warning[unused-suppression]" in ran.out) == (0, True)
 
 
-def test_github_actions_get_annotations_and_a_summary_by_themselves(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_github_actions_get_annotations_and_summary(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = memory(tmp_path / "repository")
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
     summary = write(tmp_path, "summary.md", "before\n")

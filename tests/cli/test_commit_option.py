@@ -84,9 +84,7 @@ GONE = ("deprecate", OLD, "--reason", "Gone.")
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_nothing_is_written_while_something_goes_on(
-    root: Path, run: Run, operation: str, line: tuple[str, ...]
-) -> None:
+def test_nothing_is_written_during_an_operation(root: Path, run: Run, operation: str, line: tuple[str, ...]) -> None:
     top = root.parent
     if operation == "bisect":
         git(top, "bisect", "start")

@@ -78,9 +78,7 @@ def test_staged_reads_the_index_and_not_the_files(top: Path, told: Callable[...,
     assert told("--staged")["after"] == "git index"
 
 
-def test_three_dots_and_base_count_from_where_the_branches_parted(
-    top: Path, told: Callable[..., dict[str, Any]]
-) -> None:
+def test_three_dots_and_base_count_from_the_fork_of_branches(top: Path, told: Callable[..., dict[str, Any]]) -> None:
     edit(top, RULE, "must not", "may not")
     commit_all(top)
     git(top, "checkout", "-q", "main")
@@ -92,9 +90,7 @@ def test_three_dots_and_base_count_from_where_the_branches_parted(
     assert [one["entry"]["address"] for one in told("--base", "main")["rewordings"]] == [RULE]
 
 
-def test_two_branches_that_are_wrong_together_are_told(
-    top: Path, run: Run, told: Callable[..., dict[str, Any]]
-) -> None:
+def test_branches_that_are_wrong_together_are_told(top: Path, run: Run, told: Callable[..., dict[str, Any]]) -> None:
     write_entry(top / "memory", "nav/rules/new", "See there.\n\n[see: nav/architecture/threads]\n", owner="Ada")
     commit_all(top)
     git(top, "checkout", "-q", "main")

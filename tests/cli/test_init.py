@@ -121,9 +121,7 @@ STAGES = "-t pre-commit -t pre-merge-commit -t pre-push"
     ("types", "line"),
     [("", f"pre-commit install {STAGES}"), ("default_install_hook_types: [pre-commit]\n", "pre-commit install")],
 )
-def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
-    types: str, line: str, folder: Path, run: Run
-) -> None:
+def test_clone_whose_config_runs_the_check_lacks_pre_commit(types: str, line: str, folder: Path, run: Run) -> None:
     write(folder, ".pre-commit-config.yaml", types + CHECKED)
     status = run("status").out
     assert f"no hook checks commits in this clone: `{line}` sets it up\n" in status
@@ -151,7 +149,7 @@ def test_clone_whose_config_runs_the_check_lacks_only_pre_commit_itself(
         (COPILOT, f"GitHub Copilot reads {COPILOT}, and AGENTS.md not everywhere; add this line to it:\n{READ}\n"),
     ],
 )
-def test_client_that_reads_a_file_of_its_own_is_named_with_the_line_to_add(
+def test_client_with_a_file_of_its_own_is_named_with_the_line_to_add(
     name: str, said: str, repo: Path, run: Run
 ) -> None:
     file = write(repo, name, "Be kind.\n")

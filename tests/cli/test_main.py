@@ -30,9 +30,7 @@ def test_group_without_a_command_is_its_help_and_no_sentence(tmp_path: Path, run
     assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", "Usage: mdmem hub [OPTIONS] COMMAND [ARGS]...")
 
 
-def test_help_fits_a_glance_and_names_every_command_in_its_group(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_is_short_and_names_every_command_once(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     said = run("--help").out
     words = " ".join(said.split())
@@ -110,9 +108,7 @@ def test_unknown_command_names_the_nearest(tmp_path: Path, run: Run) -> None:
         ),
     ],
 )
-def test_former_name_of_a_command_still_answers_and_says_the_new_one(
-    old: list[str], new: list[str], folder: Path, run: Run
-) -> None:
+def test_former_name_of_a_command_says_the_new_one(old: list[str], new: list[str], folder: Path, run: Run) -> None:
     root = folder
     former, now = run(*old, cwd=root), run(*new, cwd=root)
     assert (former.code, former.out) == (now.code, now.out)

@@ -306,9 +306,7 @@ def test_wing_that_is_not_there_is_refused(place: str, hint: str, folder: Path, 
         (("note", "nav/rules/clocks", "Use UTC"), "nav/rules/clocks"),
     ],
 )
-def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
-    arguments: tuple[str, ...], address: str, folder: Path, run: Run
-) -> None:
+def test_place_has_defaults_for_wing_and_room(arguments: tuple[str, ...], address: str, folder: Path, run: Run) -> None:
     ran = run("new", *arguments, "--body", "x")
     assert (ran.code, ran.out) == (0, f"memory/{address}.md\n")
 
@@ -320,9 +318,7 @@ def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
         (("note", "zoo", "Use UTC"), "`zoo` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_what_can(
-    arguments: tuple[str, ...], said: str, folder: Path, run: Run
-) -> None:
+def test_ambiguous_words_are_refused_with_a_hint(arguments: tuple[str, ...], said: str, folder: Path, run: Run) -> None:
     ran = run("new", *arguments, "--body", "x", cwd=folder)
     assert (ran.code, ran.out, ran.err.split(": ", 1)[1]) == (2, "", f"{said}\n")
 
@@ -378,7 +374,7 @@ def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "command", [("new", "decision", ADDRESS), ("supersede", "nav/rules/callbacks", "-m", "Better")]
 )
-def test_owner_stands_behind_what_is_put_in_force_at_once(
+def test_owner_approves_by_writing(
     command: tuple[str, ...], owner: str, line: list[str], folder: Path, run: Run
 ) -> None:
     write(folder, "memory/nav/README.md", f"---\nkind: project\nowners: [{owner}]\n---\n")

@@ -101,9 +101,7 @@ def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, run:
 
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
-def test_successor_that_is_taken_stays_and_the_other_is_given_up(
-    choice: str, stays: str, goes: str, tmp_path: Path, root: Path, run: Run
-) -> None:
+def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_path: Path, root: Path, run: Run) -> None:
     ran = run("resolve", OLD, "--take", choice, "--reason", "four cores")
     assert ran.code == 0
     assert ran.err == f"then: git add {' '.join(sorted([FILE, f'memory/{goes}.md']))}\nthen: git merge --continue\n"

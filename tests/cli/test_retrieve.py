@@ -76,9 +76,7 @@ def test_budget_of_0_keeps_the_invariants(folder: Path, run: Run) -> None:
     assert said["omitted"] == [{"address": CHOICE, "type": "decision", "why": "over the budget"}]
 
 
-def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer_is_asked_for(
-    folder: Path, run: Run
-) -> None:
+def test_session_is_shown_an_entry_once_until_it_changes_or_a_fresh_start(folder: Path, run: Run) -> None:
 
     def forms(*arguments: str) -> list[str]:
         return [item["form"] for item in retrieved(run, "threads", *arguments, cwd=folder)["items"]]
@@ -96,9 +94,7 @@ def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer
     assert "\nAlready shown: [invariant] callbacks; [decision] threads\n" in ran.out
 
 
-def test_session_was_not_given_what_could_not_be_printed(
-    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_session_has_not_seen_what_was_not_printed(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: str) -> None:
         raise OSError(ENOSPC, "No space left on device")
 

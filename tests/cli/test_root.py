@@ -24,9 +24,7 @@ def two_roots(folder: Path) -> Path:
     return folder
 
 
-def test_option_comes_before_the_environment_and_that_before_the_nearest_folder_above(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_option_then_variable_then_nearest_root(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_roots(tmp_path)
     nearest = (str(folder / "b"), "nearest mdmem.toml above the working folder")
     assert shown(run, cwd=folder / "b" / "wing_b" / "room") == nearest

@@ -119,9 +119,7 @@ def test_settings_that_cannot_be_used_exit_2(settings: str, said: str, folder: P
     assert (ran.code, ran.out, ran.err.startswith(said), ran.err.count("\n")) == (2, "", True, 1)
 
 
-def test_two_distributions_of_whoosh_in_one_environment_are_said(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_distributions_of_whoosh_are_a_remark(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("Whoosh", "whoosh3"):
         write(tmp_path, f"site/{name}-3.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 3.0\n")
     monkeypatch.syspath_prepend(tmp_path / "site")

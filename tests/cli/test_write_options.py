@@ -135,7 +135,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("line", "code", "sentence"), REFUSED, ids=[" ".join(one[0]) for one in REFUSED])
-def test_refusal_is_one_sentence_and_nothing_is_written(
+def test_refusal_is_a_sentence_and_no_write(
     line: list[str], code: int, sentence: str, tmp_path: Path, run: Run
 ) -> None:
     root = with_draft(tmp_path)
@@ -186,7 +186,7 @@ def test_review_that_is_done_leaves_the_file_as_it_was_but_for_the_day(root: Pat
     ],
     ids=["new", "new-then-review", "approve-then-review"],
 )
-def test_review_that_begins_before_the_commit_passes_the_hook(
+def test_review_that_begins_before_a_commit_passes_the_hook(
     commands: list[list[str]], tmp_path: Path, run: Run
 ) -> None:
     root = two_entries(tmp_path, new_status="draft")

@@ -150,9 +150,7 @@ def test_drafts_overrides_and_contradictions_are_drawn(tmp_path: Path) -> None:
     ]
 
 
-def test_of_a_long_chain_the_nearest_are_drawn_and_the_others_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_chain_the_nearest_entries_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = make_root(tmp_path)
     for number in range(9):
         write_entry(root, f"nav/a/e{number}", supersedes=[f"nav/a/e{number - 1}"] if number else None)

@@ -123,7 +123,7 @@ FOLDERS = ("", "src/", "src/nav/", "src/arm/deep/", "lib/x/", "docs/", "a b/", "
 NAMES = ("a.py", "größe.md", "x.c", "b.md", "1.md", "[x].md", "xb.py", "longer-name.py", "🙂.md")
 
 
-def test_the_path_box_answers_as_the_command_does(
+def test_the_path_box_answers_like_retrieve(
     tmp_path: Path, visiting: Visiting, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_repository(tmp_path / "a")
