@@ -46,31 +46,35 @@ PAIR = {
 }
 
 
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """Return `tmp_path` as a project with two records, of which the second superseded the first."""
+    return project(tmp_path, **PAIR)
+
+
 @pytest.mark.parametrize("pointer", [False, True])
-def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, run: Run) -> None:
-    folder = project(tmp_path, **PAIR)
-    write(folder, "docs/adr/0002-database.md", PAIR["r0002_database"] + "\nMore.\n")
-    commit_all(folder, "say more")
+def test_moved_records_keep_their_history(pointer: bool, pair: Path, run: Run) -> None:
+    write(pair, "docs/adr/0002-database.md", PAIR["r0002_database"] + "\nMore.\n")
+    commit_all(pair, "say more")
     options = ("--pointer",) if pointer else ()
-    ran = run("import", "--move", *options, "--commit", cwd=folder)
+    ran = run("import", "--move", *options, "--commit")
     assert (ran.code, ran.out) == (
         0,
         f"imported 2 entries (1 deprecated decision, 1 decision) {MOVED}; 2 files moved\n1 rule is active\n",
     )
-    assert git(folder, "status", "--porcelain") == ""
-    old = folder / "docs/adr/0002-database.md"
+    assert git(pair, "status", "--porcelain") == ""
+    old = pair / "docs/adr/0002-database.md"
     left = "Moved to [Database](<../../memory/nav/architecture/0002-database.md>).\n"
     assert (old.read_text() if pointer else old.exists()) == (left if pointer else False)
-    told = run("log", "0002-database", cwd=folder).out.splitlines()
+    told = run("log", "0002-database").out.splitlines()
     assert [line.split(": ")[-1] for line in told if line[0] != " "] == ["Import 2 entries", "say more", "change"]
     assert "    imported from docs/adr/0002-database.md" in told
-    assert run("import", "docs", cwd=folder).out.endswith("2 skipped\n") if pointer else True
+    assert run("import", "docs").out.endswith("2 skipped\n") if pointer else True
 
 
-def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, run: Run) -> None:
-    folder = project(tmp_path, **PAIR)
-    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
-    ran = run("import", cwd=folder)
+def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(pair: Path, run: Run) -> None:
+    write(pair, "docs/adr/0006-c#-5%.md", record(6, "C#"))
+    ran = run("import")
     assert ran.err.splitlines() == [
         "2 active rules have no approver: `mdmem approve --active` adds you",
         "the old files stay in docs/adr; `mdmem import --move` removes them",
@@ -78,14 +82,14 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
         "next: git add memory && git commit",
     ]
     assert ran.out == f"imported 3 entries (2 decisions, 1 deprecated decision) {MOVED}\n2 rules are active\n"
-    before = snapshot(folder / "memory")
-    write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
-    again = run("import", cwd=folder)
+    before = snapshot(pair / "memory")
+    write(pair, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
+    again = run("import")
     assert again.out == (
         "docs/adr/0001-files.md → nav/architecture/0001-files  changed since it was imported (adr-tools)\n\n"
         "imported 0 entries; 1 changed since it was imported; 2 imported before\n"
     )
-    assert snapshot(folder / "memory") == before
+    assert snapshot(pair / "memory") == before
 
 
 def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path: Path, run: Run) -> None:
@@ -97,22 +101,21 @@ def test_successor_that_comes_later_supersedes_what_was_imported_before(tmp_path
     assert "supersedes: [nav/architecture/0001-files]\n" in text
 
 
-def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, run: Run) -> None:
-    folder = project(tmp_path, **PAIR)
-    dry = run("import", "--dry-run", "--format", "json", cwd=folder).json
+def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(pair: Path, run: Run) -> None:
+    dry = run("import", "--dry-run", "--format", "json").json
     assert [(one["address"], one["status"]) for one in dry["records"]] == [
         ("nav/architecture/0001-files", "deprecated"),
         ("nav/architecture/0002-database", "active"),
     ]
     hint = '--approved-by "Name <email>" says who approves 1 active rule\n'
-    assert run("import", "--dry-run", cwd=folder).err == hint
-    nobody = run("import", "--approved-by", "Ada", cwd=folder)
+    assert run("import", "--dry-run").err == hint
+    nobody = run("import", "--approved-by", "Ada")
     assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
-    run("import", "--approved-by", "Ada <ada@example.org>", cwd=folder)
-    git(folder, "add", "-A")
-    assert "approved_by: Ada <ada@example.org>" in entry(folder, "0002-database")
-    assert run("check", "--staged", "--select", "approved-by-nobody", cwd=folder).code == 0
-    assert "approved-by-nobody" not in run("check", "--staged", cwd=folder).out
+    run("import", "--approved-by", "Ada <ada@example.org>")
+    git(pair, "add", "-A")
+    assert "approved_by: Ada <ada@example.org>" in entry(pair, "0002-database")
+    assert run("check", "--staged", "--select", "approved-by-nobody").code == 0
+    assert "approved-by-nobody" not in run("check", "--staged").out
 
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
@@ -206,14 +209,13 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
     assert ran.out.splitlines() == [told, "1 rule is active"]
 
 
-def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, run: Run) -> None:
-    folder = project(tmp_path, **PAIR)
-    write(folder, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))
-    write(folder, "web/adr/0002-database.md", record(2, "Database of the web"))
-    assert run("import", cwd=folder).code == 0
-    web = (folder / "memory/nav/web-adr/0001-files.md").read_text()
+def test_records_of_two_parts_of_a_project_may_have_one_name(pair: Path, run: Run) -> None:
+    write(pair, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))
+    write(pair, "web/adr/0002-database.md", record(2, "Database of the web"))
+    assert run("import").code == 0
+    web = (pair / "memory/nav/web-adr/0001-files.md").read_text()
     assert "superseded_by: [nav/web-adr/0002-database]" in web
-    assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
+    assert "superseded_by: [nav/architecture/0002-database]" in entry(pair, "0001-files")
 
 
 SHORT = "# 3. Short\n\nDate: 2024-02-13\n\n## Status\n\nAccepted\n\n## Decision\n\nWe do.\n"
@@ -270,26 +272,25 @@ def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: P
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == ["0001-files.md", "0003-third.md"]
 
 
-def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Path, run: Run) -> None:
-    folder = project(tmp_path, **PAIR)
-    write(folder, "docs/adr/web/0001-hooks.md", record(1, "Hooks"))
-    write(folder, "docs/adr/0004-hidden.md", record(4, "Hidden")).chmod(0)
-    write(folder, "memory/nav/web/README.md", "# web\n").parent.chmod(0o555)
-    (folder / "docs/adr").chmod(0o555)
+def test_folders_that_nobody_may_write_to_keep_their_records_alone(pair: Path, run: Run) -> None:
+    write(pair, "docs/adr/web/0001-hooks.md", record(1, "Hooks"))
+    write(pair, "docs/adr/0004-hidden.md", record(4, "Hidden")).chmod(0)
+    write(pair, "memory/nav/web/README.md", "# web\n").parent.chmod(0o555)
+    (pair / "docs/adr").chmod(0o555)
     try:
-        ran = run_mdmem("import", "--move", cwd=folder, first=without_rights())
+        ran = run_mdmem("import", "--move", cwd=pair, first=without_rights())
     finally:
-        (folder / "docs/adr").chmod(0o755)
-        (folder / "memory/nav/web").chmod(0o755)
+        (pair / "docs/adr").chmod(0o755)
+        (pair / "memory/nav/web").chmod(0o755)
     assert ran.returncode == 0
     assert said_of(ran.stdout, "docs/adr/0004-hidden.md") == ["cannot be read: permission denied"]
     assert said_of(ran.stdout, "docs/adr/web/0001-hooks.md") == [
         "would be `nav/web/0001-hooks`, but `nav/web` cannot be written"
     ]
     assert "docs/adr/0001-files.md stays: permission denied; run the same command again to move it" in ran.stderr
-    assert (folder / PLACE / "0001-files.md").exists()
-    assert run("import", "--move", cwd=folder).code == 0
-    assert not (folder / "docs").exists()
+    assert (pair / PLACE / "0001-files.md").exists()
+    assert run("import", "--move").code == 0
+    assert not (pair / "docs").exists()
 
 
 @pytest.mark.parametrize(
@@ -341,11 +342,10 @@ def test_first_day_with_records_that_hold_errors(tmp_path: Path, run: Run) -> No
     assert "0003-cloud" not in second.stderr
 
 
-def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path, run: Run) -> None:
-    folder = project(tmp_path, **PAIR)
-    git(folder, "init", "-q", "vendor/tool")
-    write(folder, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
-    ran = run("import", cwd=folder)
+def test_records_of_a_repository_within_this_one_are_not_its_own(pair: Path, run: Run) -> None:
+    git(pair, "init", "-q", "vendor/tool")
+    write(pair, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
+    ran = run("import")
     assert ran.out.startswith("imported 2 entries ")
 
 

@@ -38,6 +38,12 @@ def editor(folder: Path, *lines: str) -> dict[str, str]:
     return {"GIT_EDITOR": f"'{sys.executable}' '{script}'", "TMPDIR": str(folder)}
 
 
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """Return a repository beside which there is room for an editor."""
+    return memory(tmp_path / "p")
+
+
 def title_of(run: Run, address: str, cwd: Path) -> str:
     ran = run("show", address, "--format", "json", cwd=cwd)
     said: str = ran.json["entries"][0]["front_matter"]["title"]
@@ -202,41 +208,37 @@ def test_text_that_is_no_utf8_is_refused(more: tuple[str | bytes, ...], piped: b
     assert (ran.returncode, ran.stderr, snapshot(folder)) == (2, said, before)
 
 
-def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, run: Run) -> None:
-    folder = memory(tmp_path / "p")
+def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, beside: Path, run: Run) -> None:
     (tmp_path / "outside").mkdir()
-    (folder / "memory/nav/away").symlink_to(tmp_path / "outside")
-    ran = run("new", "note", "nav/away/x", "--body", "x", cwd=folder)
+    (beside / "memory/nav/away").symlink_to(tmp_path / "outside")
+    ran = run("new", "note", "nav/away/x", "--body", "x", cwd=beside)
     assert (ran.code, list((tmp_path / "outside").iterdir())) == (2, [])
 
 
-def test_editor_gets_the_template_on_a_terminal(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
+def test_editor_gets_the_template_on_a_terminal(tmp_path: Path, beside: Path) -> None:
     env = editor(
         tmp_path, "assert path.read_text().endswith('learned.>\\n')", "path.write_text(path.read_text() + 'Typed.\\n')"
     )
-    code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=env)
-    written = folder / f"memory/{ADDRESS}.md"
+    code, printed = on_terminal("new", "note", ADDRESS, cwd=beside, env=env)
+    written = beside / f"memory/{ADDRESS}.md"
     assert (code, printed.splitlines()[0]) == (0, f"memory/{ADDRESS}.md")
     assert written.read_text().endswith("learned.>\nTyped.\n")
     assert list(tmp_path.glob("p/.git/mdmem/state/memory/edits/*")) == []
 
 
-def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
+def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tmp_path: Path, beside: Path) -> None:
     take = "path.write_text(path.read_text().replace('# owner: a team or a person', 'owner: navigation'))"
     env = editor(tmp_path, "assert '# applies_to:' in path.read_text()", take)
-    assert on_terminal("new", "note", ADDRESS, cwd=folder, env=env)[0] == 0
-    front = (folder / f"memory/{ADDRESS}.md").read_text().split("---\n")[1]
+    assert on_terminal("new", "note", ADDRESS, cwd=beside, env=env)[0] == 0
+    front = (beside / f"memory/{ADDRESS}.md").read_text().split("---\n")[1]
     assert [line.split(":")[0] for line in front.splitlines()] == ["type", "status", "created_at", "title", "owner"]
 
 
-def test_template_left_as_it_is_writes_nothing(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
-    before = snapshot(folder)
-    code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, ""))
+def test_template_left_as_it_is_writes_nothing(tmp_path: Path, beside: Path) -> None:
+    before = snapshot(beside)
+    code, printed = on_terminal("new", "note", ADDRESS, cwd=beside, env=editor(tmp_path, ""))
     assert (code, printed) == (1, "the template is unchanged; nothing is written\n")
-    assert snapshot(folder) == before
+    assert snapshot(beside) == before
 
 
 @pytest.mark.parametrize(
@@ -247,23 +249,21 @@ def test_template_left_as_it_is_writes_nothing(tmp_path: Path) -> None:
         ("path.write_text('much work\\n'); sys.exit(3)", "ended with code 3; nothing is written", 3),
     ],
 )
-def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
-    before = snapshot(folder)
-    ended, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, line))
+def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tmp_path: Path, beside: Path) -> None:
+    before = snapshot(beside)
+    ended, printed = on_terminal("new", "note", ADDRESS, cwd=beside, env=editor(tmp_path, line))
     kept = next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md"))
     assert (ended, said in printed, f"what you typed is kept in {kept}" in printed) == (code, True, True)
     assert b"much work" in kept.read_bytes()
-    assert snapshot(folder) == before
+    assert snapshot(beside) == before
 
 
-def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
-    taken = folder / f"memory/{ADDRESS}.md"
+def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path, beside: Path) -> None:
+    taken = beside / f"memory/{ADDRESS}.md"
     env = editor(
         tmp_path, f"pathlib.Path({str(taken)!r}).write_text('theirs')", "path.write_text(path.read_text() + 'Mine.')"
     )
-    code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=env)
+    code, _ = on_terminal("new", "note", ADDRESS, cwd=beside, env=env)
     assert (code, taken.read_text()) == (4, "theirs")
     assert next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md")).read_text().endswith("Mine.")
 
@@ -356,8 +356,7 @@ def test_new_json_has_what_is_near(folder: Path, run: Run) -> None:
     assert said["near"] == [near | {"similarity": 1.0}]
 
 
-def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> None:
-    folder = memory(tmp_path / "p")
+def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path, beside: Path) -> None:
     seen = tmp_path / "seen"
     lines = (
         "text = path.read_text()",
@@ -365,8 +364,8 @@ def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> No
         "torn, whole = text.replace('draft', 'darft'), text.replace('status: darft', 'status: draft')",
         "path.write_text(torn if 'draft\\n' in text else whole)",
     )
-    code, _ = on_terminal("new", "decision", ADDRESS, cwd=folder, env=editor(tmp_path, *lines))
-    assert (code, (folder / f"memory/{ADDRESS}.md").exists()) == (0, True)
+    code, _ = on_terminal("new", "decision", ADDRESS, cwd=beside, env=editor(tmp_path, *lines))
+    assert (code, (beside / f"memory/{ADDRESS}.md").exists()) == (0, True)
     assert "# mdmem: the entry cannot be read: line 3: unknown status `darft`; write `draft`;" in seen.read_text()
 
 
