@@ -30,24 +30,6 @@ if TYPE_CHECKING:
 Decorated = Callable[..., Any]
 
 
-Completer = Callable[[click.Context, click.Parameter, str], list[str]]
-
-
-def complete_wing(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a wing."""
-    return sorted({parts[0] for parts in _names(context) if parts[0].startswith(incomplete)})
-
-
-def complete_room(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a room."""
-    return sorted({parts[1] for parts in _names(context) if parts[1].startswith(incomplete)})
-
-
-def complete_place(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete `wing/room/`."""
-    return sorted({place for parts in _names(context) if (place := f"{parts[0]}/{parts[1]}/").startswith(incomplete)})
-
-
 def complete_address(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Complete an address, or a short one (`room/entry-id` or `entry-id`) if no full address matches."""
     known = list(_names(context))
@@ -68,18 +50,23 @@ def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [CompletionItem(incomplete, type="dir")]
 
 
-def _one_of(get_names: Callable[[], Iterable[str]]) -> Completer:
-    """Return a completer for names from a fixed list, which is read when it is needed."""
+def _one_of(
+    get_names: Callable[[click.Context], Iterable[str]],
+) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a completer for names that are read when it is needed."""
 
-    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-        return [str(name) for name in get_names() if name.startswith(incomplete)]
+    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        return [str(name) for name in get_names(context) if name.startswith(incomplete)]
 
     return complete
 
 
-complete_type = _one_of(lambda: EntryType)
-complete_status = _one_of(lambda: Status)
-complete_code = _one_of(lambda: import_module("mdmem.checks.check").get_checks())
+complete_wing = _one_of(lambda context: sorted({wing for wing, _, _ in _names(context)}))
+complete_room = _one_of(lambda context: sorted({room for _, room, _ in _names(context)}))
+complete_place = _one_of(lambda context: sorted({f"{wing}/{room}/" for wing, room, _ in _names(context)}))
+complete_type = _one_of(lambda _: EntryType)
+complete_status = _one_of(lambda _: Status)
+complete_code = _one_of(lambda _: import_module("mdmem.checks.check").get_checks())
 
 
 def _names(context: click.Context) -> Iterator[list[str]]:
