@@ -167,9 +167,8 @@ def brief_command(
     if not paths:
         raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
     workspace = given.open(paths)
-    now, name = datetime.now(UTC), briefed(session) if session is not None else None
-    sessions = Sessions(workspace.state_folder)
-    before = sessions.given(name, now) if name is not None and not fresh else {}
+    caller = CallerSession(None if session is None else briefed(session), fresh)
+    before = caller.shown(workspace)
     always = None
     try:
         answer = brief(workspace, paths, given=before)
@@ -188,10 +187,7 @@ def brief_command(
     # If no rule applies, only a person needs a remark, not a program.
     elif none and session is None and sys.stdout.isatty():
         given.remark(f"{none}`mdmem retrieve --path {paths[0]}` searches further")
-    if name is not None:
-        if fresh:
-            sessions.forget(name)
-        sessions.give(name, answer.gave, now)
+    caller.record(lambda: answer.gave)
 
 
 @click.command("search", cls=ShortHelp, everyday=("limit", "wings", "rooms", "types", "all_wings"))
