@@ -215,8 +215,7 @@ def run(
 
     `wing` is a name or a `project_id`, and None means all wings. `scope` narrows the run: `global` means the shared
     wings that `wing` reads, `project` means `wing` itself, and `focus` means only the entries with a `focus` field.
-    With `record`, the day is written into the manifests. `commit` decides whether this is committed (None: the
-    settings).
+    With `record`, the day is written into the manifests. `commit` says whether to commit (None: the settings).
 
     A run over one project is full for that project's wings only. A run over entries with a focus, or over pending
     writes only, is never full. Raises UsageError for an unknown wing or scope, and the errors of `write` with `record`.

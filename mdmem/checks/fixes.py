@@ -208,8 +208,7 @@ def has_odd_extension(path: str) -> bool:
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:
     """Return a finding with the fix that changes a link, in a front matter or in a body, to lead to an address.
 
-    If the field has a link to this address already, the fix removes the wrong link. No field gets a link to its own
-    entry.
+    If the field has a link to this address already, the fix removes the wrong link. No entry gets a link to itself.
     """
     document = case.catalog.document(f"{link.address}.md")
     if isinstance(link, Reference):
@@ -245,8 +244,7 @@ def below(case: Case, folder: str, new: str) -> dict[str, str]:
 class MoveFix(Struct, frozen=True, dict=True):
     """A move of files, from old to new paths, with all edits of links that it needs.
 
-    `folders` are the wings and rooms that move as a whole. `under` is the root's path from the top of the repository,
-    or None if it is unknown.
+    `folders` are the wings and rooms that move as a whole. `under` is the root's path in the repository, or None.
     """
 
     case: Case

@@ -154,8 +154,7 @@ def fixed_field_changed(case: Case) -> Iterator[Finding]:
     """The change alters the `created_at` or the `type` of an entry.
 
     `created_at` tells which of two rules is older, so it must stay. Adding the UTC offset to a time is allowed. The
-    type is the entry's authority: if an invariant becomes a note, it no longer applies, and if a note becomes an
-    invariant, nobody has approved it.
+    type is the entry's authority: an invariant that becomes a note no longer applies, and nobody approved the reverse.
 
     Fails:
         base:    created_at: 2026-03-05    type: invariant

@@ -25,8 +25,7 @@ def date_form(case: Case) -> Iterator[Finding]:
 
     `03/05/2026` may be the third of May or the fifth of March, and in `2023-14-05` month and day are swapped. A date
     that cannot be parsed counts as missing, so the entry cannot be sorted by date and is never due for review. A time
-    without an offset is read as UTC. That finding is an info, since times from two continents may be in the wrong
-    order. A date without a time is fine.
+    without an offset is read as UTC, which is an info, since the order may be wrong. A date without a time is fine.
 
     Fails:
         created_at: 05.03.2026

@@ -138,8 +138,7 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
         st\\u200batus: active
         title: \\x1b[31mNever\\x1b[0m retry a payment
 
-    Fix: type the word again, or remove the character in the given column. `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes
-    colours.
+    Fix: type the word again, or remove the character. `sed -i 's/\\x1b\\[[0-9;]*m//g' FILE` removes colours.
     """
     yield from case.loaded("control-characters")
     yield from case.loaded("invisible-characters")

@@ -226,8 +226,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
     """A link leads to an entry that is on disk but not in git.
 
     The link works on this machine and leads nowhere for everybody else. A link between two files that are both not in
-    git yet is fine. If the linked file is not added yet, the finding is a warning. If git ignores it, the finding is an
-    error, because `git add` skips it.
+    git yet is fine. If the linked file is not added yet, the finding is a warning. If git ignores it, it is an error.
 
     Fails:
         see: [app/rules/new]     (app/rules/new.md is there, but `git status` lists it as untracked)
@@ -396,8 +395,7 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
         status: active
         see: [app/rules/retry-v1]     (superseded by app/rules/retry-v2)
 
-    Fix: link the current entry, which the finding mentions. `mdmem check --unsafe-fixes` does this if one answer is
-    likely.
+    Fix: link the current entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     lineage = case.catalog.lineage
     for link in case.all_links:

@@ -346,8 +346,7 @@ def supersession_across_types(case: Case) -> Iterator[Finding]:
         app/rules/new.md    type: decision     supersedes: [app/rules/old]
         app/rules/old.md    type: invariant
 
-    Fix: give the new entry the type of the old one, or say that the lower authority is intended: `ignore:
-    {supersession-across-types: why}`.
+    Fix: give the new entry the type of the old one, or say why: `ignore: {supersession-across-types: REASON}`.
     """
     for _, new, old in _consistent(case):
         if new.type.rank > old.type.rank:
