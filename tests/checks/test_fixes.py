@@ -8,14 +8,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_cases import CASES, TODAY, facts_of
+from test_cases import CASES, TODAY, facts_of, settings_of
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.load import load
-from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.tree import Tree, TreeView, WorkingTree
 from mdmem.write.change_set import Change
 from mdmem.write.fix import FixResult, find_new, fix_all
@@ -26,13 +25,8 @@ FIXABLE = sorted({path.parent.parent.name for path in CASES.glob(f"*/*/{FIXED}")
 REVEALED = {("key-spelling", "dangling-link")}
 
 
-def settings_of(folder: Path) -> Settings:
-    path = folder / "root" / "mdmem.toml"
-    return parse_settings(path.read_bytes() if path.exists() else b"")
-
-
 def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> CheckReport:
-    case = Case(load(tree), settings_of(folder), TODAY, facts_of(folder))
+    case = Case(load(tree), settings_of(folder / "root"), TODAY, facts_of(folder))
     return CheckReport(tree.name, 0, tuple(run_checks(case, codes)))
 
 
