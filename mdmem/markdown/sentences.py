@@ -91,7 +91,10 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield the sentences of prose between two offsets of a body."""
     text = _NOT_TEXT.sub(lambda found: blank(found[0]), body[start:end])
     is_held = False
-    for number, (first, last) in enumerate(_blocks(text)):
+    gaps = [found.span() for found in _BLANK_LINES.finditer(text)]
+    starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
+    places = [(first, last) for first, last in zip(starts, ends, strict=True) if text[first:last].strip()]
+    for number, (first, last) in enumerate(places):
         block = text[first:last]
         stripped = block.lstrip(" \t\r\n")
         indent = len(block) - len(stripped)
@@ -131,16 +134,6 @@ def cut_at_word(text: str, limit: int) -> str:
         return text
     cut = text.encode("utf-8", "surrogateescape")[: max(0, limit - 4)].decode("utf-8", "ignore")
     return cut[: cut.rfind(" ") if " " in cut else len(cut)].rstrip(" ,;:") + " …"
-
-
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end offset of each block of text between blank lines."""
-    start = 0
-    for gap in (*_BLANK_LINES.finditer(text), None):
-        end = gap.start() if gap is not None else len(text)
-        if text[start:end].strip():
-            yield start, end
-        start = gap.end() if gap is not None else end
 
 
 def _is_prose(block: str) -> bool:

@@ -88,12 +88,18 @@ _FORMS: Mapping[Kind, Mapping[str, Any]] = {
 
 def front_matter_schema() -> dict[str, Any]:
     """Return the JSON Schema of an entry's front matter. Its `$defs` has the schema of a wing's manifest as `wing`."""
+    rules = []
+    for kind in EntryType:
+        # The fields of one type are forbidden in entries of another type.
+        if own := sorted(field.name for field in FIELDS if field.holder.type == kind.value):
+            other = {"properties": {"type": {"not": {"const": kind.value}}}}
+            rules.append({"if": other, "then": {"properties": dict.fromkeys(own, False)}})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "front matter of an entry",
         "description": "an address is `wing/room/entry-id`; a list of one value may be written as the value",
         **_object((field for field in FIELDS if field.holder is not Holder.WING), REQUIRED),
-        "allOf": list(_only_for_types()),
+        "allOf": rules,
         "$defs": {"wing": _object((field for field in FIELDS if field.is_of_wings), ())},
     }
 
@@ -106,14 +112,6 @@ def _object(fields: Iterable[Field], required: tuple[str, ...]) -> dict[str, Any
         "patternProperties": {"^x-": {"description": "anything: kept, never interpreted"}},
         "additionalProperties": False,
     }
-
-
-def _only_for_types() -> Iterator[dict[str, Any]]:
-    """Yield the parts of the schema that forbid the fields of one type in entries of another type."""
-    for kind in EntryType:
-        if own := sorted(field.name for field in FIELDS if field.holder.type == kind.value):
-            other = {"properties": {"type": {"not": {"const": kind.value}}}}
-            yield {"if": other, "then": {"properties": dict.fromkeys(own, False)}}
 
 
 # The initial body of a new entry of each type.

@@ -93,9 +93,17 @@ _SPECIAL = re.compile(r"[*?\[\\]")
 
 @lru_cache(maxsize=4096)
 def _rule(glob: str) -> _Rule:
-    plain = _normal(glob)
-    if plain is None:
+    parts: list[str] = []
+    for part in glob.split("/"):
+        if part == ".." and not parts:
+            return _NOTHING
+        if part == "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if glob.startswith("/"):
         return _NOTHING
+    plain = "/".join(parts) + ("/" if parts and glob.rsplit("/", 1)[-1] in ("", ".", "..") else "")
     if not plain:
         return _Rule("", "", "", None)
     special = _SPECIAL.search(plain)
@@ -103,20 +111,6 @@ def _rule(glob: str) -> _Rule:
     # git removes the literal start before it looks for `**`, so the `**` may follow the literal without a slash.
     pattern = re.compile(_regex(os.fsencode(plain[len(literal) :])), re.DOTALL) if special else None
     return _Rule(plain, plain if plain.endswith("/") else f"{plain}/", literal, pattern)
-
-
-def _normal(glob: str) -> str | None:
-    """Resolve `.`, `..` and doubled slashes. Return None if the glob leads out of the repository."""
-    parts: list[str] = []
-    for part in glob.split("/"):
-        if part == ".." and not parts:
-            return None
-        if part == "..":
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    folder = "/" if parts and glob.rsplit("/", 1)[-1] in ("", ".", "..") else ""
-    return None if glob.startswith("/") else "/".join(parts) + folder
 
 
 _NEVER = b"(?!)"
