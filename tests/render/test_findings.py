@@ -16,8 +16,8 @@ from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, get_check, run_checks
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.findings import FORMATS, get_format
+from mdmem.render.findings.json import rule
 from mdmem.render.findings.report import CheckedRoot, ReportStyle
-from mdmem.render.findings.sarif import rule
 from mdmem.render.text import code, prose
 from render.reports import RULE, checked, edit, finding, fix, rendered
 

@@ -15,12 +15,12 @@ FORMATS = {
     "concise": ("text", "concise"),
     "json": ("json", "document"),
     "jsonl": ("json", "lines"),
-    "sarif": ("sarif", "sarif"),
+    "sarif": ("json", "sarif"),
     "github": ("ci", "github"),
     "gitlab": ("ci", "gitlab"),
     "junit": ("ci", "junit"),
     "markdown": ("ci", "markdown"),
-    "rdjson": ("sarif", "rdjson"),
+    "rdjson": ("json", "rdjson"),
 }
 
 
