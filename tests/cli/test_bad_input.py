@@ -49,12 +49,12 @@ READING = (
 )
 
 
-def file(content: str | bytes) -> Spoil:
-    return lambda folder: write(folder, BAD, content)
+def file(content: str | bytes, path: str = BAD) -> Spoil:
+    return lambda top: write(top, path, content)
 
 
-def symlink(folder: Path) -> None:
-    (folder / BAD).symlink_to("callbacks.md")
+def link(path: str, target: str) -> Spoil:
+    return lambda top: (top / path).symlink_to(target)
 
 
 def outside(folder: Path) -> None:
@@ -62,46 +62,9 @@ def outside(folder: Path) -> None:
     (folder / BAD).symlink_to(folder / "secret.md")
 
 
-def folder_link(folder: Path) -> None:
-    (folder / "memory/nav/more").symlink_to("rules")
-
-
-def loop(folder: Path) -> None:
-    (folder / "memory/nav/rules/again").symlink_to("..")
-
-
-def pipe(folder: Path) -> None:
-    os.mkfifo(folder / BAD)
-
-
-def twin_case(folder: Path) -> None:
-    write(folder, "memory/nav/rules/Callbacks.md", GOOD)
-
-
 def twin_form(folder: Path) -> None:
     for form in ("NFC", "NFD"):
         write(folder, f"memory/nav/rules/{unicodedata.normalize(form, 'café')}.md", GOOD)
-
-
-def room_like_file(folder: Path) -> None:
-    write(folder, "memory/nav/rules.md", GOOD)
-
-
-def room_is_file(folder: Path) -> None:
-    write(folder, "memory/nav/room", "text\n")
-
-
-def entry_is_folder(folder: Path) -> None:
-    (folder / BAD).mkdir()
-    write(folder, f"{BAD}/deep.md", GOOD)
-
-
-def empty_wing(folder: Path) -> None:
-    (folder / "memory/empty").mkdir()
-
-
-def submodule(folder: Path) -> None:
-    make_repository(folder / "memory/nav/sub")
 
 
 ALIASES = "".join(
@@ -127,22 +90,22 @@ KINDS: dict[str, tuple[Spoil, str, str]] = {
     "unknown type": (file(GOOD.replace("invariant", "law")), "invalid-value", ITSELF),
     "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", ITSELF),
     "huge front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "file-too-large", ITSELF),
-    "symlink": (symlink, "symlink-or-submodule", ITSELF),
+    "symlink": (link(BAD, "callbacks.md"), "symlink-or-submodule", ITSELF),
     "symlink to the outside": (outside, "symlink-or-submodule", ITSELF),
-    "symlink to a folder": (folder_link, "symlink-or-submodule", "nav/more"),
-    "symlink in a circle": (loop, "symlink-or-submodule", ""),
-    "pipe": (pipe, "unreadable", ITSELF),
+    "symlink to a folder": (link("memory/nav/more", "rules"), "symlink-or-submodule", "nav/more"),
+    "symlink in a circle": (link("memory/nav/rules/again", ".."), "symlink-or-submodule", ""),
+    "pipe": (lambda top: os.mkfifo(top / BAD), "unreadable", ITSELF),
     "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", ITSELF),
-    "names that differ in case": (twin_case, "unportable-name", ""),
+    "names that differ in case": (file(GOOD, "memory/nav/rules/Callbacks.md"), "unportable-name", ""),
     "names that differ in form": (twin_form, "unportable-name", ""),
-    "room named like a file": (room_like_file, "misplaced-file", "nav/rules.md"),
-    "file where a room belongs": (room_is_file, "misplaced-file", ""),
-    "folder named like an entry": (entry_is_folder, "misplaced-file", f"{ITSELF}/deep.md"),
+    "room named like a file": (file(GOOD, "memory/nav/rules.md"), "misplaced-file", "nav/rules.md"),
+    "file where a room belongs": (file("text\n", "memory/nav/room"), "misplaced-file", ""),
+    "folder named like an entry": (file(GOOD, f"{BAD}/deep.md"), "misplaced-file", f"{ITSELF}/deep.md"),
     "emoji title": (file(GOOD.replace("title: Bad", "title: 🚀 off")), "", ""),
     "CRLF": (file(GOOD.replace("\n", "\r\n")), "", ""),
     "no final newline": (file(GOOD.rstrip()), "file-form", ""),
-    "empty wing": (empty_wing, "", ""),
-    "submodule": (submodule, "symlink-or-submodule", "nav/sub"),
+    "empty wing": (lambda top: (top / "memory/empty").mkdir(), "", ""),
+    "submodule": (lambda top: make_repository(top / "memory/nav/sub"), "symlink-or-submodule", "nav/sub"),
 }  # fmt: skip
 # What lies where no entry is read, and may be one all the same.
 MISPLACED = {"room named like a file": ["nav/rules.md"], "folder named like an entry": ["nav/rules/bad.md/deep.md"]}

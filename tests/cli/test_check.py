@@ -89,38 +89,28 @@ def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path
     assert ran.out.split(":6:6:")[0] == shown
 
 
-@pytest.mark.parametrize(
-    ("path", "code"),
-    [
-        ("memory/nav/rules/bad.md", 1),
-        ("nav/rules/bad", 1),
-        ("nav/rules/", 1),
-        ("memory/nav/rules", 1),
-        ("memory", 1),
-        ("nav/architecture/", 0),
-        ("memory/nav/rules/callbacks.md", 0),
-    ],
-)
-def test_paths_narrow_what_is_reported(path: str, code: int, tmp_path: Path, run: Run) -> None:
-    assert run("check", path, cwd=dangling(tmp_path)).code == code
-
-
 @pytest.mark.parametrize("path", ["nowhere.md", "/etc", ".."])
 def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, run: Run) -> None:
     ran = run("check", path, cwd=dangling(tmp_path))
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
+BAD_ALONE = ("memory/nav/rules/bad.md", "nav/rules/bad", "nav/rules/", "memory/nav/rules", "memory")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
+        *(([path], 1) for path in BAD_ALONE),
+        *(([path], 0) for path in ("nav/architecture/", "memory/nav/rules/callbacks.md")),
         (["--select", "dangling-link"], 1),
         (["--select", "symlink,dangling-link"], 1),
         (["--select", "symlink-or-submodule"], 0),
         (["--ignore", "dangling-link"], 0),
     ],
+    ids=str,
 )
-def test_select_and_ignore_choose_checks(arguments: list[str], code: int, tmp_path: Path, run: Run) -> None:
+def test_paths_and_codes_narrow_what_is_reported(arguments: list[str], code: int, tmp_path: Path, run: Run) -> None:
     assert run("check", *arguments, cwd=dangling(tmp_path)).code == code
 
 
