@@ -64,14 +64,19 @@ class _Fate(Struct, frozen=True):
     certain: str | None = None
     unadded: str | None = None
 
-    def help(self, first: Sequence[str] = ()) -> str:
-        """Return the hint for the user; the addresses in `first` are suggested first."""
+    def help(self, first: Sequence[str] = (), *, from_path: str = "") -> str:
+        """Return the hint: `first` is suggested first, as addresses, or as relative paths from the file `from_path`."""
         if self.unadded:
             return f"run `git add {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:_SHOWN]
+        if from_path:
+            meant = tuple(posixpath.relpath(f"{one}.md", posixpath.dirname(from_path)) for one in meant)
+        if not meant and from_path:
+            return "correct the path, or remove the link"
         if not meant:
             return "remove the link, or write the entry with `mdmem new`"
-        moving = "; `mdmem mv` moves an entry with its links" if self.story.endswith(_IN_INDEX) else ""
+        is_moved = self.story.endswith(_IN_INDEX) and not from_path
+        moving = "; `mdmem mv` moves an entry with its links" if is_moved else ""
         return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
 
 
@@ -347,7 +352,7 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         if tracked is not None and one.path is not None and one.path.startswith("../"):
             story, help_ = "is not a file that git tracks", "`git add` it, correct the path, or remove the link"
         else:
-            story, help_ = fate.story, _path_help(fate, one.address) if one.path else fate.help()
+            story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
         found = case.on_link(one, f"`{one.link.target}` {story}", help_)
         meant = _certainly_meant(fate, written)
         yield with_link(found, case, one, meant) if meant else found
@@ -361,14 +366,6 @@ def _certainly_meant(fate: _Fate, written: str) -> str | None:
     # The numbers must be equal, since `retry-v1` and `retry-v2` are two entries.
     same_numbers = _NUMBER.findall(wanted) == _NUMBER.findall(near)
     return fate.meant[0] if same_numbers and is_slip(wanted, near) else None
-
-
-def _path_help(fate: _Fate, address: str) -> str:
-    if fate.unadded:
-        return fate.help()
-    meant = (posixpath.relpath(f"{one}.md", posixpath.dirname(address)) for one in fate.meant)
-    written = " or ".join(f"`{path}`" for path in meant)
-    return f"write {written}, or remove the link" if written else "correct the path, or remove the link"
 
 
 def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: TrackedPaths | None) -> bool:
