@@ -80,7 +80,13 @@ def _omitted(pack: Facts) -> str:
 def _item(item: Facts, style: Style, *, is_short: bool) -> str:
     """Return an item with its content, reason and relations, or, if `is_short`, with its rule or open work alone."""
     kind, address, content = item.get("type"), item.get("id"), item.get("content", "")
-    title, marks = _cut(item.get("name", "")), _marks(item, is_short=is_short)
+    title, metadata = _cut(item.get("name", "")), item.get("metadata", {})
+    status = metadata.get("status", _ACTIVE)
+    remarks = [metadata["scope"]] if "scope" in metadata and not is_short else []
+    remarks += [status.replace("_", " ")] if status != _ACTIVE else []
+    remarks += ["shortened"] if metadata.get("form") == "summary" and not is_short else []
+    remarks += stance_marks(item)
+    marks = f" ({', '.join(remarks)})" if remarks else ""
     below = [_cut(line) for line in item.get("bearings", ())]
     if is_short:
         rule = visible(content) if kind == EntryType.INVARIANT else ""
@@ -109,17 +115,6 @@ def _item(item: Facts, style: Style, *, is_short: bool) -> str:
 
 def _bullets(lines: Iterable[str], style: Style) -> str:
     return "\n".join(f"- {line}" if style.is_markdown else style.dim(f"  {line}") for line in lines)
-
-
-def _marks(item: Facts, *, is_short: bool) -> str:
-    """Return remarks about an item in parentheses: its status and, unless `is_short`, its scope and shortening."""
-    metadata = item.get("metadata", {})
-    status = metadata.get("status", _ACTIVE)
-    marks = [metadata["scope"]] if "scope" in metadata and not is_short else []
-    marks += [status.replace("_", " ")] if status != _ACTIVE else []
-    marks += ["shortened"] if metadata.get("form") == "summary" and not is_short else []
-    marks += stance_marks(item)
-    return f" ({', '.join(marks)})" if marks else ""
 
 
 def _cut(text: str) -> str:

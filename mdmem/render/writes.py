@@ -174,7 +174,9 @@ def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Itera
                 # Only the first different line is shown.
                 pairs = zip_longest(str(ours).splitlines(), str(theirs).splitlines(), fillvalue="")
                 ours, theirs = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
-            yield from (f"    {side:<6}  {_shown_side(value)}" for side, value in (("ours", ours), ("theirs", theirs)))
+            for side, value in (("ours", ours), ("theirs", theirs)):
+                text = _shown(value if value or isinstance(value, list) else "–")
+                yield f"    {side:<6}  {text if len(text) <= _SHOWN else f'{text[: _SHOWN - 1]}…'}"
     for it in conflict.successors:
         reason = f": {visible(it.reason)}" if it.reason else ""
         side = _SIDES.get(it.side, "")
@@ -190,11 +192,6 @@ def _conflict(conflict: MergeConflict, style: Style, *, is_alone: bool) -> Itera
         yield f"      {style.added(choice.command)}"
     if conflict.fields:
         yield f"    or edit {visible(conflict.path)} by hand, and remove the markers"
-
-
-def _shown_side(value: Any) -> str:
-    text = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value) if value else "–")
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def conflicts_json(conflicts: MergeConflicts) -> dict[str, Any]:

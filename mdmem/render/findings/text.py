@@ -40,8 +40,17 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
     # A user who chose paths, or compares with a commit, wants all findings. A first check of a memory fits on a page.
     is_unlimited = style.is_narrowed or any(one.report.base is not None for one in roots)
     if len(single) <= _READABLE:
-        lines = "\n".join(_folded_line(some, style) for some in folded.values())
-        page = "\n\n".join(filter(None, [*(_block(one, style) for one in single), lines, sums]))
+        lines = []
+        for code, some in folded.items():
+            # If the texts differ, the first one is not true of the others.
+            is_same = len({one.message for one in some}) == 1
+            message = some[0].message if is_same else get_check(code).summary.removesuffix(".")
+            head = style.ink.severity(some[0].severity, f"{some[0].severity}[{code}]")
+            where = _where(some[0].finding.place, some[0].checked.show_path)
+            times = f"{sum(one.finding.count for one in some)} times, first at {where}"
+            way = style.as_typed(f"`{style.again} --select {code}` lists them")
+            lines.append(f"{head} {times}: {message}; {way}")
+        page = "\n\n".join(filter(None, [*(_block(one, style) for one in single), "\n".join(lines), sums]))
         if is_unlimited or size_of(page) <= _PAGE:
             return page
     table, errors = _table(found, style.ink), [one for one in found if one.severity is Severity.ERROR]
@@ -52,17 +61,6 @@ def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
         blocks.pop()
     part = f"of {len(errors)} errors {len(blocks)} are shown; " if len(errors) > len(blocks) else ""
     return "\n\n".join([table, *blocks, f"{sums}\n{part}{ways}"])
-
-
-def _folded_line(found: Sequence[RootFinding], style: ReportStyle) -> str:
-    first, number = found[0], sum(one.finding.count for one in found)
-    # If the texts differ, the first one is not true of the others.
-    is_same = len({one.message for one in found}) == 1
-    message = first.message if is_same else get_check(first.finding.code).summary.removesuffix(".")
-    head = style.ink.severity(first.severity, f"{first.severity}[{first.finding.code}]")
-    where = _where(first.finding.place, first.checked.show_path)
-    way = style.as_typed(f"`{style.again} --select {first.finding.code}` lists them")
-    return f"{head} {number} times, first at {where}: {message}; {way}"
 
 
 def _table(found: Sequence[RootFinding], ink: Style) -> str:
