@@ -43,15 +43,16 @@ def test_removed_token_is_good_no_more_for_whoever_has_the_file_open(tmp_path: P
     assert serving.find(kept) is not None
 
 
-def test_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ci", "there is a token `ci` already; `mdmem token remove ci` ends it"),
+        *((odd, "is not a token name") for odd in ("", "CI", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "é")),
+    ],
+)
+def test_name_that_is_taken_or_odd_is_refused(tmp_path: Path, name: str, says: str) -> None:
     BearerTokens(tmp_path).add("ci", APP, NOW)
-    with pytest.raises(UsageError, match="there is a token `ci` already; `mdmem token remove ci` ends it"):
-        BearerTokens(tmp_path).add("ci", APP, NOW)
-
-
-@pytest.mark.parametrize("name", ["", "CI", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "é"])
-def test_odd_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="is not a token name"):
+    with pytest.raises(UsageError, match=says):
         BearerTokens(tmp_path).add(name, APP, NOW)
 
 
@@ -72,11 +73,10 @@ def test_file_that_cannot_be_read_is_not_taken_for_no_tokens(tmp_path: Path, con
     write(tmp_path, "bearers.json", content)
     with pytest.raises(EnvironmentFaultError, match=r"the tokens in .*bearers\.json cannot be read"):
         BearerTokens(tmp_path).all()
-
-
-def test_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
-    elsewhere = write(tmp_path, "elsewhere.json", b'{"version":1,"bearers":[]}')
-    (tmp_path / "bearers.json").symlink_to(elsewhere)
+    # A link in its place is not followed.
+    write(tmp_path, "elsewhere.json", b'{"version":1,"bearers":[]}')
+    (tmp_path / "bearers.json").unlink()
+    (tmp_path / "bearers.json").symlink_to(tmp_path / "elsewhere.json")
     with pytest.raises(EnvironmentFaultError):
         BearerTokens(tmp_path).all()
 

@@ -251,7 +251,7 @@ class OvertakenError(Exception):
 def has_content(path: Path, content: bytes) -> bool:
     """Return whether a path is a regular file with exactly these bytes."""
     try:
-        return read_regular(path, follow=False) == content
+        return path.lstat().st_size == len(content) and read_regular(path, follow=False) == content
     except OSError:
         return False
 
