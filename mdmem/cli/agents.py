@@ -10,7 +10,8 @@ from typing import IO, Any
 import click
 from msgspec.structs import replace
 
-from mdmem.cli.common import Globals, complete_wing, is_confirmed, print_text, shared_options, split_values
+from mdmem.cli import completion as complete
+from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, split_values
 from mdmem.model.access import Access
 from mdmem.model.text import visible
 from mdmem.render.agents import (
@@ -143,7 +144,7 @@ def token_command(given: Globals, preview: str | None) -> int:
 
 @token_command.command("add")
 @click.argument("name")
-@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="A wing that it reads.")
+@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="A wing that it reads.")
 @click.option("--all-wings", is_flag=True, help="It reads every wing, also future ones.")
 @click.option("--write", "may_write", is_flag=True, help="It may also write these wings.")
 @shared_options("text", "json")

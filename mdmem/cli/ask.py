@@ -24,14 +24,11 @@ from mdmem.ask.question import Question, read_request
 from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
+from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     Decorated,
     Globals,
     ShortHelp,
-    complete_address,
-    complete_file,
-    complete_place,
-    complete_wing,
     filter_options,
     print_text,
     shared_options,
@@ -101,7 +98,7 @@ syntax_option = click.option("--query-syntax", "syntax", is_flag=True, help=_SYN
     "paths",
     multiple=True,
     metavar="FILE",
-    shell_complete=complete_file,
+    shell_complete=complete.file,
     help="A file that you work on, or will make; repeatable.",
 )
 @click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="Also answer this briefly; repeatable.")
@@ -151,8 +148,8 @@ def retrieve_command(
 
 
 @click.command("brief")
-@click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete_file)
-@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_file, help="As PATH.")
+@click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete.file)
+@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete.file, help="As PATH.")
 @click.option("--session", metavar="ID", help="Show each rule once in session ID, unless it changed.")
 @click.option("--fresh", is_flag=True, help="Forget what the session has seen, as after a context was compacted.")
 @shared_options()
@@ -262,7 +259,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "wing", "session"))
-@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete_address)
+@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete.address)
 @click.option(
     "--about",
     multiple=True,
@@ -274,7 +271,7 @@ def context_command(given: Globals, goal: tuple[str, ...], **options: object) ->
     "-w",
     multiple=True,
     metavar="WING",
-    shell_complete=complete_wing,
+    shell_complete=complete.wing,
     help="The wing that a short ADDRESS means, if several have it.",
 )
 @session_options
@@ -299,7 +296,7 @@ def show_command(
 
 
 @click.command("list", cls=ShortHelp, everyday=("wings", "rooms", "types", "statuses", "all_wings"))
-@click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete_place)
+@click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete.place)
 @filter_options
 @click.option(
     "--titles", "only_titles", is_flag=True, help="Print only `entry-id  title`, under a heading for each room."

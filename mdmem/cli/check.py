@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import (
-    AT_HELP,
-    Globals,
-    Progress,
-    complete_code,
-    complete_file,
-    print_patch,
-    print_text,
-    shared_options,
-    split_values,
-)
+from mdmem.cli import completion as complete
+from mdmem.cli.common import AT_HELP, Globals, Progress, print_patch, print_text, shared_options, split_values
 from mdmem.render.findings import FORMATS, get_format
 from mdmem.render.style import sent
 from mdmem.render.text import count
@@ -34,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_file)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete.file)
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
 @click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
 @click.option("--base", metavar="REV", help="Compare with the merge base of the tree and REV, and mark new findings.")
@@ -42,8 +33,8 @@ if TYPE_CHECKING:
 @click.option("--fix", is_flag=True, help="Make the fixes that keep the meaning.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make fixes that decide something for you, too.")
 @click.option("--diff", is_flag=True, help="Show what would be fixed, and write nothing.")
-@click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
-@click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
+@click.option("--select", multiple=True, metavar="CODE", shell_complete=complete.code, help="Run only these checks.")
+@click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete.code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
 @click.option("--baseline", metavar="FILE", help="Omit the findings recorded in FILE (a path from the root).")
 @click.option("--no-baseline", is_flag=True, help="Show the findings that the baseline records, too.")
@@ -53,7 +44,7 @@ if TYPE_CHECKING:
     help="Record all findings in the baseline that the settings name, else in .baseline.json, and name that there.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
-@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a check; `all` lists them.")
+@click.option("--explain", metavar="CODE", shell_complete=complete.code, help="Explain a check; `all` lists them.")
 @click.option(
     "--format",
     "form",

@@ -1,4 +1,4 @@
-"""Share between commands: options and their completion, opening a workspace, and printing."""
+"""Share between commands: common options, opening a workspace, and printing."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import wraps
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
-from click.shell_completion import CompletionItem
 from msgspec import Struct
 
-from mdmem.errors import MdmemError
+from mdmem.cli import completion as complete
 from mdmem.model.entry import EntryType, Status, WingKind
 from mdmem.render.style import Style, fitted, sent, sent_as_is
 
@@ -28,61 +26,6 @@ if TYPE_CHECKING:
     from mdmem.write.write import WriteResult
 
 Decorated = Callable[..., Any]
-
-
-def complete_address(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete an address, or a short one (`room/entry-id` or `entry-id`) if no full address matches."""
-    known = list(_names(context))
-    for kept in (3, 2, 1):
-        found = sorted(address for parts in known if (address := "/".join(parts[-kept:])).startswith(incomplete))
-        if found:
-            return found
-    return []
-
-
-def complete_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the path of a file."""
-    return [CompletionItem(incomplete, type="file")]
-
-
-def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the path of a folder."""
-    return [CompletionItem(incomplete, type="dir")]
-
-
-def _one_of(
-    get_names: Callable[[click.Context], Iterable[str]],
-) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a completer for names that are read when it is needed."""
-
-    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        return [str(name) for name in get_names(context) if name.startswith(incomplete)]
-
-    return complete
-
-
-complete_wing = _one_of(lambda context: sorted({wing for wing, _, _ in _names(context)}))
-complete_room = _one_of(lambda context: sorted({room for _, room, _ in _names(context)}))
-complete_place = _one_of(lambda context: sorted({f"{wing}/{room}/" for wing, room, _ in _names(context)}))
-complete_type = _one_of(lambda _: EntryType)
-complete_status = _one_of(lambda _: Status)
-complete_code = _one_of(lambda _: import_module("mdmem.checks.check").get_checks())
-
-
-def _names(context: click.Context) -> Iterator[list[str]]:
-    """Yield wing, room and entry-id of each entry, from the file names in the memory."""
-    from mdmem.store.workspace.location import locate
-
-    typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)
-    try:
-        root = locate(typed, os.environ, Path.cwd()).root
-    except MdmemError:
-        return
-    for path in root.glob("*/*/*.md"):
-        parts = path.relative_to(root).with_suffix("").parts
-        # The shell prints completions unescaped, so names with control characters are left out.
-        if path.name != "README.md" and all(part.isprintable() and not part.startswith(".") for part in parts):
-            yield list(parts)
 
 
 class Globals(Struct, frozen=True):
@@ -181,7 +124,7 @@ def shared_options(*formats: str, at: bool = False, repository: bool = False) ->
     """
     taken = ["root", "quiet", "color", "no_pager"]
     added = [
-        click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder of mdmem.toml."),
+        click.option("--root", metavar="DIR", shell_complete=complete.folder, help="The folder of mdmem.toml."),
         click.option("--quiet", "-q", is_flag=True, help="Print no remarks on stderr."),
         click.option("--no-pager", is_flag=True, help="Do not use the pager (PAGER)."),
         click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Use colours; see NO_COLOR."),
@@ -286,7 +229,7 @@ applies_to_option = click.option(
     "--applies-to",
     multiple=True,
     metavar="GLOB",
-    shell_complete=complete_file,
+    shell_complete=complete.file,
     help="Code that it applies to, from the top of the repository, as `src/pay/**`; repeatable.",
 )
 
@@ -312,10 +255,10 @@ _FILTERS = (
     *(
         click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
         for names, complete, about in (
-            (("--wing", "-w", "wings"), complete_wing, "Wings; the first is active."),
-            (("--room", "-r", "rooms"), complete_room, "Rooms."),
-            (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
-            (("--status", "-s", "statuses"), complete_status, "draft, active, under_review, deprecated."),
+            (("--wing", "-w", "wings"), complete.wing, "Wings; the first is active."),
+            (("--room", "-r", "rooms"), complete.room, "Rooms."),
+            (("--type", "-t", "types"), complete.type_, "invariant, decision, pattern, note."),
+            (("--status", "-s", "statuses"), complete.status, "draft, active, under_review, deprecated."),
             (("--label", "labels"), None, "Labels."),
             (("--tag", "tags"), None, "Tags."),
             (("--focus", "focuses"), None, "Focus areas."),

@@ -9,12 +9,11 @@ from typing import Any
 
 import click
 
+from mdmem.cli import completion as complete
 from mdmem.cli.common import (
     Decorated,
     Globals,
     Progress,
-    complete_place,
-    complete_wing,
     print_text,
     require_extra,
     shared_options,
@@ -44,7 +43,7 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
     type=click.Choice(_DIALECTS),
     help="The tool that wrote them; default: recognised by each file.",
 )
-@click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete_place, help="Where they go.")
+@click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete.place, help="Where they go.")
 @click.option("--move", "moves", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
 @click.option(
     "--pointer", "leaves_pointer", is_flag=True, help="With --move: leave a line that points to the new place."
@@ -79,7 +78,7 @@ _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 @click.command("export")
 @click.argument("form", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
 @click.option("--out", "-o", metavar="PATH", help="The folder, or the single file.")
-@click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
+@click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete.wing, help="Repeatable.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not up to date.")
 @shared_options(at=True)
 def export_command(given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool) -> int:
@@ -116,7 +115,7 @@ def site_command(_: Globals) -> None:
 def _page_options(command: Decorated) -> Decorated:
     return with_options(
         command,
-        click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="Repeatable."),
+        click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="Repeatable."),
         click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]"),
         click.option("--base", metavar="REV", help="Add a page: changes since REV."),
     )

@@ -16,7 +16,8 @@ from typing import Any
 import click
 
 from mdmem.change.driver import drive
-from mdmem.cli.common import Globals, complete_wing, print_text, require_extra, say, shared_options, split_values, today
+from mdmem.cli import completion as complete
+from mdmem.cli.common import Globals, print_text, require_extra, say, shared_options, split_values, today
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge import Marks, Sides
 from mdmem.model.access import EVERYTHING, Access
@@ -29,7 +30,7 @@ from mdmem.model.access import EVERYTHING, Access
     metavar="PROFILE",
     help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
 )
-@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="Only these wings.")
+@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete.wing, help="Only these wings.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
 @click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another host name that clients use.")

@@ -12,15 +12,8 @@ from mdmem.change.history import blame, log, recent_changes, why
 from mdmem.change.hygiene import hygiene_fields, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, find_conflicts, resolve
 from mdmem.change.review import ReviewRequest, review_change
-from mdmem.cli.common import (
-    Globals,
-    complete_address,
-    complete_wing,
-    print_text,
-    shared_options,
-    split_values,
-    write_options,
-)
+from mdmem.cli import completion as complete
+from mdmem.cli.common import Globals, print_text, shared_options, split_values, write_options
 from mdmem.render import history
 from mdmem.render.json import why_json
 from mdmem.render.lineage import lineage_flowchart, lineage_graph, lineage_svg, linked_graph
@@ -38,7 +31,7 @@ from mdmem.write.write import WriteOptions
 @click.option("--base", metavar="REV", help="Compare with the commit where the tree left REV, as CI does.")
 @click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show both answers to a question; repeatable.")
 @click.option(
-    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="The wings to ask."
+    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete.wing, help="The wings to ask."
 )
 @click.option("--no-check", "skips_check", is_flag=True, help="Skip the checks, which take the longest.")
 @click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
@@ -64,7 +57,7 @@ def diff_command(given: Globals, *, skips_check: bool, exit_code: bool, **option
 @click.argument("address", required=False)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side or the successor to keep.")
 @click.option(
-    "--behind", metavar="ADDRESS", shell_complete=complete_address, help="The successor that the other one supersedes."
+    "--behind", metavar="ADDRESS", shell_complete=complete.address, help="The successor that the other one supersedes."
 )
 @click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
 @click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
@@ -94,7 +87,7 @@ def resolve_command(given: Globals, address: str | None, wanted: WriteOptions, *
 
 
 @click.command("hygiene")
-@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; default: all.")
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete.wing, help="One wing; default: all.")
 @click.option(
     "--scope",
     type=click.Choice(["global", "project", "focus"]),
@@ -124,8 +117,8 @@ def hygiene_command(given: Globals, *, wing: str | None, scope: str | None, limi
 
 
 @click.command("why")
-@click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
-@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="Draw the relations of one wing.")
+@click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete.address)
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete.wing, help="Draw the relations of one wing.")
 @shared_options("text", "json", "mermaid", "svg", at=True, repository=True)
 def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) -> None:
     """Show what ADDRESS superseded and what superseded it, with reasons, dates and commits.
@@ -153,7 +146,7 @@ def why_command(given: Globals, addresses: tuple[str, ...], wing: str | None) ->
 
 
 @click.command("log")
-@click.argument("address", required=False, shell_complete=complete_address)
+@click.argument("address", required=False, shell_complete=complete.address)
 @click.option("--fields", "by_field", is_flag=True, help="Show which commit last set each field of ADDRESS.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Without ADDRESS: how many.")
 @shared_options("text", "json", at=True)

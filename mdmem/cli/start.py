@@ -11,7 +11,8 @@ from msgspec.structs import asdict
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.change.status import refresh_index, report_status
 from mdmem.change.sync import sync
-from mdmem.cli.common import Globals, complete_wing, print_text, shared_options
+from mdmem.cli import completion as complete
+from mdmem.cli.common import Globals, print_text, shared_options
 from mdmem.errors import EnvironmentFaultError
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
@@ -118,7 +119,7 @@ def guide_command(given: Globals, topic: str | None, field: str | None) -> None:
 
 
 @click.command("sync")
-@click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete_wing)
+@click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete.wing)
 @click.option(
     "--wings",
     "is_for_wings",

@@ -11,17 +11,8 @@ from typing import Any
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    ShortHelp,
-    applies_to_option,
-    complete_address,
-    complete_place,
-    new_wing_options,
-    print_text,
-    today,
-    write_options,
-)
+from mdmem.cli import completion as complete
+from mdmem.cli.common import Globals, ShortHelp, applies_to_option, new_wing_options, print_text, today, write_options
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
@@ -77,7 +68,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")
 @click.argument("entry_type", metavar="TYPE", type=click.Choice(_TYPES))
-@click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
+@click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete.place)
 @click.argument("heading", metavar="[TITLE]", required=False)
 @click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from it.")
 @click.option(
@@ -92,7 +83,7 @@ def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection
     "--amends",
     multiple=True,
     metavar="ADDRESS",
-    shell_complete=complete_address,
+    shell_complete=complete.address,
     help="An entry that it changes in part, and that stays current; repeatable.",
 )
 @new_wing_options
@@ -165,17 +156,17 @@ def _draft(workspace: Workspace, options: dict[str, Any], piped: str | None) -> 
 
 
 @click.command("supersede")
-@click.argument("address", metavar="OLD", shell_complete=complete_address)
+@click.argument("address", metavar="OLD", shell_complete=complete.address)
 @click.option(
     "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its reason is the default."
 )
-@click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="An existing entry that replaces OLD.")
+@click.option("--by", metavar="ADDRESS", shell_complete=complete.address, help="An existing entry that replaces OLD.")
 @click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
 @click.option(
     "--place",
     "-p",
     metavar="WING/ROOM[/ID]",
-    shell_complete=complete_place,
+    shell_complete=complete.place,
     help="Its place.  [default: the room of OLD]",
 )
 @click.option("--type", "entry_type", type=click.Choice(_TYPES), help="Its type.  [default: that of OLD]")
@@ -232,7 +223,7 @@ def supersede_command(
 
 
 @click.command("approve")
-@click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_address)
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete.address)
 @click.option("--active", is_flag=True, help="Approve active rules that nobody approved, such as imported ones.")
 @click.option("--merged", is_flag=True, help="Approve agents' decisions that were merged without approval.")
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
@@ -263,7 +254,7 @@ def approve_command(
 
 
 @click.command("doubt")
-@click.argument("address", shell_complete=complete_address)
+@click.argument("address", shell_complete=complete.address)
 @click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry states it during the review.")
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
@@ -277,7 +268,7 @@ def doubt_command(given: Globals, address: str, reason: str | None, wanted: Writ
 
 
 @click.command("verify")
-@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_address)
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete.address)
 @click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
 def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | None, wanted: WriteOptions) -> None:
@@ -290,7 +281,7 @@ def verify_command(given: Globals, addresses: tuple[str, ...], at: datetime | No
 
 
 @click.command("deprecate")
-@click.argument("address", shell_complete=complete_address)
+@click.argument("address", shell_complete=complete.address)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
 def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOptions) -> None:
@@ -299,8 +290,8 @@ def deprecate_command(given: Globals, address: str, reason: str, wanted: WriteOp
 
 
 @click.command("mv")
-@click.argument("old", metavar="FROM", shell_complete=complete_address)
-@click.argument("new", metavar="TO", shell_complete=complete_place)
+@click.argument("old", metavar="FROM", shell_complete=complete.address)
+@click.argument("new", metavar="TO", shell_complete=complete.place)
 @new_wing_options
 @write_options
 def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted: WriteOptions) -> None:
@@ -313,7 +304,7 @@ def mv_command(given: Globals, old: str, new: str, wing: WingKind | None, wanted
 
 
 @click.command("edit")
-@click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete_address)
+@click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete.address)
 @click.option(
     "--applies-to",
     "globs",
