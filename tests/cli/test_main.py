@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from builders import Run, environment, memory, on_terminal, run_mdmem, write_entry
+from builders import Run, environment, memory, on_terminal, run_mdmem, write, write_entry
 
 from mdmem.cli.main import COMMANDS, GROUPS
 
@@ -315,3 +316,42 @@ def test_header_that_nobody_can_mean_ends_it_in_a_line(tmp_path: Path, stated: s
     ran = run_mdmem("lsp", cwd=tmp_path, text_in=f"Content-Length: {stated}\r\n\r\nx")
     assert ran.returncode == 2
     assert ran.stderr == "mdmem: the editor sent a message that is too long to be read\n"
+
+
+def completed(line: str, cwd: Path) -> list[str]:
+    """Return what bash offers for the last word of a line."""
+    words = shlex.split(line) + ([""] if line.endswith(" ") else [])
+    env = {"_MDMEM_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(words), "COMP_CWORD": str(len(words) - 1)}
+    ran = run_mdmem(cwd=cwd, env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return [line.partition(",")[2] for line in ran.stdout.splitlines() if line]
+
+
+def two_wings(folder: Path) -> Path:
+    memory(folder)
+    write_entry(folder / "memory", "ros2/rules/qos")
+    write(folder, "memory/ros2/README.md", "---\nkind: shared\n---\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("mdmem ret", ["retrieve"]),
+        ("mdmem show nav/", ["nav/architecture/threads", "nav/rules/callbacks"]),
+        ("mdmem why ros", ["ros2/rules/qos"]),
+        ("mdmem list --wing ", ["nav", "ros2"]),
+        ("mdmem search --wing r", ["ros2"]),
+        ("mdmem retrieve --room ", ["architecture", "rules"]),
+        ("mdmem new decision ", ["nav/architecture/", "nav/rules/", "ros2/rules/"]),
+        ("mdmem list --type ", ["invariant", "decision", "pattern", "note"]),
+        ("mdmem list --status under", ["under_review"]),
+        ("mdmem check --format c", ["concise"]),
+        ("mdmem check --select supersession-c", ["supersession-cycle"]),
+        ("mdmem show thr", ["threads"]),
+        ("mdmem show architecture/", ["architecture/threads"]),
+        ("mdmem retrieve --path READ", ["READ"]),
+    ],
+)
+def test_completion_offers(line: str, offered: list[str], tmp_path: Path) -> None:
+    assert completed(line, two_wings(tmp_path)) == offered
