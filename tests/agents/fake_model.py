@@ -118,20 +118,19 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith("count_tokens"):
             self._send(json.dumps({"input_tokens": 10}))
         elif path.endswith("/messages"):
-            self._answer(asked, _messages(call, arguments, asked))
+            self._answer(_messages(call, arguments, asked), in_parts=asked.get("stream"))
         elif path.endswith("/responses"):
-            self._answer(asked, _responses(call, arguments))
+            self._answer(_responses(call, arguments), in_parts=asked.get("stream"))
         elif path.endswith("/chat/completions"):
-            self._answer(asked, _chat(call, arguments))
+            self._answer(_chat(call, arguments), in_parts=asked.get("stream"))
         elif "enerateContent" in path:
-            whole, events = _gemini(call, arguments)
-            self._answer({"stream": "stream" in path}, (whole, events))
+            self._answer(_gemini(call, arguments), in_parts="stream" in path)
         else:
             self._send("{}")
 
-    def _answer(self, asked: Mapping[str, Any], answer: tuple[Any, list[Event]]) -> None:
+    def _answer(self, answer: tuple[Any, list[Event]], *, in_parts: object) -> None:
         whole, events = answer
-        if not asked.get("stream"):
+        if not in_parts:
             self._send(json.dumps(whole))
             return
         lines = [
@@ -150,41 +149,27 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _messages(call: str | None, arguments: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Any, list[Event]]:
-    block = (
-        {"type": "tool_use", "id": f"toolu_{next(_NUMBERS)}", "name": call, "input": {}}
-        if call
-        else {"type": "text", "text": ""}
-    )
-    delta = (
-        {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
-        if call
-        else {"type": "text_delta", "text": "done"}
-    )
-    message = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": asked.get("model"),
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 10, "output_tokens": 1},
-    }
+    if call:
+        block, full = (
+            {"type": "tool_use", "id": f"toolu_{next(_NUMBERS)}", "name": call, "input": {}},
+            {"input": arguments},
+        )
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+    else:
+        block, full, delta = {"type": "text", "text": ""}, {"text": "done"}, {"type": "text_delta", "text": "done"}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model"), "content": []}
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 10, "output_tokens": 1}}
     reason = "tool_use" if call else "end_turn"
-    full = block | ({"input": arguments} if call else {"text": "done"})
+    stop = {"delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 5}}
     events: list[Any] = [
         {"type": "message_start", "message": message},
         {"type": "content_block_start", "index": 0, "content_block": block},
         {"type": "content_block_delta", "index": 0, "delta": delta},
         {"type": "content_block_stop", "index": 0},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": reason, "stop_sequence": None},
-            "usage": {"output_tokens": 5},
-        },
+        {"type": "message_delta", **stop},
         {"type": "message_stop"},
     ]
-    return message | {"content": [full], "stop_reason": reason}, [(one["type"], one) for one in events]
+    return message | {"content": [block | full], "stop_reason": reason}, [(one["type"], one) for one in events]
 
 
 def _responses(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, list[Event]]:
