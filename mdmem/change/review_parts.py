@@ -35,16 +35,15 @@ from mdmem.change.review_model import (
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
 from mdmem.markdown.headings import sections_of
-from mdmem.markdown.parse import Document, rationale_span, without_code
+from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.sentences import sentences_in
 from mdmem.model.entry import Entry, EntryType, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
-from mdmem.store.catalog.changes import BINDING_FIELDS, Changed, Changes, changes_between
+from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
 from mdmem.store.catalog.links import references_in
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.tree import FileKind
 
 # A rationale may be a page long, so only its beginning is shown.
 _LONGEST_REASON = 300
@@ -97,41 +96,24 @@ class TreeSide(Base, frozen=True):
 
 
 class Comparison(Struct, frozen=True, dict=True):
-    """Two trees of a memory. Only the files that differ are read."""
+    """Two trees of a memory, and the case of the second one. Only the files that differ are read."""
 
     before: TreeSide
     after: TreeSide
-
-    @cached_property
-    def documents(self) -> Mapping[str, Document]:
-        """Return the files of the second tree that differ from the first tree, by address."""
-        before, after = self.before.catalog, self.after.catalog
-        old, new = before.digests, after.digests
-        common = after.entries.keys() & before.entries.keys()
-        # A file has no digest if it could not be read when the files were listed.
-        differ = [address for address in common if address not in old or old[address] != new.get(address)]
-        readable = (file.path.removesuffix(".md") for file in after.files if file.kind is FileKind.FILE)
-        fresh = [address for address in readable if address not in before.addresses]
-        return dict(after.documents(sorted({*differ, *fresh})))
-
-    @cached_property
-    def changes(self) -> Changes:
-        """Return the entries that were added, changed or removed."""
-        return changes_between(self.before.catalog, self.after.catalog, self.documents)
+    case: Case
 
     @cached_property
     def moves(self) -> Mapping[str, str]:
         """Return the moved entries as a mapping from old to new address."""
-        pairs = ((one.before.address, one.after.address) for one in self.changes.changed)
+        pairs = ((one.before.address, one.after.address) for one in self.case.changes.changed)
         return {old: new for old, new in pairs if old != new}
 
     @cached_property
     def no_ops(self) -> tuple[str, ...]:
         """Return the addresses whose files differ although the meaning of the entry is the same."""
-        changed = {one.after.address for one in self.changes.changed}
-        before, digests = self.before.catalog.entries, self.before.catalog.digests
-        same = (address for address in self.documents if address in before and address in digests)
-        return tuple(sorted(address for address in same if address not in changed))
+        changed = {one.after.address for one in self.case.changes.changed}
+        there = self.before.catalog.digests.keys() & self.after.catalog.entries.keys()
+        return tuple(sorted((there & self.case.changed_documents.keys()) - changed))
 
     def moved(self, address: str) -> str:
         """Return the address in the second tree of an entry of the first tree, which differs if the entry moved."""
@@ -150,19 +132,6 @@ class Comparison(Struct, frozen=True, dict=True):
         pairs = ((new, moved_from.get(new, new)) for new in self.after.current)
         return tuple(sorted(n for n, old in pairs if old not in self.before.current and not self.before.may_have(old)))
 
-    @cached_property
-    def live(self) -> Mapping[str, Entry]:
-        """Return the current entries and the drafts of the second tree, by address."""
-        entries, current = self.after.catalog.entries, self.after.current
-        return {
-            address: entry for address, entry in entries.items() if address in current or entry.status is Status.DRAFT
-        }
-
-    @cached_property
-    def live_bodies(self) -> Mapping[str, str]:
-        """Return the bodies of the entries in `live`, by address."""
-        return dict(self.after.catalog.plain_bodies(list(self.live)))
-
     def successors(self, old: str) -> tuple[str, ...]:
         """Return the current entries that replace an entry of the first tree, even if its file was deleted."""
         catalog = self.after.catalog
@@ -176,10 +145,9 @@ def compare_trees(
     before: TreeSide, after: TreeSide, *, today: date, files: Callable[[], Collection[str]] = tuple
 ) -> ReviewReport:
     """Return the differences in meaning between two trees. `files` returns the tracked paths of the repository."""
-    comparison = Comparison(before, after)
-    changes = comparison.changes
+    case = Case(after.catalog, after.settings, today, base=before)
+    comparison, changes = Comparison(before, after, case), case.changes
     # Run all checks that compare two trees, whatever checks the settings disable.
-    case = Case(after.catalog, after.settings, today, base=before, known_changes=changes)
     faults: dict[str, list[Finding]] = {}
     for check in get_checks().values():
         for finding in check.find(case) if check.needs_base else ():
@@ -251,7 +219,7 @@ def _find_proposed(comparison: Comparison) -> tuple[Proposed, ...]:
     found = []
     for address, says, old in _proposals(after.catalog):
         if (address, says, old) not in before and old in after.catalog.entries:
-            document = comparison.documents.get(address)
+            document = comparison.case.changed_documents.get(address)
             body = document.body if document is not None else ""
             parts = ((section.start, section.span[1]) for section in sections_of(body))
             opening = next((one.text for start, end in parts for one in sentences_in(body, start, end)), "")
@@ -285,7 +253,7 @@ def _reason(comparison: Comparison, address: str) -> str | None:
     stated = comparison.after.catalog.entries[address].reason
     if stated:
         return _shortened(stated)
-    document = comparison.documents.get(address)
+    document = comparison.case.changed_documents.get(address)
     if document is None:
         return None
     start, end = rationale_span(without_code(document.body))
@@ -300,7 +268,7 @@ def _shortened(text: str) -> str:
 
 def _find_transitions(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Transition, ...]:
     """Return the changes of status: first the illegal changes, then those with findings, then the rest by authority."""
-    changes = comparison.changes
+    changes = comparison.case.changes
     steps: list[tuple[Ref, Status | None, Status | None]] = [
         *((comparison.after.ref_of(entry), None, entry.status) for entry in changes.added),
         *((comparison.before.ref_of(entry), entry.status, None) for entry in changes.gone),
@@ -380,20 +348,22 @@ def _find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
     if not lost:
         return ()
     links: list[tuple[str, str, str]] = []
-    for address, entry in comparison.live.items():
+    entries, current = comparison.after.catalog.entries, comparison.after.current
+    live = {one.address: one for one in entries.values() if one.address in current or one.status is Status.DRAFT}
+    for address, entry in live.items():
         links += [(address, target, name) for name in _REFERRING_FIELDS for target in entry.links(name)]
         links += [(address, relation.to, relation.type) for relation in entry.relations]
         links += [(address, target, "supersedes") for target in entry.supersedes if entry.status is Status.DRAFT]
     # Each way to write a link contains the entry-id, so a text without any entry-id has no such link.
     entry_id = re.compile("|".join(sorted(re.escape(address.rsplit("/", 1)[-1]) for address in lost)))
     known = {*comparison.after.catalog.addresses, *lost}
-    for address, body in comparison.live_bodies.items():
+    for address, body in comparison.after.catalog.plain_bodies(list(live)):
         found = references_in({address: without_code(body)}, known) if entry_id.search(body) else ()
         links += [(address, one.target, "text") for one in found if one.target is not None]
     ways: dict[tuple[str, str], list[str]] = {}
     for source, target, how in links:
         if target in lost and source not in lost:
-            is_successor = target in comparison.live[source].supersedes and source in lost[target]
+            is_successor = target in live[source].supersedes and source in lost[target]
             if not is_successor:
                 ways.setdefault((target, source), []).append(how)
     dependents = (
@@ -427,7 +397,7 @@ def _find_edits(
     the list of rewordings. Other parts of the review show the remaining fields.
     """
     rewordings, edits = [], []
-    for one in comparison.changes.changed:
+    for one in comparison.case.changes.changed:
         ref, binding = comparison.after.ref_of(one.after), _field_changes(comparison, one, _BINDING)
         elsewhere = _SHOWN_ELSEWHERE
         if not (one.keeps_text and one.keeps_title) or binding:

@@ -86,9 +86,8 @@ class Case(Struct, frozen=True, dict=True):
     """The input of one run of the checks.
 
     `facts` is None outside git. `base` is the tree before the change, or None without one. `merge` is set if the tree
-    is the result of a merge that is not made yet. `faults` are findings from preparing the case. `known_changes` are
-    the changes since the base, if they are known already. `cached` has the facts of files by path. If `focus` is not
-    None, checks of single files look only at these paths.
+    is the result of a merge that is not made yet. `faults` are findings from preparing the case. `cached` has the facts
+    of files by path. If `focus` is not None, checks of single files look only at these paths.
     """
 
     catalog: Catalog
@@ -99,7 +98,6 @@ class Case(Struct, frozen=True, dict=True):
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
-    known_changes: Changes | None = None
     cached: Mapping[str, FileFacts] = field(default_factory=dict)
     focus: frozenset[str] | None = None
 
@@ -209,18 +207,21 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def changes(self) -> Changes:
         """Return the changes of entries since the base; empty without a base."""
-        if self.known_changes is not None:
-            return self.known_changes
         if self.base is None:
             return Changes()
         unmerged = frozenset(path.removesuffix(".md") for path in self.unmerged)
-        before, old, new = self.base.catalog, self.base.catalog.file_digests, self.catalog.file_digests
+        return changes_between(self.base.catalog, self.catalog, self.changed_documents, left_out=unmerged)
+
+    @cached_property
+    def changed_documents(self) -> dict[str, Document]:
+        """Return the files of entries that are new or differ from the base, by address; empty without a base."""
+        if self.base is None:
+            return {}
+        old, new, there = self.base.catalog.file_digests, self.catalog.file_digests, self.catalog.with_bytes
         differing = {path.removesuffix(".md") for path, _ in old.items() ^ new.items()}
         # A file without a hash was deleted or unreadable during the listing, so its bytes must be compared.
-        differing.update(address for address in self.catalog.with_bytes if f"{address}.md" not in new)
-        there = self.catalog.with_bytes
-        asked = sorted((there - before.entries.keys()) | (there & differing))
-        return changes_between(before, self.catalog, dict(self.catalog.documents(asked)), left_out=unmerged)
+        differing.update(address for address in there if f"{address}.md" not in new)
+        return dict(self.catalog.documents(sorted(there - (self.base.catalog.entries.keys() - differing))))
 
     @cached_property
     def unmerged(self) -> frozenset[str]:
