@@ -37,7 +37,7 @@ from mdmem.checks.check import get_checks
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.sentences import sentences_in
-from mdmem.model.entry import Entry, EntryType, Relation, Status
+from mdmem.model.entry import Entry, Relation, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
@@ -65,7 +65,6 @@ _NAMES = Entry.__struct_fields__
 _OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
 _OF_A_TEXT = frozenset({"version", "editorial_at"})
 _FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "fixed-field-changed")
-_FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
 
 
 class TreeSide(Base, frozen=True):
@@ -426,7 +425,7 @@ def _rewording(
         notices.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
     return Rewording(
         entry=ref,
-        is_frozen=stays_current and one.before.type in _FROZEN,
+        is_frozen=stays_current and one.before.type.is_rule,
         title=title,
         body=body,
         fields=binding,

@@ -32,8 +32,6 @@ THEMES = {
     "scope": "scope and wings",
     "run": "run and settings",
 }
-# The themes that no suppression or baseline may excuse; otherwise a change could excuse itself.
-_NEVER_EXCUSED = ("change", "run")
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -71,7 +69,8 @@ class Check(Struct, frozen=True, kw_only=True):
     @property
     def is_excusable(self) -> bool:
         """Return whether a suppression in a file, or a baseline, may excuse a finding."""
-        return not self.incomplete and self._module not in _NEVER_EXCUSED
+        # Otherwise a change could excuse itself.
+        return not self.incomplete and self._module not in ("change", "run")
 
     @property
     def needs_base(self) -> bool:

@@ -192,8 +192,6 @@ def _before(case: Case, address: str) -> Document | None:
 _UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
 
-_ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
-
 
 def composed(name: str) -> str:
     """Return a name in Unicode's composed normal form, NFC."""
@@ -202,7 +200,8 @@ def composed(name: str) -> str:
 
 def has_odd_extension(path: str) -> bool:
     """Return whether a Markdown file has an extension that mdmem does not read, such as `.MD` or `.markdown`."""
-    return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
+    markdown = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
+    return path.lower().endswith(markdown) and not path.endswith(".md")
 
 
 def with_link(finding: Finding, case: Case, link: Link | Reference, target: str, *, is_safe: bool = True) -> Finding:

@@ -194,9 +194,6 @@ def _suppression_fault(code: str, reason: str, how: str) -> tuple[str, str] | No
     return None
 
 
-_IN_FORCE = (Status.ACTIVE, Status.UNDER_REVIEW)
-
-
 class WrittenLink(StoredRecord, frozen=True, array_like=True):
     """One item of a link field, as it is written in the file."""
 
@@ -234,7 +231,7 @@ def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
     fields, body = document.fields, document.body
     links = [WrittenLink(name, item, text) for name in LINK_FIELDS for item, text in written_items(document, name)]
     references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()
-    is_in_force = fields is not None and fields.get("status") in _IN_FORCE
+    is_in_force = fields is not None and fields.get("status") in (Status.ACTIVE, Status.UNDER_REVIEW)
     replaces = any(one.field in ("supersedes", "overrides") for one in links)
     return FileFacts(
         links=tuple(links),

@@ -14,7 +14,6 @@ from msgspec import Struct
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes
 from mdmem.checks.engine import run_checks
-from mdmem.checks.rules.change import APPROVED_TYPES
 from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
@@ -244,7 +243,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
         # A reason shows that several successors are intended.
         if record.status is Status.DEPRECATED and len(record.successors) != 1:
             fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
-        if request.approved_by and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:
+        if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
         files[f"{address}.md"] = _compose(fields, body, newline=record.source.newline).encode()
     order = {one.path: number for number, one in enumerate(intake.found)}

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from msgspec.structs import replace
 
 from mdmem.checks.fixes import REVIEW_REASON, fields_of
-from mdmem.checks.rules.change import APPROVED_TYPES, names_the_same
+from mdmem.checks.rules.change import names_the_same
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
@@ -197,7 +197,7 @@ def _unapproved(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
         if names
         else sorted(one for one in catalog.entries if one.split("/")[0] not in catalog.fetched_wings)
     )
-    rules = (entry for entry in map(catalog.entries.__getitem__, meant) if entry.type in APPROVED_TYPES)
+    rules = (entry for entry in map(catalog.entries.__getitem__, meant) if entry.type.is_rule)
     active = (one for one in rules if one.status is Status.ACTIVE and catalog.lineage.is_current(one.address))
     unnamed = (one for one in active if one.approved_by is None and "approved_by" not in one.unread)
     found = [one.address for one in unnamed if not (one.owner and is_owner(catalog.wings[one.wing], one.owner))]
@@ -225,7 +225,7 @@ def with_own_approval(workspace: Workspace, address: str, text: str) -> str:
     """Return the text of a new entry. If its writer is an owner of the wing and makes it active, add the approval."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = interpret(document).entry
-    if entry is None or not entry.is_in_force or entry.type not in APPROVED_TYPES or entry.agent:
+    if entry is None or not entry.is_in_force or not entry.type.is_rule or entry.agent:
         return text
     person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
     if person is None or wing is None or not _lacks_approval(entry, wing, person) or not is_owner(wing, person):

@@ -39,9 +39,6 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
 
-_SEVERITIES = {EntryType.INVARIANT: Severity.ERROR, EntryType.DECISION: Severity.WARNING}
-
-
 @check("frozen-text-changed", Severity.ERROR)
 def frozen_text_changed(case: Case) -> Iterator[Finding]:
     """The text or title of a current invariant or decision changed, but its `version` did not.
@@ -58,8 +55,7 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
     better words. For a corrected slip, `mdmem edit --editorial` adds `editorial_at`.
     """
     for one in case.changes.changed:
-        severity = _SEVERITIES.get(one.before.type)
-        if severity is None or one.is_corrected or (one.keeps_text and one.keeps_title):
+        if not one.before.type.is_rule or one.is_corrected or (one.keeps_text and one.keeps_title):
             continue
         was_current = case.base is not None and case.base.catalog.lineage.is_current(one.before.address)
         if not was_current or not case.is_current(one.after.address):
@@ -74,7 +70,8 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         put = f"`mdmem supersede {address} --title TEXT --reason TEXT`"
         help_ = f"supersede it instead, with {put}, or write `version: {version}`; {slip}"
         place = case.catalog.place(address, "title") if one.keeps_text else _first_reworded(case, one)
-        yield Finding("", message, place, help_, address, severity=severity)
+        level = Severity.ERROR if one.before.type is EntryType.INVARIANT else Severity.WARNING
+        yield Finding("", message, place, help_, address, severity=level)
 
 
 def _first_reworded(case: Case, one: Changed) -> Place:
@@ -229,11 +226,6 @@ def names_the_same(*persons: str) -> bool:
     return not set(one).isdisjoint(other)
 
 
-# The types that bind other people, so that an owner must approve them.
-APPROVED_TYPES = frozenset({EntryType.INVARIANT, EntryType.DECISION})
-_APPROVAL_FIELDS = frozenset({"approved_by", "owner"})
-
-
 @check("approved-by-nobody", Severity.WARNING)
 def approved_by_nobody(case: Case) -> Iterator[Finding]:
     """An invariant or decision became active without the approval of an owner of its wing.
@@ -254,7 +246,7 @@ def approved_by_nobody(case: Case) -> Iterator[Finding]:
         # An invalid manifest may list more owners than were read.
         if not owners or f"{entry.wing}/README.md" in case.faulty_manifests or entry.address in agents:
             continue
-        if entry.type not in APPROVED_TYPES or _APPROVAL_FIELDS.intersection(entry.unread):
+        if not entry.type.is_rule or not {"approved_by", "owner"}.isdisjoint(entry.unread):
             continue
         person = entry.approved_by or entry.owner
         if person is not None and any(names_the_same(person, owner) for owner in owners):

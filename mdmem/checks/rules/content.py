@@ -179,9 +179,6 @@ def invariant_wording(case: Case) -> Iterator[Finding]:
             yield case.in_body(address, message, help_, offset=at, width=4, severity=level, former="several-rules")
 
 
-_SPEAKING_LABELS = frozenset({"session", "entity"})
-
-
 @check("body-empty", Severity.ERROR, per_file=True)
 def body_empty(case: Case) -> Iterator[Finding]:
     """The entry has no body.
@@ -195,12 +192,9 @@ def body_empty(case: Case) -> Iterator[Finding]:
     Fix: state the rule below the front matter, with a line `Rationale: ...` for a decision or an invariant.
     """
     for entry, document in case.entries:
-        if says_nothing(document.body) and not entry.repeatable_steps and entry.label not in _SPEAKING_LABELS:
+        if says_nothing(document.body) and not entry.repeatable_steps and entry.label not in ("session", "entity"):
             message = "the body is empty but for headings" if "#" in document.body else "the body is empty"
             yield case.on_entry(entry, message, "state it in a sentence or two below the front matter")
-
-
-_NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 
 
 @check("rationale-missing", Severity.WARNING, per_file=True)
@@ -217,7 +211,7 @@ def rationale_missing(case: Case) -> Iterator[Finding]:
     Fix: add a line `Rationale: ...` that says what breaks without the rule, or which alternative was rejected.
     """
     for entry, document in case.entries:
-        if entry.type not in _NEEDS_ONE or not entry.is_in_force:
+        if not entry.type.is_rule or not entry.is_in_force:
             continue
         if not (entry.reason or gives_reason(document.body) or says_nothing(document.body)):
             help_ = "add a line `Rationale: ...` that says what breaks otherwise"

@@ -187,7 +187,6 @@ def _entry_id(address: str) -> str:
     return address.split("/", 2)[-1].lower()
 
 
-_SUPERSESSION = ("supersedes", "superseded_by")
 _URL_HELP = "move it into the body, or into an `x-` field; a link field takes addresses of entries"
 
 
@@ -210,7 +209,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
     for link in case.distinct_links:
         if link.target is not None:
             continue
-        is_supersession = link.field in _SUPERSESSION
+        is_supersession = link.field in ("supersedes", "superseded_by")
         if is_supersession and missing.is_outside(link.written, link.entry.address):
             continue
         fate = missing.fate(link.written, link.entry.address)

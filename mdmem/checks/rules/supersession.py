@@ -137,9 +137,6 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         yield found
 
 
-_CAUSES = frozenset({"superseded_by", "reason", "deprecated_reason"})
-
-
 @check("deprecated-without-successor-or-reason", Severity.ERROR)
 def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
     """An entry is deprecated without a successor or a reason.
@@ -152,7 +149,9 @@ def deprecated_without_successor_or_reason(case: Case) -> Iterator[Finding]:
     Fix: add `superseded_by`, and this entry to the successor's `supersedes`; or add `deprecated_reason`.
     """
     for entry in case.catalog.entries.values():
-        if entry.status is not Status.DEPRECATED or entry.why_ended or not _CAUSES.isdisjoint(entry.unread):
+        if entry.status is not Status.DEPRECATED or entry.why_ended:
+            continue
+        if not {"superseded_by", "reason", "deprecated_reason"}.isdisjoint(entry.unread):
             continue
         # Another check reports a placeholder in `superseded_by`.
         is_named = any(one.field == "superseded_by" for one in case.file_facts(entry.path).links)
