@@ -14,15 +14,8 @@ from mdmem.cli import completion as complete
 from mdmem.cli.common import Globals, is_confirmed, print_text, shared_options, split_values
 from mdmem.model.access import Access
 from mdmem.model.text import visible
-from mdmem.render.agents import (
-    ID_LENGTH,
-    bearer_json,
-    bearers_text,
-    new_bearer_text,
-    pending_json,
-    pending_text,
-    title_of_write,
-)
+from mdmem.render import agents as rendered
+from mdmem.render.agents import ID_LENGTH
 from mdmem.render.json import dump
 from mdmem.store.state.tokens import BearerTokens, new_bearer
 from mdmem.store.workspace.visibility import wing_of
@@ -163,7 +156,7 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = new_bearer(name, text, access, now)
-    given.print_result({"token": text, **bearer_json(bearer)}, new_bearer_text(text, bearer))
+    given.print_result({"token": text, **rendered.bearer_json(bearer)}, rendered.new_bearer_text(text, bearer))
 
 
 @token_command.command("list")
@@ -171,7 +164,7 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
 def list_(given: Globals) -> None:
     """List the bearer tokens of the HTTP server, by name and wings."""
     found = BearerTokens(given.open().state_folder).all()
-    given.print_result({"tokens": [bearer_json(one) for one in found]}, bearers_text(found))
+    given.print_result({"tokens": [rendered.bearer_json(one) for one in found]}, rendered.bearers_text(found))
     if not found:
         given.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
 
@@ -189,7 +182,7 @@ def _list_waiting(given: Globals) -> int:
     workspace = given.open()
     ledger = Saver(workspace).ledger
     listed = ledger.pending(), blocked_saves(workspace, ledger), ledger.unreadable()
-    given.print_result(pending_json(*listed), pending_text(*listed))
+    given.print_result(rendered.pending_json(*listed), rendered.pending_text(*listed))
     if not any(listed):
         given.remark("no write waits")
     return 0
@@ -209,7 +202,7 @@ def _retry(given: Globals, id_: str | None) -> int:
 def _drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     saver = Saver(given.open())
     write = saver.get(id_)
-    named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
+    named = f"{write.id[:ID_LENGTH]} ({rendered.title_of_write(write)})"
     if not is_sure and not is_confirmed(f"give up {named} for good?"):
         given.remark(f"{named} still waits")
         return 1

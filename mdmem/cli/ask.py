@@ -25,16 +25,7 @@ from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.ask.show import count_hidden, digests_of, in_full, list_entries, list_problems, show, show_about, stance_of
 from mdmem.cli import completion as complete
-from mdmem.cli.common import (
-    Decorated,
-    Globals,
-    ShortHelp,
-    filter_options,
-    print_text,
-    shared_options,
-    split_values,
-    with_options,
-)
+from mdmem.cli.common import Globals, ShortHelp, filter_options, print_text, shared_options, split_values, with_options
 from mdmem.errors import LeftOutError, MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import standing_marks
 from mdmem.render import entries
@@ -72,7 +63,7 @@ class CallerSession(Struct):
             self.sessions.give(self.name, get_shown(), datetime.now(UTC))
 
 
-def session_options(command: Decorated) -> Decorated:
+def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--session` and `--fresh`, which the command gets as `session`."""
 
     @wraps(command)

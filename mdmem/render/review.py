@@ -14,20 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.change.review_model import (
-    CLAIMS,
-    Answered,
-    ContradictionChange,
-    Covered,
-    Dependent,
-    FieldChange,
-    FieldEdit,
-    Ref,
-    RelationChange,
-    ReviewReport,
-    Span,
-    Transition,
-)
+from mdmem.change import review_model as model
 from mdmem.model.entry import EntryType
 from mdmem.model.text import visible
 from mdmem.render.json import record_json
@@ -73,7 +60,7 @@ class ReviewSection(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-def review_text(review: ReviewReport, style: Style) -> str:
+def review_text(review: model.ReviewReport, style: Style) -> str:
     """Return the review for a terminal; added words are in `{+ +}` and removed words in `[- -]`."""
     head = [f"{style.bold(clipped(review.before))} → {style.bold(clipped(review.after))}", headline(review)]
     head += [style.warn(clipped(remark)) for remark in review.remarks]
@@ -93,7 +80,7 @@ def review_text(review: ReviewReport, style: Style) -> str:
     return "\n\n".join(parts)
 
 
-def review_markdown(review: ReviewReport, *, page: str | None = None) -> str:
+def review_markdown(review: model.ReviewReport, *, page: str | None = None) -> str:
     """Return the review as Markdown of at most 65,000 characters; a section says if lines are omitted.
 
     Text from files is escaped, so that it cannot become markup, a link, a mention or a reference. `page` is the URL of
@@ -142,7 +129,7 @@ def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
     return re.sub(r"\{\w+\}", lambda found: numbers[found[0]], url)
 
 
-def review_json(review: ReviewReport) -> dict[str, Any]:
+def review_json(review: model.ReviewReport) -> dict[str, Any]:
     """Return the whole review as JSON values."""
     found = msgspec.to_builtins(replace(review, merging=None), order="deterministic")
     if (merging := review.merging) is not None:
@@ -157,7 +144,7 @@ def review_json(review: ReviewReport) -> dict[str, Any]:
     return {"changed": not review.is_empty, **found}
 
 
-def headline(review: ReviewReport) -> str:
+def headline(review: model.ReviewReport) -> str:
     """Return a line that counts the added, removed and changed entries."""
     counts = review.counts
     if review.is_empty:
@@ -179,7 +166,7 @@ def clipped(text: str) -> str:
     return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"
 
 
-def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
+def sections(review: model.ReviewReport, mark: Mark) -> list[ReviewSection]:
     """Return the sections of a review that are not empty; unreadable files come first."""
     writer = _Writer(review, mark)
     is_merge = review.merging is None or review.merging.is_merge
@@ -209,7 +196,7 @@ def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
 class _Writer(Struct, frozen=True):
     """Writes the lines of a review, marked up by `mark`."""
 
-    review: ReviewReport
+    review: model.ReviewReport
     mark: Mark
 
     def code(self, text: str) -> str:
@@ -221,7 +208,7 @@ class _Writer(Struct, frozen=True):
     def quoted(self, text: str) -> str:
         return self.mark("quoted", clipped(text))
 
-    def entry(self, ref: Ref) -> str:
+    def entry(self, ref: model.Ref) -> str:
         return f"{ref.type} {self.code(ref.address)} “{self.quoted(ref.title)}”"
 
     def listed(self, lines: Iterable[str]) -> Iterator[Line]:
@@ -306,7 +293,7 @@ class _Writer(Struct, frozen=True):
             if one.fields:
                 yield 1, self.fields(one.fields)
 
-    def words(self, spans: Sequence[Span]) -> str:
+    def words(self, spans: Sequence[model.Span]) -> str:
         """Return the changed words of a text and the words near them; very long changes are cut."""
         left = _MOST_WORDS
         parts = []
@@ -329,24 +316,24 @@ class _Writer(Struct, frozen=True):
                 break
         return " ".join(parts)
 
-    def fields(self, fields: Iterable[FieldChange]) -> str:
+    def fields(self, fields: Iterable[model.FieldChange]) -> str:
         return "; ".join(
             f"{one.name} {f'{self.code(one.before)} →' if one.before else 'is now'} "
             f"{self.code(one.after) if one.after else 'nothing'}"
             for one in fields
         )
 
-    def transition(self, one: Transition) -> str:
+    def transition(self, one: model.Transition) -> str:
         illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
         reasons = "".join(f" — {self.quoted(fault)}" for fault in one.faults)
         return f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
 
-    def relation(self, one: RelationChange) -> str:
+    def relation(self, one: model.RelationChange) -> str:
         says = one.says if one.is_new else f"no longer {one.says}"
-        both = "; both are current" if one.says == CLAIMS and one.is_new else ""
+        both = "; both are current" if one.says == model.CLAIMS and one.is_new else ""
         return f"{self.entry(one.entry)} {says} {self.entry(one.on)}{both}"
 
-    def dependent(self, one: Dependent) -> str:
+    def dependent(self, one: model.Dependent) -> str:
         owners = f"owned by {self.quoted(', '.join(one.entry.owners))}" if one.entry.owners else "owned by nobody"
         is_elsewhere = one.entry.address.split("/", 1)[0] != one.on.split("/", 1)[0]
         where = ", in another wing" if is_elsewhere else ""
@@ -354,7 +341,7 @@ class _Writer(Struct, frozen=True):
         then = f"now replaced by {self.codes(one.heads)}" if one.heads else "which nothing current replaces"
         return f"{self.entry(one.entry)}, {owners}{where}: mentions {self.code(one.on)} {how}, {then}"
 
-    def contradiction(self, one: ContradictionChange) -> str:
+    def contradiction(self, one: model.ContradictionChange) -> str:
         first, second = one.first, one.second
         state = self.mark("strong", "new") if one.is_new else "resolved"
         text = f"{state}: {self.code(first.address)} and {self.code(second.address)}: {self.quoted(one.why)}"
@@ -364,12 +351,12 @@ class _Writer(Struct, frozen=True):
             return f"{text}; both are {first.type}s: neither outranks the other"
         return f"{text}; the {first.type} outranks the {second.type}"
 
-    def covered(self, one: Covered) -> str:
+    def covered(self, one: model.Covered) -> str:
         more = f" and {one.count - len(one.files)} more" if one.count > len(one.files) else ""
         files = f": {self.codes(one.files)}{more}" if one.files else ""
         return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}, {count(one.count, 'file')}{files}"
 
-    def edit(self, one: FieldEdit) -> str:
+    def edit(self, one: model.FieldEdit) -> str:
         return f"{self.code(one.entry.address)}: {self.fields(one.fields)}"
 
     def moves(self) -> Iterator[str]:
@@ -390,7 +377,7 @@ class _Writer(Struct, frozen=True):
                 yield 1, f"before: {self._answered(one.before, after, 'removed')}"
                 yield 1, f"after: {self._answered(one.after, before, 'added')}"
 
-    def _answered(self, one: Answered, others: Sequence[str], kind: Kind) -> str:
+    def _answered(self, one: model.Answered, others: Sequence[str], kind: Kind) -> str:
         """Return the first entries of an answer, and all entries that the other answer (`others`) does not have."""
         if one.error is not None:
             return self.quoted(one.error)

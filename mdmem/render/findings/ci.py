@@ -8,18 +8,8 @@ from xml.etree import ElementTree
 
 from mdmem.model.finding import Severity
 from mdmem.model.text import visible
-from mdmem.render.findings.report import (
-    CheckedRoot,
-    ReportStyle,
-    RootFinding,
-    findings_of,
-    fingerprints,
-    fix_flag,
-    fix_line,
-    levels,
-    summary,
-    summary_line,
-)
+from mdmem.render.findings import report
+from mdmem.render.findings.report import CheckedRoot, ReportStyle, RootFinding
 from mdmem.render.findings.text import concise_line
 from mdmem.render.text import code, count, fit_lines, for_xml, json_text, prose, replace_surrogates
 
@@ -33,7 +23,7 @@ def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     shown: Counter[str] = Counter()
     annotated: list[str] = []
     rest: list[str] = []
-    for found in findings_of(roots):
+    for found in report.findings_of(roots):
         finding, place = found.finding, found.finding.place
         shown[found.severity] += 1
         if shown[found.severity] > _ANNOTATIONS:
@@ -43,11 +33,11 @@ def github(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
         end = f",endColumn={place.column + place.width}" if place.width else ""
         at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
         title = _property(f"mdmem {finding.code}{' (new)' if finding.new else ''}")
-        fix = f"fix: {fix_line(finding.fix)}" if finding.fix is not None else ""
+        fix = f"fix: {report.fix_line(finding.fix)}" if finding.fix is not None else ""
         message = _escaped("\n".join(filter(None, (finding.message, finding.help, fix))))
         annotated.append(f"::{_LEVELS[found.severity]} {at},title={title}::{message}")
     more = [f"{count(len(rest), 'more finding')} without an annotation:"] if rest else []
-    return replace_surrogates("\n".join([*annotated, *more, *rest, summary(roots)]))
+    return replace_surrogates("\n".join([*annotated, *more, *rest, report.summary(roots)]))
 
 
 def _escaped(text: str) -> str:
@@ -65,7 +55,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return a GitLab code quality report; fingerprints, which do not depend on lines, identify known findings."""
-    found = findings_of(roots, "findings")
+    found = report.findings_of(roots, "findings")
     return json_text(
         [
             {
@@ -75,7 +65,7 @@ def gitlab(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
                 "severity": _SEVERITIES[one.severity],
                 "location": {"path": replace_surrogates(one.path), "lines": {"begin": one.finding.place.line}},
             }
-            for one, fingerprint in zip(found, fingerprints(found), strict=True)
+            for one, fingerprint in zip(found, report.fingerprints(found), strict=True)
         ]
     )
 
@@ -92,7 +82,7 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     for checked in roots:
         cases = []
         seen: Counter[tuple[str, str]] = Counter()
-        for one in findings_of([checked], "findings"):
+        for one in report.findings_of([checked], "findings"):
             name = f"{one.finding.code}: {one.finding.message}"
             seen[one.path, name] += 1
             again = seen[one.path, name]
@@ -104,7 +94,7 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
             ElementTree.SubElement(cases[-1], "error", {"message": message, "type": "incomplete"})
         if not cases:
             cases.append(ElementTree.Element("testcase", {"classname": "mdmem", "name": "check"}))
-            ElementTree.SubElement(cases[-1], "system-out").text = for_xml(summary_line(checked.report))
+            ElementTree.SubElement(cases[-1], "system-out").text = for_xml(report.summary_line(checked.report))
         suite = ElementTree.SubElement(top, "testsuite", {"name": for_xml(f"mdmem {checked.under}".strip())})
         suite.attrib["tests"] = str(len(cases))
         for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -115,14 +105,14 @@ def junit(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
 
 
 def _case(found: RootFinding, name: str) -> ElementTree.Element:
-    finding, report, path = found.finding, found.checked.report, for_xml(visible(found.path))
+    finding, checked, path = found.finding, found.checked.report, for_xml(visible(found.path))
     case = ElementTree.Element("testcase", {"classname": path, "name": name, "file": path})
     where = f"{path}:{finding.place.line}:{finding.place.column}"
     text = "\n".join(map(for_xml, filter(None, (f"{where}: {finding.message}", finding.help))))
-    if report.fails(finding):
+    if checked.fails(finding):
         kind = {"message": for_xml(finding.message), "type": found.severity.value}
         ElementTree.SubElement(case, "failure", kind).text = text
-    elif report.is_old(finding):
+    elif checked.is_old(finding):
         ElementTree.SubElement(case, "skipped", {"message": f"was there before: {for_xml(finding.message)}"})
     else:
         ElementTree.SubElement(case, "system-out").text = f"{found.severity}: {text}"
@@ -139,9 +129,9 @@ _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     """Return the totals, a table of findings with the worst first, and the help, in at most 65,000 characters."""
-    found = findings_of(roots)
-    sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))
-    parts = [f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"]
+    found = report.findings_of(roots)
+    sums = "  \n".join(prose(line) for line in report.summary(roots).split("\n"))
+    parts = [f"## mdmem: {report.levels(one.finding for one in found)}\n\n{sums}"]
     unread = [f"- {code(one.from_top(path))}" for one in roots for path in one.report.incomplete]
     parts += _details("Could not be read, so the run is incomplete", unread, limit=_LIST)
     if found:
@@ -154,7 +144,7 @@ def markdown(roots: Sequence[CheckedRoot], _: ReportStyle) -> str:
     helps = []
     for one in found:
         fix = one.finding.fix
-        made = f"{prose(fix.title)} ({code(f'mdmem check {fix_flag(fix)}')})" if fix is not None else ""
+        made = f"{prose(fix.title)} ({code(f'mdmem check {report.fix_flag(fix)}')})" if fix is not None else ""
         if advice := "; or ".join(filter(None, (prose(one.finding.help), made))):
             helps.append(f"- {code(one.place)} {code(one.finding.code)}: {advice}")
     parts += _details("How to fix", helps, limit=_PAGE - sum(len(part) + 2 for part in parts))
