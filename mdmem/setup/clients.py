@@ -35,19 +35,6 @@ class Client(Struct, frozen=True, kw_only=True):
     is_one_list: bool = False
     remark: str | None = None
 
-    @property
-    def is_toml(self) -> bool:
-        """Return whether the file is TOML. All other files are JSON."""
-        return self.path.endswith(".toml")
-
-    def server(self, root: str | None, command: str) -> dict[str, Any]:
-        """Return the configuration of the server, with the path of the memory if the server cannot find it itself."""
-        named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
-        arguments = ["mcp"] if named is None else ["mcp", "--root", named]
-        if self.is_one_list:
-            return {**self.more, "command": [command, *arguments]}
-        return {**({} if self.is_toml else {"type": "stdio"}), **self.more, "command": command, "args": arguments}
-
 
 CLIENTS: Mapping[str, Client] = {
     one.name: one
@@ -85,17 +72,27 @@ def join_client(name: str, base: Path, *, under: str, is_found: bool, command: s
     `under` is the path of the memory from `base`. With `is_found`, the server finds the memory without this path.
     """
     client = CLIENTS[name]
-    server = client.server(under if client.top is not None else None if is_found else under or ".", command)
+    is_toml = client.path.endswith(".toml")
+    if client.top is not None:
+        named: str | None = f"{client.top}/{under}".removesuffix("/")
+    else:
+        named = None if is_found else under or "."
+    arguments = ["mcp"] if named is None else ["mcp", "--root", named]
+    server = {**client.more, "command": command, "args": arguments}
+    if client.is_one_list:
+        server = {**client.more, "command": [command, *arguments]}
+    elif not is_toml:
+        server = {"type": "stdio", **server}
 
     def added(before: bytes) -> bytes:
-        if client.is_toml:
+        if is_toml:
             return grow_toml(before, client.holder, SERVER, server)
         return grow_json(before, client.holder, {SERVER: server})
 
     piece = added(b"").decode()
 
     def grow(before: bytes) -> bytes | str:
-        held = (read_toml if client.is_toml else read_object)(before).get(client.holder)
+        held = (read_toml if is_toml else read_object)(before).get(client.holder)
         found = held.get(SERVER) if isinstance(held, dict) else None
         if found is None:
             return added(before)
@@ -137,13 +134,6 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
     seed: Mapping[str, Any] = field(default_factory=dict)
     plugin: str | None = None
     remark: str | None = None
-
-    def entries(self, line: str) -> dict[str, Any]:
-        """Return the hook entry for each event. `line` is the command that the client runs."""
-        name, time = self.limit
-        hook = {"type": "command", self.key: line, name: time}
-        matchers = {event: {"matcher": tools} if tools else {} for event, tools in self.events.items()}
-        return {event: {**one, "hooks": [hook]} if self.wraps else {**hook, **one} for event, one in matchers.items()}
 
 
 # opencode hooks cannot run a command. This plugin asks mdmem after an edit and adds the answer to the tool's output.
@@ -234,7 +224,9 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
         return
     words = [command, _OURS, name, *([] if root is None else ["--root", root])]
     # For people who share the file but have not installed mdmem, the hook does nothing.
-    entries = client.entries(f"{shlex.join(words)} || true")
+    hook = {"type": "command", client.key: f"{shlex.join(words)} || true", client.limit[0]: client.limit[1]}
+    matchers = {event: {"matcher": tools} if tools else {} for event, tools in client.events.items()}
+    entries = {event: {**one, "hooks": [hook]} if client.wraps else hook | one for event, one in matchers.items()}
 
     def grow_hooks(before: bytes) -> bytes | str:
         held = read_object(before).get(_HOLDER)
