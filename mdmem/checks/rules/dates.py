@@ -31,8 +31,8 @@ def date_form(case: Case) -> Iterator[Finding]:
         created_at: 05.03.2026
         verified_at: 2023-14-05
 
-    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does what is
-    certain.
+    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00. `mdmem check --fix` does this if
+    the meaning is certain.
     """
     yield from case.loaded("invalid-date")
     for document, finding in case.loaded_with_document("not-iso"):

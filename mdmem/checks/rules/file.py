@@ -132,7 +132,7 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
 
     A zero-width space in a key or an address makes it different, although it looks the same. Marks that change the
     direction of text can hide what a line says, and terminals execute control characters. In a key, an address or a
-    file name the finding is an error, elsewhere a warning. Those that emoji and scripts such as Thai need are fine.
+    file name the finding is an error, elsewhere a warning. Characters that emoji or Thai need are fine.
 
     Fails:
         st\\u200batus: active

@@ -391,7 +391,7 @@ def link_to_superseded(case: Case) -> Iterator[Finding]:
         status: active
         see: [app/rules/retry-v1]     (superseded by app/rules/retry-v2)
 
-    Fix: link the current entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
+    Fix: link to the entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     lineage = case.catalog.lineage
     for link in case.all_links:

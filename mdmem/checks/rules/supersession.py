@@ -175,7 +175,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
 
     Fix: run `mdmem approve` for the draft, or write `status: active` in the old entry and remove `superseded_by` and
     `deprecated_at`. If the successor is deprecated, list the current entry instead, or make the old entry active again
-    and remove the links in both entries. `mdmem check --unsafe-fixes` can make it active.
+    and remove the links in both entries. `--unsafe-fixes` makes it active if it was not imported.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
         is_deprecated = case.catalog.entries[edge.old].status is Status.DEPRECATED
@@ -278,7 +278,7 @@ def supersedes_superseded(case: Case) -> Iterator[Finding]:
         app/rules/b.md    supersedes: [app/rules/a]                    (current)
         app/rules/c.md    supersedes: [app/rules/a]    status: draft
 
-    Fix: supersede the current entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
+    Fix: supersede the entry in the message. `mdmem check --unsafe-fixes` does this if one answer is likely.
     """
     for edge, this, _ in _consistent(case):
         # The oldest other successor that is older than this one and is not superseded by it.
