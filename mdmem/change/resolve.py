@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes import fields_of
+from mdmem.checks.fixes import REVIEW_REASON, fields_of
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.markdown.parse import parse_document
@@ -392,7 +392,7 @@ def _deprecation(catalog: Catalog, address: str, today: date, *, by: Sequence[st
     """Return the fields that deprecate an entry. `by` are its successors, if there are any."""
     values: dict[str, Value] = {"superseded_by": list(by)} if by else {}
     if catalog.entries[address].status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat()}
+        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
     return values
 
 

@@ -119,6 +119,14 @@ def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_pat
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
 
 
+def test_reason_of_a_doubt_goes_with_the_successor_that_is_given_up(tmp_path: Path, run: Run) -> None:
+    root = forked(tmp_path)
+    assert run("doubt", EXECUTOR, "--reason", "it is slow", cwd=root).code == 0
+    assert field(root, EXECUTOR, "x-review-reason") == ["x-review-reason: it is slow"]
+    assert run("resolve", OLD, "--take", FOUR, "--reason", "four cores", cwd=root).code == 0
+    assert field(root, EXECUTOR, "status") + field(root, EXECUTOR, "x-review-reason") == ["status: deprecated"]
+
+
 def test_other_successor_goes_behind_the_one_that_is_named(root: Path, run: Run) -> None:
     ran = run("resolve", "threads", "--behind", "four", cwd=root)
     assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} is current now")
