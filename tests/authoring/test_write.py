@@ -1,23 +1,32 @@
-"""Two writers at once whose plans rest on one another, though they share no file."""
+"""Two writers at once whose plans rest on one another, what agents propose, and notes above a text in an editor."""
 
+from __future__ import annotations
+
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import memory, open_root, run_here, write, write_entry
+from builders import memory, open_root, run_here, snapshot, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
+from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError, RootNotFoundError
 from mdmem.model.entry import EntryType
+from mdmem.model.finding import Finding, Place
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write import write as writing
 from mdmem.write.create import Draft, plan_entry
+from mdmem.write.edit import notes_on, notes_on_refusal, with_notes, without_notes
 from mdmem.write.fix import fix
 from mdmem.write.lifecycle import plan_approvals, plan_deprecation, plan_review, plan_review_end, plan_verification
 from mdmem.write.move import plan_named_moves
+from mdmem.write.propose import ProposeRequest, propose
 from mdmem.write.supersede import plan_successor, successor_text
 from mdmem.write.write import WriteOptions, WriteResult
 
@@ -174,3 +183,86 @@ def test_text_that_lost_its_place_is_told_and_not_tried_again(
     monkeypatch.setattr(writing, "put", carry_out)
     said = run_here(capsys, "doubt", OLD, "--reason", "Doubt.", cwd=root)
     assert (said.code, len(calls), "`a.md.x.kept` keeps a text" in said.err) == (4, 1, True)
+
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def proposed(root: Path, title: str = "Poll sensors", body: str = "They are polled.", **more: Any) -> dict[str, Any]:
+    return propose(open_root(root), ProposeRequest(title=title, body=body, **more), now=NOON)
+
+
+def test_proposal_bears_the_time_of_day(root: Path) -> None:
+    address = proposed(root)["address"]
+    assert "created_at: 2026-11-21T12:00:00+00:00\n" in (root / f"{address}.md").read_text()
+
+
+@pytest.mark.parametrize("more", [{}, {"supersedes": "nav/architecture/threads", "reason": "measured again"}])
+def test_equal_proposal_is_skipped_as_an_equal_decision_is(root: Path, more: dict[str, str]) -> None:
+    first = proposed(root, **more)
+    before = snapshot(root)
+    again = proposed(root, "Poll  sensors!", **more)
+    assert (first["status"], again["status"], again["address"]) == ("saved", "duplicate_skip", first["address"])
+    assert snapshot(root) == before
+
+
+def test_proposal_of_a_title_that_is_taken_by_other_words_is_refused(root: Path) -> None:
+    proposed(root)
+    with pytest.raises(LostRaceError, match="nav/architecture/poll-sensors exists already"):
+        proposed(root, body="Else.")
+
+
+def test_proposal_is_told_what_speaks_of_its_subject(root: Path) -> None:
+    write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
+    assert proposed(root)["on_subject"] == ["nav/rules/slow"]
+
+
+def test_paraphrase_under_another_title_is_told_what_it_repeats(root: Path) -> None:
+    write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
+    said = "A slow sensor is polled by its own thread.\n\nRationale: the bus blocks while it waits for an answer."
+    assert proposed(root, "No waiting for sensors", body=said)["on_subject"] == ["nav/rules/slow"]
+
+
+def test_proposal_says_where_the_memory_is_gone(root: Path) -> None:
+    found = open_root(root)
+    shutil.rmtree(root)
+    with pytest.raises(RootNotFoundError, match="is gone; nothing was read or written"):
+        propose(found, ProposeRequest(title="A", body="B"), now=NOON)
+
+
+TEXTS = st.sampled_from([b"", b"\xef\xbb\xbf"]).flatmap(
+    lambda mark: st.lists(st.sampled_from([b"---", b"# mdmem: a", b"\r", b"\n", b"a", b"\xff"])).map(
+        lambda parts: mark + b"".join(parts)
+    )
+)
+
+
+@given(TEXTS, st.text(max_size=20))
+def test_notes_go_again_and_the_text_stays(content: bytes, sentence: str) -> None:
+    notes = notes_on_refusal(sentence, content)
+    assert without_notes(with_notes(content, notes), notes) == content
+
+
+@given(TEXTS)
+def test_notes_go_again_where_an_editor_changed_their_line_ends(content: bytes) -> None:
+    notes = notes_on_refusal("no", content)
+    other = [note.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") for note in notes]
+    assert without_notes(with_notes(content, other), notes) == content
+
+
+def test_note_whose_words_were_changed_goes_too() -> None:
+    assert without_notes(b"# mdmem: what? hm\n---\na\n", notes_on_refusal("what", b"")) == b"---\na\n"
+
+
+def test_no_more_lines_go_than_there_were_notes() -> None:
+    mine = b"# mdmem: a heading of mine\n"
+    notes = notes_on_refusal("no", b"")
+    assert without_notes(b"".join(notes) + mine, notes) == mine
+
+
+def test_notes_count_the_lines_below_them() -> None:
+    findings = [Finding("a", "one", Place("w/r/e.md", 3), "do"), Finding("b", "two\nlines", Place("w/r/e.md", 1), "so")]
+    assert b"".join(notes_on(findings, b"---\r\n")).decode() == (
+        "# mdmem: 2 errors; fix them, or close the file without changes to cancel\r\n"
+        "# mdmem: line 7: one; do\r\n# mdmem: line 5: two lines; so\r\n# mdmem: these lines are removed again\r\n"
+    )
