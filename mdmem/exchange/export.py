@@ -79,12 +79,21 @@ def _record_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
     decisions = [one for one in entries if one.type is EntryType.DECISION]
     decisions.sort(key=lambda one: (instant_of(one.created_at).timestamp() if one.created_at else 0.0, one.address))
     records = {entry.address: _Record(number, entry) for number, entry in enumerate(decisions, 1)}
-    files = [_record_file(records, shown) for shown in in_full(workspace, decisions)]
+    linking: dict[tuple[str, str], list[_Record]] = {}
+    for record in records.values():
+        # A draft does not supersede anything yet.
+        for name, _, _ in _RELATIONS if record.entry.status is not Status.DRAFT else ():
+            for address in dict.fromkeys(record.entry.links(name)):
+                linking.setdefault((name, address), []).append(record)
+    files = [_record_file(records, linking, shown) for shown in in_full(workspace, decisions)]
     rest = len(entries) - len(decisions)
     return files, (f"{rest} of another type left out: these records are decisions",) if rest else ()
 
 
-def _record_file(records: Mapping[str, _Record], shown: ShownEntry) -> ExportedFile:
+def _record_file(
+    records: Mapping[str, _Record], linking: Mapping[tuple[str, str], Sequence[_Record]], shown: ShownEntry
+) -> ExportedFile:
+    """Return the record of an entry; `linking` are the records that have an address in a field."""
     entry, record = shown.entry, records[shown.entry.address]
     status = {Status.DRAFT: "proposed", Status.DEPRECATED: "deprecated"}.get(entry.status, "accepted")
     facts = [f"- Status: {status}"]
@@ -108,16 +117,11 @@ def _record_file(records: Mapping[str, _Record], shown: ShownEntry) -> ExportedF
     body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
     relations = []
     for name, newer, older in _RELATIONS:
-        # A draft does not supersede anything yet.
         if entry.status is not Status.DRAFT:
             relations += [f"{newer} {records[one].link}" for one in entry.links(name) if one in records]
         # A one-sided supersession leaves the older entry current.
         if name != "supersedes" or entry.status is Status.DEPRECATED:
-            relations += [
-                f"{older} {other.link}"
-                for other in records.values()
-                if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT
-            ]
+            relations += [f"{older} {other.link}" for other in linking.get((name, entry.address), ())]
     about = "\n\n".join([status.capitalize(), *relations, *own_status])
     head = "\n".join([f"# {record.title}", "", *facts, "", opening(f"of {entry.address}; change that entry")])
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")

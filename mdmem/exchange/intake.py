@@ -137,7 +137,7 @@ class Intake:
         # An original that an earlier import moved is no longer next to its translation, but still counts.
         originals = {one.path for one in found} | {path for path, _ in self.origins}
         translations = [one.path for one in found if original_of(one.path) in originals]
-        self.found = [one for one in found if one.path not in translations]
+        self.found = [one for one in found if original_of(one.path) not in originals]
         self._places: _Places | None = None
         for source in mark_records(list(self._sources()), is_named=bool(request.paths)):
             try:
@@ -192,18 +192,16 @@ class Intake:
         """Add a file of a whole memory. No existing file is overwritten."""
         address = file.path.removesuffix(".md")
         row = ImportRow(path=source, outcome=Outcome.IMPORTED, part=address, dialect=WHOLE, address=address)
-        if file.fault is not None:
-            self._skip(source, file.fault, address, WHOLE)
-            return
-        if not (self._workspace.location.root / file.path).exists():
+        fault = file.fault
+        if fault is None and not (self._workspace.location.root / file.path).exists():
             self.files[file.path] = file.content
             entry = interpret(parse_document(file.path, file.content)).entry if address.count("/") == 2 else None
             if entry is not None:
                 row.type, row.status, row.title = entry.type, entry.status, entry.title
-        elif self._workspace.bytes_of(file.path) == file.content:
+        elif fault is None and self._workspace.bytes_of(file.path) == file.content:
             row.outcome = Outcome.UNCHANGED
         else:
-            why = f"`{address}` is there already with other content; nothing is overwritten"
+            why = fault or f"`{address}` is there already with other content; nothing is overwritten"
             self._skip(source, why, address, WHOLE)
             return
         self.rows.append(row)
