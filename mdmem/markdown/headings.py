@@ -76,10 +76,7 @@ _ASIDE_WITHIN = re.compile(
 
 
 class Section(Struct, frozen=True):
-    """A heading with the text up to the next heading. The text before the first heading is a section of level 0.
-
-    `span` is the place of the section in the body, including the heading. `start` is the offset of the text.
-    """
+    """A heading (none at level 0), its span in the body, the offset of its text, and the text to the next heading."""
 
     heading: str
     level: int

@@ -167,10 +167,7 @@ _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
 class _Key(Struct, frozen=True):
-    """One key in a merge: its three versions (None for a missing key), and the documents that they come from.
-
-    As the result of a merge, it stands for a conflict.
-    """
+    """One key in a merge: its three versions (None for a missing key) and documents. As a result, it is a conflict."""
 
     name: str
     sides: Sides[_Part | None]

@@ -39,10 +39,7 @@ ROOMS: Mapping[str, str] = {
 
 
 class Profile(StrEnum):
-    """A set of MCP tools: for work on code, for lessons of sessions, for research, or all tools for tests.
-
-    The last three had other names in earlier versions. Settings and commands still accept these.
-    """
+    """A set of MCP tools: for code, for lessons of sessions, for research, or all. The last three had other names."""
 
     CORE = "core"
     SESSIONS = "sessions"

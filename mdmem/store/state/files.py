@@ -25,10 +25,7 @@ from mdmem.store.git.process import Repository
 
 
 class Places(Struct, frozen=True):
-    """The folders of one root: its index (one per worktree), the cache that all worktrees share, and its state.
-
-    The index and the cache may be deleted at any time. The state has no other copy, so mdmem never deletes it.
-    """
+    """The folders of one root: the index and the shared cache may be deleted, the state has no other copy."""
 
     index: Path
     shared: Path
@@ -220,11 +217,7 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file and return its file descriptor, or None if another process has the lock; raises OSError.
-
-    To release the lock, remove the file and then close the descriptor. The kernel releases the lock of a process that
-    dies.
-    """
+    """Lock a file and return its descriptor, or None if another process has it. To release, remove it, then close."""
     make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:

@@ -312,10 +312,7 @@ class _Composition(Struct, frozen=True):
         return f"{where} proposes another version"
 
     def _is_alternative(self, answer: Catalog, address: str) -> bool:
-        """Return whether the files have another version of an entry, which may become the approved one.
-
-        A version that differs only in the fields about its approval does not count.
-        """
+        """Return whether the files have another version that may become approved, beyond its fields about approval."""
         catalog = self.checkout.catalog
         new, old = catalog.entries.get(address), answer.entries.get(address)
         if new is None or not (new.status is Status.DRAFT or catalog.lineage.is_current(address)):
