@@ -43,8 +43,8 @@ from mdmem.store.workspace.workspace import Workspace
 # The line endings of LSP. `splitlines` would split at six more characters.
 _LINE_END = re.compile("\r\n|\n|\r")
 _BOM = "\ufeff"
-# A path in code, which may be the address of an entry. The pattern never backtracks, since a line may be very long.
-_PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*+[\w-][\w.-]*+(?:/[\w.-]++){2,}+")
+# A path in code, which may be the address of an entry. A line may be very long, and most parts are never given back.
+_PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*[\w-][\w.-]*+(?:/[\w.-]++){2,}")
 _LONGEST_CODE = 2_000_000
 START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"

@@ -23,15 +23,15 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import instant_of, parse_moment
 from mdmem.model.fields import LISTS
 
-# A line of one side ends at the next marker and is never given back, because each of thousands of unclosed markers
-# would otherwise be searched for its end.
-_OURS = rb"(?:(?!<{7}[ \r\n]|\|{7}(?: [^\r\n]*)?\r?\n|={7}\r?\n)[^\n]*\n)*+"
+# The lines of one side end at the next marker, because otherwise each of thousands of unclosed markers
+# would be searched for its end.
+_OURS = rb"(?:(?!<{7}[ \r\n]|\|{7}(?: [^\r\n]*)?\r?\n|={7}\r?\n)[^\n]*\n)*"
 _HUNK = re.compile(
     rb"^<{7}(?: [^\r\n]*)?\r?\n"
     rb"(?P<ours>" + _OURS + rb")"
-    rb"(?:\|{7}(?: [^\r\n]*)?\r?\n(?:(?!<{7}[ \r\n]|={7}\r?\n)[^\n]*\n)*+)?+"
+    rb"(?:\|{7}(?: [^\r\n]*)?\r?\n(?:(?!<{7}[ \r\n]|={7}\r?\n)[^\n]*\n)*)?"
     rb"={7}\r?\n"
-    rb"(?P<theirs>(?:(?!<{7}[ \r\n]|>{7}(?: [^\r\n]*)?(?:\r?\n|\Z))[^\n]*\n)*+)"
+    rb"(?P<theirs>(?:(?!<{7}[ \r\n]|>{7}(?: [^\r\n]*)?(?:\r?\n|\Z))[^\n]*\n)*)"
     rb">{7}(?: [^\r\n]*)?(?:\r?\n|\Z)",
     re.MULTILINE,
 )
