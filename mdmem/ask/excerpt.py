@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from math import log
 from operator import itemgetter
 from typing import NamedTuple
 
-from mdmem.ask.limits import PASSAGE, SENTENCE, WHOLE
-from mdmem.markdown.headings import Section, decision_sections, sections_of, without_asides
+from mdmem.ask.limits import SENTENCE, WHOLE
+from mdmem.markdown.headings import decision_sections, sections_of, with_asides, without_asides
 from mdmem.markdown.sentences import (
     Sentence,
     cut_at_word,
@@ -41,38 +43,63 @@ _UPDATE = re.compile(
     re.MULTILINE,
 )
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\n)+", re.MULTILINE)
+# A row of a table with a word, so no row of marks.
+_ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 
 
 class Passage(NamedTuple):
-    """Consecutive sentences of a section, with the weight of the question's terms that they contain."""
+    """Consecutive sentences of a section, with the terms of the question that they contain.
 
-    weight: float
-    start: int
-    end: int
-    text: str
+    `label` is the heading to quote before them if they are background.
+    """
+
+    sentences: Sequence[Sentence]
+    terms: frozenset[str]
+    label: str
+
+    @property
+    def start(self) -> int:
+        """Return where the passage begins in the body."""
+        return self.sentences[0].start
+
+    @property
+    def end(self) -> int:
+        """Return where the passage ends in the body."""
+        return self.sentences[-1].end
+
+    @property
+    def text(self) -> str:
+        """Return the sentences as text, after the label."""
+        return f"{self.label}{said(one.bare for one in self.sentences)}"
 
 
-def excerpt(
-    entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS, *, searches_all: bool = False
-) -> str:
+def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
     """Shorten an entry to about `limit` bytes: the decision, its last update, the best passages, and stated fields.
 
     `weights` are the terms of the question with their rarity. The decision is the section that states it, or else the
-    first prose. Passages from background sections, such as context, alternatives and references, are used only if no
-    other section contains a term. With `searches_all`, they are also used if such a passage contains more terms than
-    all others. The heading of the section is quoted before such a passage.
+    first prose. The passages are from any section. Before a passage of a background section, such as context,
+    alternatives and references, its heading is quoted.
     """
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
     left = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
     # A smaller excerpt has the decision alone, which is more useful, and avoids the search of a long body.
-    passages = _passages(body, tuple(weights.items()), searches_all=searches_all) if limit >= WHOLE else []
+    sections = _units(body, frozenset(weights)) if limit >= WHOLE else []
     half = _fitting(lead, left // 2)
-    beyond = [one for one in passages if not half or not half[0].start <= one.start < half[-1].end]
+    beyond = [one for one in _passages(sections) if not half or not half[0].start <= one.start < half[-1].end]
     first = said(half) if half and beyond else _first(body, lead, left)
     updates = [one for one in _updates(body) if one not in first]
-    best = [f"… {one.text}" for one in _best(beyond, left - size_of("\n\n".join((first, *updates))))]
-    return "\n\n".join([first, *updates, *best, *stated])
+    # A term that is in many sentences of the entry, such as its subject, says little about the best passage. General
+    # words, whose weight is 0, help to find it.
+    contained = [terms for section in sections for terms in section.terms]
+    counts = Counter(term for terms in contained for term in terms)
+    rarity = {term: (1 + weights[term]) * log(1 + len(contained) / number) for term, number in counts.items()}
+    best = _best(beyond, rarity, left - size_of("\n\n".join((first, *updates))))
+    parts = [
+        one.text if one.label != previous else said(sentence.bare for sentence in one.sentences)
+        for previous, one in zip(("", *(one.label for one in best)), best, strict=False)
+    ]
+    return "\n\n".join([first, *updates, *(f"… {part}" for part in parts), *stated])
 
 
 def _updates(body: str) -> list[str]:
@@ -131,50 +158,45 @@ def _announces(sentence: Sentence) -> bool:
     return sentence.text.endswith(":") or (sentence.text.startswith("**") and sentence.text.endswith("**"))
 
 
+class _Units(NamedTuple):
+    """The sentences, code blocks and table rows of a section, in order, with the terms that each contains."""
+
+    label: str
+    units: list[Sentence]
+    terms: list[frozenset[str]]
+
+
 @lru_cache(maxsize=32)
-def _passages(body: str, weights: tuple[tuple[str, float], ...], *, searches_all: bool) -> list[Passage]:
-    """Return the passages that contain a term, from the main sections, or else from background sections.
-
-    With `searches_all`, passages of background sections are returned, too, if they have more weight than all others.
-    A passage of a background section, such as context or alternatives, starts with its heading.
-    """
-    sections, rarity = sections_of(body), dict(weights)
-    hits = finder(rarity)(body) if rarity else []
-    main = [passage for one in without_asides(sections) for passage in _passages_in(body, one, hits, rarity)]
-    if main and not searches_all:
-        return main
-    most = max((one.weight for one in main), default=0.0)
-    searched = {one.start for one in without_asides(sections)}
-    return main + [
-        passage._replace(text=f"under “{section.heading}”: {passage.text}")
-        for section in sections
-        if section.start not in searched
-        for passage in _passages_in(body, section, hits, rarity)
-        if passage.weight > most
-    ]
+def _units(body: str, terms: frozenset[str]) -> list[_Units]:
+    """Return the units of each section that contains a term."""
+    hits = finder(terms)(body) if terms else []
+    found = []
+    for section, aside in with_asides(sections_of(body)):
+        start, end = section.start, section.span[1]
+        # An option is often a section below the alternatives, and its own heading does not say that it was not chosen.
+        headings = dict.fromkeys(one.heading for one in (aside, section) if one is not None)
+        label = f"under “{' / '.join(headings)}”: " if aside is not None else ""
+        if within := _hits_in(hits, start, end):
+            units = sorted((*sentences_in(body, start, end), *_blocks(body, start, end)), key=lambda one: one.start)
+            contained = [
+                frozenset[str]().union(*(some for *_, some in _hits_in(within, one.start, one.end))) for one in units
+            ]
+            found.append(_Units(label, units, contained))
+    return found
 
 
-def _passages_in(body: str, section: Section, hits: Sequence[Span], weights: Mapping[str, float]) -> Iterator[Passage]:
-    start, end = section.start, section.span[1]
-    within = _hits_in(hits, start, end)
-    if not within:
-        return
-    units = [*sentences_in(body, start, end), *_blocks(body, start, end, within)]
-    units.sort(key=lambda one: one.start)
-    contained = [frozenset().union(*(terms for *_, terms in _hits_in(within, one.start, one.end))) for one in units]
-    bare, sizes = [one.bare for one in units], [one.size for one in units]
-    for first, own in enumerate(contained):
-        if not own:
-            continue
-        last, size, terms = first, sizes[first], set(own)
-        while last + 1 < len(units) and size + sizes[last + 1] <= PASSAGE:
-            last += 1
-            size += sizes[last]
-            terms |= contained[last]
-        while last > first and not contained[last] and _announces(bare[last]):
-            last -= 1
-        text = said(bare[first : last + 1])
-        yield Passage(sum(weights.get(term, 0.0) for term in terms), units[first].start, units[last].end, text)
+def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
+    """Yield the passages that begin with a term of the question, each as long as a passage may be."""
+    for label, units, terms in sections:
+        sizes = [one.size for one in units]
+        for first in (at for at, some in enumerate(terms) if some):
+            last, size = first, sizes[first]
+            while last + 1 < len(units) and size + sizes[last + 1] <= SENTENCE:
+                last += 1
+                size += sizes[last]
+            while last > first and not terms[last] and _announces(units[last].bare):
+                last -= 1
+            yield Passage(units[first : last + 1], frozenset().union(*terms[first : last + 1]), label)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:
@@ -182,30 +204,33 @@ def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:
     return hits[bisect_left(hits, start, key=itemgetter(0)) : bisect_left(hits, end, key=itemgetter(0))]
 
 
-def _blocks(body: str, start: int, end: int, hits: Sequence[Span]) -> Iterator[Sentence]:
-    """Yield the code blocks and tables in a part of a body that contain a term, shortened to the size of a passage."""
-    for pattern in (_CODE, _TABLE):
-        for found in pattern.finditer(body, start, end):
-            inside = _hits_in(hits, found.start(), found.end())
-            if not inside:
-                continue
-            at = inside[0][0]
-            text = found[0].strip("\n") if pattern is _TABLE else found["text"].strip("\n")
-            if size_of(text) > PASSAGE:
-                line = body.rfind("\n", found.start(), at) + 1 or found.start()
-                text = cut_at_word(body[line : found.end()], PASSAGE)
-            yield Sentence(found.start(), found.end(), text, found.start())
+def _blocks(body: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield the code blocks, shortened to the size of a passage, and the table rows in a part of a body."""
+    for found in _CODE.finditer(body, start, end):
+        yield Sentence(found.start(), found.end(), cut_at_word(found["text"].strip("\n"), SENTENCE), found.start())
+    for table in _TABLE.finditer(body, start, end):
+        for row in _ROW_OF_TABLE.finditer(table[0]):
+            at = table.start() + row.start()
+            yield Sentence(at, at + len(row[0]), cut_at_word(row[0], SENTENCE), table.start(), is_item=True)
 
 
-def _best(passages: Iterable[Passage], limit: int) -> list[Passage]:
-    """Return the best passages that fit and do not overlap, in the order of the body."""
+def _best(passages: Iterable[Passage], weights: Mapping[str, float], limit: int) -> list[Passage]:
+    """Return the best passages that fit and do not overlap, in the order of the body.
+
+    A term counts half for each better passage that already contains it.
+    """
     chosen: list[Passage] = []
-    for one in sorted(passages, key=lambda passage: (-passage.weight, passage.start)):
-        size = size_of(one.text) + 6
-        if size <= limit and all(one.end <= other.start or other.end <= one.start for other in chosen):
-            chosen.append(one)
+    left, rest = dict(weights), list(passages)
+    while rest:
+        best = max(rest, key=lambda one: sum(left[term] for term in one.terms))
+        rest.remove(best)
+        size = size_of(best.text) + 6
+        if size <= limit:
+            chosen.append(best)
             limit -= size
-    return sorted(chosen, key=lambda passage: passage.start)
+            left |= {term: left[term] / 2 for term in best.terms}
+            rest = [one for one in rest if one.end <= best.start or best.end <= one.start]
+    return sorted(chosen, key=lambda one: one.start)
 
 
 def mentioning_sentences(body: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str] | None]]:

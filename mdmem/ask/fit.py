@@ -28,9 +28,10 @@ from mdmem.ask.answer import (
 )
 from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
+    FEW_DECISIONS,
     MOST_PROPOSED,
+    SENTENCE,
     SHORT_SLOTS,
-    SHORTEST,
     SLOTS,
     SMALL_BUDGET,
     SMALL_SLOTS,
@@ -180,6 +181,9 @@ class _Fitting(Struct, dict=True):
             if self._is_already_shown(item):
                 self._place(self.limit, [self._line(item)])
         ranks = {item.address: rank for rank, item in enumerate(matches)}
+        shares = {item.address: item.score / matches[0].score if matches[0].score else 1.0 for item in matches}
+        # A note has no text if a rule is a line. So if a note is the best match, rules need a lower score for text.
+        is_note_best = bool(matches) and matches[0].entry.type is EntryType.NOTE and self.slots is not SHORT_SLOTS
         is_rule_a_line = False
         for at, item in enumerate(
             sorted(matches, key=lambda one: (one.is_proposal, one.entry.type.rank, ranks[one.address]))
@@ -187,8 +191,14 @@ class _Fitting(Struct, dict=True):
             is_note = item.entry.type is EntryType.NOTE
             lines = min(len(matches) - at - 1, self.slots.lines)
             limit = self.limit - _LINE * lines
-            rank, share = ranks[item.address], item.score / (matches[0].score or 1.0)
-            is_text_wanted = rank < len(self.slots.excerpts) and (not rank or share >= self.slots.text_share)
+            rank, share = ranks[item.address], shares[item.address]
+            # As long as the answer is short, weaker matches have text, too.
+            is_near = (
+                share >= self.slots.text_share
+                or (is_note_best and not is_note)
+                or self.used < self.slots.excerpts[0] // 2
+            )
+            is_text_wanted = rank < len(self.slots.excerpts) and (not rank or is_near)
             has_text = is_text_wanted and not (is_note and (is_rule_a_line or not self.slots.has_notes))
             if has_text and self._place(limit, self._excerpts_of(item, rank)):
                 continue
@@ -203,7 +213,7 @@ class _Fitting(Struct, dict=True):
         The last excerpt of the best match has its mentions in one line. Other matches always have them in one line.
         """
         is_short = self.slots is SHORT_SLOTS
-        for size in dict.fromkeys((*self.slots.excerpts[rank:], *([] if is_short and rank else [SHORTEST]))):
+        for size in dict.fromkeys((*self.slots.excerpts[rank:], SENTENCE)):
             one = self._excerpt(item, size, searches=rank < (1 if is_short else 3))
             if is_short or rank:
                 one = replace(one, mentions=in_short(one.mentions))
@@ -216,10 +226,13 @@ class _Fitting(Struct, dict=True):
     def place_lines(self) -> None:
         """Place the titles of the best remaining items, then those of all decisions if the wing has few of them."""
         rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
-        least = self.slots.line_share * self.best
-        rest = sorted((item for item in rest if item.score >= least), key=lambda one: one.entry.type.rank)
+        rest = sorted((one for one in rest if not self._is_already_shown(one)), key=lambda one: one.entry.type.rank)
+        decisions = [one for one in (*self.found.items, *self.found.unmatched) if one.entry.type is EntryType.DECISION]
+        if self.best and (len(decisions) > FEW_DECISIONS or self.slots is not SLOTS):
+            least = self.slots.line_share * self.best
+            rest = [one for one in rest if one.on_path or one.score >= least][: self.slots.lines]
         limit = min(self.limit, self.used + self.limit // 10)
-        for item in islice((one for one in rest if not self._is_already_shown(one)), self.slots.lines):
+        for item in rest:
             if not self._place(limit, [self._line(item)]):
                 break
         for item in self.found.unmatched if self.slots is SLOTS else ():
@@ -230,7 +243,7 @@ class _Fitting(Struct, dict=True):
         for item in self._nearest_proposed():
             described = self.found.describe_proposed(item)
             forms = [self._line(described, is_described=True)]
-            if item.on_path or item.score >= self.slots.text_share * self._best_of_all():
+            if item.unconditional or item.on_path or item.score >= self.slots.text_share * self._best_of_all():
                 forms.insert(0, self._excerpt(described, self.slots.excerpts[-1], is_described=True))
             self._place(self.limit, forms)
 

@@ -30,33 +30,35 @@ class Slots(NamedTuple):
     line_share: float = 0.0
 
 
-# Sizes by DESIGN: chosen on PEPs and KEPs, confirmed on decisions.
-SHORTEST = 400
-SLOTS = Slots(0.5, (1700, 900, 900, *(SHORTEST,) * 7), 100)
-# For one of several questions in a call. Asked alone, the questions of the measurement find 92 records. With these
-# slots 88 of them are still found, 57 with text. A match below .6 of the best score was never the right record. A
-# second match gets a sentence from .8 of the best score (with .9 instead, 54 have text). Chosen on PEPs and KEPs (66 of
-# 70 records, 39 with text), confirmed on decisions (22 of 22, 18 with text).
-SHORT_SLOTS = Slots(0.5, (700, 240), 5, text_share=0.8, line_share=0.6)
+# The most bytes of a sentence that mentions an entry, of the shortest excerpt, and of one passage in an excerpt.
+# Several short passages have the answer more often than a long one. Chosen on PEPs and KEPs (180 and 300: 2 % less).
+SENTENCE = 240
+# `tests/bench/lookups.py` measures whether an answer contains the passage that answers the question. A match below .65
+# of the best score was never the right record. Below .75, one line is enough: a sentence there costs 300 bytes an
+# answer, and brings 2 % more answers. The excerpts of 900 bytes bring 4 % more than excerpts of 700. Chosen on PEPs and
+# KEPs (80 of 133 answers, before 75, with 4,800 bytes each, before 6,130), confirmed on decisions.
+SLOTS = Slots(0.5, (1700, 900, 900, *(SENTENCE,) * 7), 3, text_share=0.75, line_share=0.65)
+# For one of several questions in a call. Chosen on PEPs and KEPs, confirmed on decisions.
+SHORT_SLOTS = Slots(0.5, (900, *(SENTENCE,) * 3), 3, text_share=0.8, line_share=0.75)
 # Among so many best matches, an answer mentions one that is deprecated and that nothing replaces.
 ENDED_RANKS = 3
 # For a budget of at most SMALL_BUDGET tokens: no notes, and no titles without text.
 SMALL_SLOTS = Slots(0.5, (700, 400, 400), 0, has_notes=False)
 SMALL_BUDGET = 1000
-# In tokens, for one of several questions. With 420 only 49 records of the measurement above have text.
+# In tokens, for one of several questions.
 SHORT_BUDGET = 440
 # An entry of at most this many bytes is never shortened.
 WHOLE = 700
 # The bytes that `show --about` prints of a longer entry.
-ABOUT = 1000
+ABOUT = 1300
 # A match below this share of the best score is weak: at most its title is shown.
 WEAK_SHARE = 1 / 3
 # If a wing has at most this many decisions, an answer lists the titles of all of them, even without a match.
 FEW_DECISIONS = 10
 # The most drafts in the separate part of an answer.
 MOST_PROPOSED = 5
-# The most newer entries that are listed under an entry because they mention it, and the most characters of a sentence.
-MOST_MENTIONS, SENTENCE = 4, 240
+# The most newer entries that are listed under an entry because they mention it.
+MOST_MENTIONS = 4
 # The share of the question's weight that a passage and its title must contain for full and for partial coverage. Chosen
 # on PEPs and KEPs (questions about the collection itself: 90 and 93 % are at least partial; about the other collection:
 # 41 and 52 %, of which full 9 and 11 %). Confirmed on decisions (88 %; questions about PEPs and KEPs: 30 and 16 %, of
@@ -71,7 +73,7 @@ GENERAL_WORDS = (
 )
 # The most characters between a verb such as "replaces" and the entry that it refers to.
 VERB_DISTANCE = 70
-# The most characters of one passage in an excerpt: about 80 words, the size of a passage in the index.
+# The most characters of a passage that covers a question: about 80 words, the size of a passage in the index.
 PASSAGE = 500
 # The number of a record at the start of an entry-id, with an optional kind before it: `0148-use-postgres`, `pep-572`.
 # (`markdown/headings.py` lists which headings belong to a decision.)

@@ -198,9 +198,6 @@ def show_about(
         for address in resolve_names(workspace, group, wings):
             found.append(_excerpt_of(checkout.catalog, address, weights, mentions, known.get(address, "")))
             known[address] = found[-1].note
-    if len(found) > 1:
-        # A reader of several entries looks for their own words: what only mentions one of them comes as ids.
-        found = [replace(one, mentions=in_short(one.mentions)) for one in found]
     return tuple(found)
 
 
@@ -210,14 +207,15 @@ def _excerpt_of(
     entry, digest, body = catalog.entries[address], catalog.digests[address], catalog.body(address)
     content = content_of(entry, body)
     known = parts_shown(note, digest)
-    text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights, searches_all=True)
+    text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)
     relations = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.derived.amended_by(address)}
     seen = known | marks_of(paragraphs_of(text)) if text != content else ALL
     return EntryExcerpt(
         entry=entry,
         content=unseen(text, known) if known else text,
         heads=catalog.lineage.heads(address),
-        mentions=mentions.of(entry, relations) if not known else (),
+        # The reader looks for words of the entry itself, so entries that only mention it are listed by id.
+        mentions=in_short(mentions.of(entry, relations)) if not known else (),
         was_shown="all" if known >= ALL else "in part" if known else "",
         note=note_of(digest, seen),
         is_title_alone=is_title_alone(content),

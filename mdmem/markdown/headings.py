@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -134,15 +134,18 @@ def sections_of(body: str) -> tuple[Section, ...]:
     return (first, *found) if first.text.strip() or not found else tuple(found)
 
 
-def without_asides(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections that are not asides (alternatives, context and so on) and not below an aside."""
-    found, aside = [], _BOLD_LEVEL + 1
+def with_asides(sections: Iterable[Section]) -> Iterator[tuple[Section, Section | None]]:
+    """Yield each section with the aside (alternatives, context and so on) that it is or is below, or with None."""
+    aside: Section | None = None
     for one in sections:
-        if one.level <= aside:
-            aside = one.level if one.level and one.is_aside and not one.decided else _BOLD_LEVEL + 1
-            if aside > _BOLD_LEVEL:
-                found.append(one)
-    return found
+        if aside is None or one.level <= aside.level:
+            aside = one if one.level and one.is_aside and not one.decided else None
+        yield one, aside
+
+
+def without_asides(sections: Iterable[Section]) -> list[Section]:
+    """Return the sections that are not asides (alternatives, context and so on) and not below an aside."""
+    return [one for one, aside in with_asides(sections) if aside is None]
 
 
 def decision_sections(sections: Sequence[Section]) -> list[Section]:
