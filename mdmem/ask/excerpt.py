@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
-from math import log
+from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ _ROW_OF_TABLE = re.compile(r"^[^\n]*\w[^\n]*", re.MULTILINE)
 
 
 class Passage(NamedTuple):
-    """Consecutive sentences of a section, with the terms of the question that they contain.
+    """Consecutive sentences of a section, with the terms of the question that they contain, and their size in bytes.
 
     `label` is the heading to quote before them if they are background.
     """
@@ -56,6 +56,7 @@ class Passage(NamedTuple):
     sentences: Sequence[Sentence]
     terms: frozenset[str]
     label: str
+    size: int
 
     @property
     def start(self) -> int:
@@ -195,8 +196,10 @@ def _passages(sections: Iterable[_Units]) -> Iterator[Passage]:
                 last += 1
                 size += sizes[last]
             while last > first and not terms[last] and _announces(units[last].bare):
+                size -= sizes[last]
                 last -= 1
-            yield Passage(units[first : last + 1], frozenset().union(*terms[first : last + 1]), label)
+            contained = frozenset[str]().union(*terms[first : last + 1])
+            yield Passage(units[first : last + 1], contained, label, size_of(label) + size)
 
 
 def _hits_in(hits: Sequence[Span], start: int, end: int) -> Sequence[Span]:
@@ -220,16 +223,16 @@ def _best(passages: Iterable[Passage], weights: Mapping[str, float], limit: int)
     A term counts half for each better passage that already contains it.
     """
     chosen: list[Passage] = []
-    left, rest = dict(weights), list(passages)
+    left, rest = dict(weights), [one for one in passages if one.size + 6 <= limit]
     while rest:
-        best = max(rest, key=lambda one: sum(left[term] for term in one.terms))
-        rest.remove(best)
-        size = size_of(best.text) + 6
-        if size <= limit:
-            chosen.append(best)
-            limit -= size
-            left |= {term: left[term] / 2 for term in best.terms}
-            rest = [one for one in rest if one.end <= best.start or best.end <= one.start]
+        # Many passages contain the same terms. The sum does not depend on the order of the terms.
+        sums = {terms: fsum(left[term] for term in terms) for terms in {one.terms for one in rest}}
+        best = max(rest, key=lambda one: sums[one.terms])
+        chosen.append(best)
+        limit -= best.size + 6
+        left |= {term: left[term] / 2 for term in best.terms}
+        apart = (one for one in rest if one.end <= best.start or best.end <= one.start)
+        rest = [one for one in apart if one.size + 6 <= limit]
     return sorted(chosen, key=lambda one: one.start)
 
 
