@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
 
 from lsprotocol import types
 from msgspec.structs import replace
@@ -12,13 +14,13 @@ from mdmem.errors import MdmemError
 from mdmem.lsp.edit import edit_of, proved_edit
 from mdmem.lsp.memory import Document
 from mdmem.lsp.tokens import TokenKind
-from mdmem.model.entry import Entry, Status
+from mdmem.model.entry import Status
 from mdmem.model.fields import REASON
 from mdmem.store.tree import Tree, TreeView
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
 from mdmem.write.fix import fix_all, plan_fix
-from mdmem.write.lifecycle import approver, plan_approval, plan_deprecation, plan_review, plan_verification
+from mdmem.write.lifecycle import approver, plan_approvals, plan_deprecation, plan_review, plan_verification
 from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
 
 FIX_ALL = "source.fixAll.mdmem"
@@ -32,20 +34,20 @@ def code_actions(document: Document, params: types.CodeActionParams) -> list[typ
     context = params.context
     if document.is_code:
         return []
+
+    def is_wanted(kind: str) -> bool:
+        # A kind includes all kinds below it.
+        return context.only is None or any(not one or (kind + ".").startswith(one + ".") for one in context.only)
+
     is_automatic = context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Automatic
     found: list[types.CodeAction] = []
-    if _is_wanted(context, types.CodeActionKind.QuickFix):
+    if is_wanted(types.CodeActionKind.QuickFix):
         found += _quick_fixes(document, params)
-    if _is_wanted(context, types.CodeActionKind.Refactor) and not is_automatic:
+    if is_wanted(types.CodeActionKind.Refactor) and not is_automatic:
         found += _steps(document, params.range.start)
-    if _is_wanted(context, FIX_ALL) and not is_automatic:
+    if is_wanted(FIX_ALL) and not is_automatic:
         found += _fix_all(document)
     return found
-
-
-def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:
-    """Return whether the editor asks for a kind of actions; a kind includes all kinds below it."""
-    return context.only is None or any(not one or (kind + ".").startswith(one + ".") for one in context.only)
 
 
 def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
@@ -73,8 +75,6 @@ def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator
 def _fix_all(document: Document) -> Iterator[types.CodeAction]:
     """Yield the action that applies every safe fix of a file, tested like the fixes of `mdmem check --fix`."""
     memory, path = document.memory, document.path
-    if not any(one.fix is not None and one.fix.is_safe and one.place.path == path for one in memory.findings):
-        return
 
     def prove(tree: Tree) -> CheckReport:
         changed = tree.changed if isinstance(tree, TreeView) else None
@@ -102,17 +102,19 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
     entry, token = document.entry, document.token_at(position)
     if entry is None or not document.memory.has_file(entry.address):
         return
-    address, steps = entry.address, list[tuple[str, Callable[[], ChangeSet]]]()
+    workspace, address = document.memory.workspace, entry.address
+    steps = list[tuple[str, Callable[[], ChangeSet]]]()
     named = document.resolve(token) if token is not None and token.kind is TokenKind.ADDRESS else None
     if named is not None and named != address:
-        steps.append((f"Supersede {named}", lambda: supersession(document, named, by=address)))
+        supersede = partial(plan_supersession, workspace, named, by=address, reason=REASON)
+        steps.append((f"Supersede {named}", supersede))
     if entry.status is Status.DRAFT:
-        steps.append(("Approve this draft", lambda: approval(document, address)))
+        steps.append(("Approve this draft", partial(approval, document, address)))
     elif entry.is_in_force:
-        steps.append(("Verify: still true today", lambda: verification(document, address)))
-        steps.append(("Put under review", lambda: doubt(document, address)))
-        steps.append(("Supersede with a new draft", lambda: succession(document, entry)))
-    steps.append(("Deprecate", lambda: deprecation(document, address)))
+        steps.append(("Verify: still true today", partial(plan_verification, workspace, [address])))
+        steps.append(("Put under review", partial(plan_review, workspace, address, reason=REASON)))
+        steps.append(("Supersede with a new draft", partial(succession, document, address)))
+    steps.append(("Deprecate", partial(plan_deprecation, workspace, address, reason=REASON)))
     for title, plan in steps:
         try:
             edit = proved_edit(document.memory, plan())
@@ -124,38 +126,16 @@ def _steps(document: Document, position: types.Position) -> Iterator[types.CodeA
 
 def approval(document: Document, address: str) -> ChangeSet:
     """Plan to approve a draft, with git's committer as the person who approves."""
-    workspace = document.memory.workspace
-    person = document.memory.disk.once(approver)
-    return plan_approval(workspace.catalog, workspace.settings, address, person=person, today=workspace.today)
+    return plan_approvals(document.memory.workspace, [address], by=document.memory.disk.once(approver))
 
 
-def verification(document: Document, address: str) -> ChangeSet:
-    """Plan to record that an entry is still true today."""
-    return plan_verification(document.memory.workspace, [address])
-
-
-def doubt(document: Document, address: str, reason: str = REASON) -> ChangeSet:
-    """Plan to put an entry under review."""
-    return plan_review(document.memory.workspace, address, reason=reason)
-
-
-def deprecation(document: Document, address: str, reason: str = REASON) -> ChangeSet:
-    """Plan to deprecate an entry without a successor."""
-    return plan_deprecation(document.memory.workspace, address, reason=reason)
-
-
-def supersession(document: Document, address: str, *, by: str, reason: str = REASON) -> ChangeSet:
-    """Plan to supersede an entry by another one."""
-    return plan_supersession(document.memory.workspace, address, by=by, reason=reason)
-
-
-def succession(document: Document, entry: Entry, title: str = "", reason: str = REASON) -> ChangeSet:
+def succession(document: Document, address: str, title: str = "", reason: str = REASON) -> ChangeSet:
     """Plan a new draft that supersedes an entry, in the same room, from the template of its type."""
     catalog, today = document.memory.catalog, document.memory.today()
+    entry = catalog.entries[address]
     place = f"{entry.wing}/{entry.room}"
     if not title:
-        numbered = (f"{entry.address}-{number}" for number in range(2, len(catalog.addresses) + 3))
-        place = next(one for one in numbered if one not in catalog.addresses)
+        place = next(one for number in count(2) if (one := f"{address}-{number}") not in catalog.addresses)
     draft = Draft(type=entry.type, place=place, title=title or entry.title)
-    new, text = successor_text(catalog, entry.address, draft, reason=reason, today=today)
-    return plan_succession(catalog, entry.address, new=new, text=text, reason=reason, today=today)
+    new, text = successor_text(catalog, address, draft, reason=reason, today=today)
+    return plan_succession(catalog, address, new=new, text=text, reason=reason, today=today)

@@ -29,10 +29,12 @@ from mdmem.checks.check import chosen_codes, require_known_wings
 from mdmem.checks.engine import run_checks
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError, shown_message
-from mdmem.lsp.tokens import ParsedText, Token, TokenKind, parse_text, resolve
+from mdmem.lsp.tokens import ParsedText, Token, TokenKind, parse_text
+from mdmem.markdown.links import BodyLink
 from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.catalog.addresses import full_address, is_entry_place
+from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.discovery import stamp_of
 from mdmem.store.settings import Settings
@@ -218,7 +220,13 @@ class Document(Struct, frozen=True, dict=True):
 
     def resolve(self, token: Token | None) -> str | None:
         """Return the address of the entry that a token means, or None."""
-        return resolve(token, self.near, self.memory.catalog)
+        entries = self.memory.catalog.entries
+        if token is None or token.kind is not TokenKind.ADDRESS:
+            return None
+        if token.key:
+            return full_address(token.text, self.near, entries)
+        link = BodyLink(token.text, token.start, token.end - token.start, is_path=token.is_path)
+        return reference_of(link, self.near, entries).target
 
     def address_at(self, position: types.Position) -> str | None:
         """Return the entry whose address is at a position; anywhere else, return the file's own entry."""

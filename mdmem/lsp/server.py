@@ -20,16 +20,7 @@ from mdmem.lsp.actions import FIX_ALL, code_actions
 from mdmem.lsp.completion import complete
 from mdmem.lsp.edit import prepare_rename, rename, will_rename
 from mdmem.lsp.memory import Document, Memories, OpenMemory, abilities_of
-from mdmem.lsp.show import (
-    definition,
-    document_symbols,
-    hover,
-    implementation,
-    lenses,
-    links,
-    references,
-    workspace_symbols,
-)
+from mdmem.lsp.show import definition, hover, implementation, lenses, references, workspace_symbols
 from mdmem.model.finding import Finding, Severity
 
 SECTION = "mdmem"
@@ -50,9 +41,7 @@ DOCUMENT_FEATURES: Mapping[str, Callable[[Document, Any], Any]] = {
     types.TEXT_DOCUMENT_HOVER: hover,
     types.TEXT_DOCUMENT_DEFINITION: definition,
     types.TEXT_DOCUMENT_IMPLEMENTATION: implementation,
-    types.TEXT_DOCUMENT_DOCUMENT_LINK: links,
     types.TEXT_DOCUMENT_REFERENCES: references,
-    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: document_symbols,
     types.TEXT_DOCUMENT_CODE_LENS: lenses,
     types.TEXT_DOCUMENT_CODE_ACTION: code_actions,
     types.TEXT_DOCUMENT_PREPARE_RENAME: prepare_rename,

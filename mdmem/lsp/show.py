@@ -1,11 +1,10 @@
-"""Answers that only show: hover texts, code lenses, definitions, links, references and symbols.
+"""Answers that only show: hover texts, code lenses, definitions, references and symbols.
 
 Texts from entries are shown in a fenced code block, so that the editor treats nothing in them as markup or a command.
 """
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
 from mdmem.lsp.memory import START, Abilities, Document, Memories, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
-from mdmem.markdown.parse import without_fenced
 from mdmem.model.entry import Entry, EntryType
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches
@@ -215,20 +213,20 @@ def _lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
         yield f"applies to {count(len(files), 'file')}", [(path, memory.uri_of_code(path)) for path in files]
 
 
-_SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
-    EntryType.INVARIANT: types.SymbolKind.Constant,
-    EntryType.DECISION: types.SymbolKind.Interface,
-    EntryType.PATTERN: types.SymbolKind.Method,
-    EntryType.NOTE: types.SymbolKind.String,
-}
-_MOST_SYMBOLS = 200
-_HEADING = re.compile(r"^#{1,6}[ \t]+([^\r\n]*\S)", re.MULTILINE)
-
-
-def definition(document: Document, params: types.DefinitionParams) -> list[types.Location]:
+def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:
     """Return the file of the entry, wing or code whose name is at a position."""
-    token = document.token_at(params.position)
-    return [*_locations(document, token)] if token is not None else []
+    memory, token = document.memory, document.token_at(params.position)
+    if token is not None and token.kind is TokenKind.ADDRESS:
+        address = document.resolve(token) or token.text
+        if memory.has_file(address) or f"{address}.md" in memory.catalog.broken:
+            return memory.location_of(address)
+    elif token is not None and token.kind is TokenKind.WING:
+        wing = memory.catalog.wings.get(token.text)
+        if wing is not None and wing.has_manifest:
+            return types.Location(memory.uri_of(f"{wing.name}/README.md"), START)
+    elif token is not None and token.kind is TokenKind.GLOB and token.text in memory.tracked_files:
+        return types.Location(memory.uri_of_code(token.text), START)
+    return None
 
 
 def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
@@ -236,30 +234,6 @@ def implementation(document: Document, params: types.ImplementationParams) -> li
     memory, address = document.memory, document.address_at(params.position)
     heads = memory.catalog.lineage.heads(address) if address is not None else ()
     return [memory.location_of(head) for head in heads if memory.has_file(head)]
-
-
-def links(document: Document, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
-    """Return the links in a document that lead to existing files."""
-    found = ((token, next(_locations(document, token), None)) for token in document.parsed.tokens)
-    return [
-        types.DocumentLink(document.range_of_token(token), target=where.uri)
-        for token, where in found
-        if where is not None
-    ]
-
-
-def _locations(document: Document, token: Token) -> Iterator[types.Location]:
-    memory = document.memory
-    if token.kind is TokenKind.ADDRESS:
-        address = document.resolve(token) or token.text
-        if memory.has_file(address) or f"{address}.md" in memory.catalog.broken:
-            yield memory.location_of(address)
-    elif token.kind is TokenKind.WING:
-        wing = memory.catalog.wings.get(token.text)
-        if wing is not None and wing.has_manifest:
-            yield types.Location(memory.uri_of(f"{wing.name}/README.md"), START)
-    elif token.kind is TokenKind.GLOB and token.text in memory.tracked_files:
-        yield types.Location(memory.uri_of_code(token.text), START)
 
 
 def references(document: Document, params: types.ReferenceParams) -> list[types.Location]:
@@ -279,28 +253,13 @@ def references(document: Document, params: types.ReferenceParams) -> list[types.
     return found
 
 
-def document_symbols(document: Document, _: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-    """Return the outline of an entry: its fields with their values, and its headings."""
-    if document.is_code:
-        return None
-    parts = []
-    for field in document.parsed.fields:
-        end = field.start + len(document.text[field.start : field.end].rstrip())
-        where, key = document.range_of(field.start, end), document.range_of_token(field.key)
-        values = plain_line(", ".join(item.text for item in field.items))
-        parts.append(types.DocumentSymbol(field.key.text, types.SymbolKind.Field, where, key, values))
-    body = document.parsed.body
-    for heading in _HEADING.finditer(without_fenced(document.text[body:])):
-        where = document.range_of(body + heading.start(), body + heading.end())
-        name = plain_line(heading[1].rstrip("#").strip())
-        parts.append(types.DocumentSymbol(name, types.SymbolKind.String, where, where))
-    entry = document.entry
-    if entry is None:
-        return parts
-    whole = document.range_of(0, len(document.text))
-    name, tags = plain_line(entry.title), _tags(document.memory, entry.address)
-    first = types.Range(whole.start, whole.start)
-    return [types.DocumentSymbol(name, _SYMBOLS[entry.type], whole, first, entry.type.value, tags, children=parts)]
+_SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
+    EntryType.INVARIANT: types.SymbolKind.Constant,
+    EntryType.DECISION: types.SymbolKind.Interface,
+    EntryType.PATTERN: types.SymbolKind.Method,
+    EntryType.NOTE: types.SymbolKind.String,
+}
+_MOST_SYMBOLS = 200
 
 
 def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
@@ -312,20 +271,12 @@ def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -
         for address, entry in memory.catalog.entries.items():
             searched = f"{address} {entry.title}".casefold()
             if all(word in searched for word in words) and memory.has_file(address):
-                tags = _tags(memory, address)
-                symbol = types.WorkspaceSymbol(
-                    location=memory.location_of(address),
-                    name=plain_line(entry.title),
-                    kind=_SYMBOLS[entry.type],
-                    tags=tags,
-                    container_name=address,
-                )
+                # Editors show a deprecated symbol struck through.
+                tags = [types.SymbolTag.Deprecated] if is_ended(memory, address) else None
+                where, kind = memory.location_of(address), _SYMBOLS[entry.type]
+                name = plain_line(entry.title)
+                symbol = types.WorkspaceSymbol(where, name, kind, tags=tags, container_name=address)
                 (ended if tags else found).append(symbol)
                 if len(found) == _MOST_SYMBOLS:
                     return found
     return [*found, *ended][:_MOST_SYMBOLS]
-
-
-def _tags(memory: OpenMemory, address: str) -> list[types.SymbolTag] | None:
-    # Editors show a deprecated symbol struck through.
-    return [types.SymbolTag.Deprecated] if is_ended(memory, address) else None

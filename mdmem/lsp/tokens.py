@@ -11,13 +11,10 @@ from functools import lru_cache
 from msgspec import Struct
 
 from mdmem.markdown.front_matter import FENCE, has_front_matter
-from mdmem.markdown.links import BodyLink, body_links
+from mdmem.markdown.links import body_links
 from mdmem.markdown.parse import SIZE_LIMIT, without_code
 from mdmem.model.entry import Kind
 from mdmem.model.fields import FIELDS
-from mdmem.store.catalog.addresses import full_address
-from mdmem.store.catalog.links import reference_of
-from mdmem.store.catalog.model import Catalog
 
 
 class TokenKind(StrEnum):
@@ -139,16 +136,6 @@ def parse_text(text: str) -> ParsedText:
             token = Token(TokenKind.KEY, *key.span("key"), name, name)
             fields.append(FieldBlock(token, key.start(), following, tuple(_items(text, name, key.end(), following))))
     return ParsedText(tuple(fields), (start, end), body, tuple(_body_tokens(text, body)))
-
-
-def resolve(token: Token | None, near: str, catalog: Catalog) -> str | None:
-    """Return the address of the entry that a token means, or None; `near` is the address of the file with the token."""
-    if token is None or token.kind is not TokenKind.ADDRESS:
-        return None
-    if token.key:
-        return full_address(token.text, near, catalog.entries)
-    link = BodyLink(token.text, token.start, token.end - token.start, is_path=token.is_path)
-    return reference_of(link, near, catalog.entries).target
 
 
 def _body_tokens(text: str, body: int) -> Iterator[Token]:
