@@ -22,8 +22,8 @@ from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
 from mdmem.hub.search import search_hub, who
 from mdmem.mcp.calls import AnswerOfRoot, Page, ToolCall, with_remarks
+from mdmem.mcp.tools import tools_of
 from mdmem.mcp.tools.core import Widened, list_text, question_of
-from mdmem.mcp.tools.table import tools_of
 from mdmem.mcp.tools.tool import AT, EVERYWHERE, REPOSITORY, Listed, Text, Tool, ToolResult, Type, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks, who_json, who_remarks, who_text

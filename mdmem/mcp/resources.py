@@ -21,12 +21,12 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.show import list_entries, list_problems, show, show_one
 from mdmem.change.history import why
-from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, SettingsError, UsageError
+from mdmem.errors import MdmemError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import cut, plain, safe_text
 from mdmem.mcp.calls import system_refusal
+from mdmem.mcp.tools import tools_of
 from mdmem.mcp.tools.core import entries_text, list_text
-from mdmem.mcp.tools.table import tools_of
 from mdmem.model.entry import EntryType
 from mdmem.model.fields import front_matter_schema
 from mdmem.render.answers import problems_text
@@ -85,27 +85,18 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
     async def read(text_of: Callable[[Workspace], str]) -> str:
         try:
             return cut(safe_text(await on_memory(text_of)))
-        except (RootNotFoundError, SettingsError, EnvironmentFaultError) as error:
-            raise ResourceError(str(error)) from error
-        except (NotFoundError, UsageError) as error:
-            raise ResourceNotFoundError(str(error)) from error
-        except (MdmemError, OSError) as error:
-            raise ResourceError(system_refusal(error) if isinstance(error, OSError) else str(error)) from error
+        except OSError as error:
+            raise ResourceError(system_refusal(error)) from error
+        except MdmemError as error:
+            is_absent = isinstance(error, (NotFoundError, UsageError)) and not isinstance(error, RootNotFoundError)
+            raise (ResourceNotFoundError if is_absent else ResourceError)(str(error)) from error
 
     def resource(uri: str, name: str, title: str, description: str, mime: str = _MARKDOWN) -> Callable[..., Any]:
         return server.resource(uri, name=name, title=title, description=description, mime_type=mime)
 
     @resource("mdmem://invariants", "invariants", "Invariants", "The invariants of the active wing, in full.")
     async def invariants() -> str:
-        def text(workspace: Workspace) -> str:
-            question = Question(filters=Filters(types=(EntryType.INVARIANT,)))
-            (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
-            wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
-            found = [item.address for item in answer.items]
-            blocks = [f"# Invariants{wing}", *problems_text(answer.basis)]
-            return "\n\n".join([*blocks, entries_text(show(workspace, found)) if found else "There is none."])
-
-        return await read(text)
+        return await read(_invariants)
 
     @resource("mdmem://entry/{wing}/{room}/{entry_id}", "entry", "Entry", "One entry in full, with its state.")
     async def entry(wing: str, room: str, entry_id: str) -> str:
@@ -119,16 +110,7 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
     @resource("mdmem://wing/{wing}", "wing", "Wing", "The current entries of a wing.", _PLAIN)
     async def wing(wing: str) -> str:
-        def text(workspace: Workspace) -> str:
-            filters = Filters(wings=(wing,))
-            listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
-            problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
-            if problems[_PROBLEMS:]:
-                problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"]
-            head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
-            return "\n".join([f"# Wing `{one_line(wing)}`", "", *head, listed, ""])
-
-        return await read(text)
+        return await read(partial(_wing, name=wing))
 
     @resource("mdmem://guide", "guide", "How to use this memory", "What an agent should know, once.")
     def guide() -> str:
@@ -142,6 +124,25 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
 
     for topic in topics():
         resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(partial(page, topic))
+
+
+def _invariants(workspace: Workspace) -> str:
+    question = Question(filters=Filters(types=(EntryType.INVARIANT,)))
+    (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
+    wing = f" of the wing `{answer.scope.wing}`" if answer.scope.wing else ""
+    found = [item.address for item in answer.items]
+    shown = entries_text(show(workspace, found)) if found else "There is none."
+    return "\n\n".join([f"# Invariants{wing}", *problems_text(answer.basis), shown])
+
+
+def _wing(workspace: Workspace, name: str) -> str:
+    filters = Filters(wings=(name,))
+    listed = list_text(workspace, list_entries(workspace, filters)) or "No entry is current."
+    problems = [f"{one.place.path}: {one.message}" for one in list_problems(workspace, filters)]
+    if problems[_PROBLEMS:]:
+        problems[_PROBLEMS:] = [f"and {len(problems) - _PROBLEMS} more"]
+    head = ["These files cannot be read in full, and may have rules:", *problems, ""] if problems else []
+    return "\n".join([f"# Wing `{one_line(name)}`", "", *head, listed, ""])
 
 
 def list_wings(workspace: Workspace) -> list[Resource]:
@@ -250,10 +251,7 @@ _Wing = Annotated[str, Field(description="The wing, by its name or project id. D
 def add_prompts(server: MCPServer[Any], profile: Callable[[], Awaitable[Profile]]) -> None:
     """Add the prompts to a server; `profile` returns the current profile."""
 
-    def prompt(title: str, description: str) -> Callable[..., Any]:
-        return server.prompt(title=title, description=description)
-
-    @prompt("Record a decision", "Record a decision, unless the memory has it already.")
+    @server.prompt(title="Record a decision", description="Record a decision, unless the memory has it already.")
     async def record_decision(
         decision: Annotated[str, Field(description="The decision and its reasons.")],
         wing: _Wing = "",
@@ -261,14 +259,14 @@ def add_prompts(server: MCPServer[Any], profile: Callable[[], Awaitable[Profile]
     ) -> str:
         return _text_of(_RECORD, {"decision": decision, "wing": wing, "paths": paths}, await profile())
 
-    @prompt("Supersede an entry", "Replace an entry that no longer fits, with its history.")
+    @server.prompt(title="Supersede an entry", description="Replace an entry that no longer fits, with its history.")
     async def supersede(
         address: Annotated[str, Field(description="The entry, as wing/room/entry-id or a short form.")],
         reason: Annotated[str, Field(description="Why it no longer fits.")] = "",
     ) -> str:
         return _text_of(_SUPERSEDE, {"address": address, "reason": reason}, await profile())
 
-    @prompt("Review a diff against the memory", "Check a change of code against the memory.")
+    @server.prompt(title="Review a diff against the memory", description="Check a change of code against the memory.")
     async def review_diff(
         diff: Annotated[str, Field(description="The diff. Default: the changes in the work tree.")] = "",
         paths: Annotated[str, Field(description="The files that it touches, separated by commas.")] = "",
@@ -276,7 +274,7 @@ def add_prompts(server: MCPServer[Any], profile: Callable[[], Awaitable[Profile]
     ) -> str:
         return _text_of(_REVIEW, {"diff": diff, "paths": paths, "wing": wing}, await profile())
 
-    @prompt("Get to know a wing", "Learn the rules of a project before the first change.")
+    @server.prompt(title="Get to know a wing", description="Learn the rules of a project before the first change.")
     async def onboard(wing: _Wing = "") -> str:
         return _text_of(_ONBOARD, {"wing": wing}, await profile())
 

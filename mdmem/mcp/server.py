@@ -27,7 +27,7 @@ from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
 from mdmem.mcp.calls import Calls
 from mdmem.mcp.resources import add_prompts, add_resources, list_wings
-from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools import PROFILES, TOOLS, tools_of
 from mdmem.mcp.tools.tool import short_json
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access

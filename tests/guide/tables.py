@@ -11,8 +11,8 @@ import mdmem.guide
 from mdmem.ask.facets import ROWS
 from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS, PROGRAMS
+from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.tools.sessions import SAVING
-from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.model.finding import Severity
 from mdmem.render.fields import guide_table
 

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from served import two_wings
 
-from mdmem.mcp.tools.table import TOOLS
+from mdmem.mcp.tools import TOOLS
 from mdmem.model.access import Access
 
 APP = Access.to_wings(["app"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from clients import ERAS, refusal, server_over, with_client
 
-from mdmem.mcp.tools.table import PROFILES, TOOLS
+from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.store.settings import Profile
 

@@ -30,7 +30,7 @@ from mcp import Client
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as warmup
 from mdmem.mcp.server import MemoryServer
-from mdmem.mcp.tools.table import PROFILES, TOOLS
+from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.text import ACTING
 from mdmem.store.settings import Profile, Settings

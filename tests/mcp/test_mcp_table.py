@@ -20,7 +20,7 @@ from mdmem.errors import UsageError
 from mdmem.mcp.answers import json_line
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import INSTRUCTIONS
-from mdmem.mcp.tools.table import TOOLS, tools_of
+from mdmem.mcp.tools import TOOLS, tools_of
 from mdmem.mcp.tools.tool import AsText, Choice, Listed, Objects, Record, Texts, Tool
 from mdmem.store.settings import Profile, parse_settings
 
