@@ -101,7 +101,7 @@ class Mentions(Struct, frozen=True):
             more = f" and {len(rest) - MOST_MENTIONS} more" if len(rest) > MOST_MENTIONS else ""
             yield Mention(f"also {MENTIONED} {ids}{more}", "")
         elif not found and self.searches and not any(self._names(other, entry) for other in candidates):
-            yield Mention(f"{MENTIONED} no newer entry", "")
+            yield Mention("no newer entry mentions this", "")
 
     def _names(self, other: Entry, entry: Entry) -> bool:
         """Return whether the body of `other` mentions `entry` in any way, even in a list or table of numbers."""

@@ -197,7 +197,7 @@ def merge_driver_command(
         return _CANNOT
     if outcome.torn:
         where = " and ".join(f"`{name}`" for name in outcome.torn)
-        given.remark(f"mdmem: both sides changed {where} of {path or ours}, and neither is taken: `mdmem resolve`")
+        given.remark(f"mdmem: both sides changed {where} of {path or ours}: `mdmem resolve` shows the choices")
     return 1 if outcome.torn else 0
 
 

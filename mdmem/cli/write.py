@@ -18,6 +18,7 @@ from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.fields import with_hints, without_hints
 from mdmem.render.json import dump
+from mdmem.render.text import first_of
 from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
@@ -39,6 +40,8 @@ from mdmem.write.supersede import plan_successor, plan_supersession, successor_t
 from mdmem.write.write import Plan, WriteOptions, WriteResult, catalog_after, write
 
 _TYPES = ("invariant", "decision", "pattern", "note")
+# The number of proposed entries that a remark lists.
+_LISTED = 5
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
 
 
@@ -61,9 +64,9 @@ def _remark_on_proposed(given: Globals, written: WriteResult, merged: Collection
     stances = ((one, catalog.stance(one)) for one in changed if one in written.approved or one == changed[0])
     waiting = [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
     if new := [one for one in waiting if one not in merged]:
-        given.remark(f"only proposed until a commit of the default branch has it: {', '.join(new)}")
+        given.remark(f"proposed until it is committed to the default branch: {first_of(new, _LISTED)}")
     if known := [one for one in waiting if one in merged]:
-        given.remark(f"the approval counts once the default branch has it: {', '.join(known)}")
+        given.remark(f"the approval counts once it is on the default branch: {first_of(known, _LISTED)}")
 
 
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "amends", "status"), page="writing")

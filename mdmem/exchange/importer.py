@@ -242,7 +242,9 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *record.reasons)))
         # A reason shows that several successors are intended.
         if record.status is Status.DEPRECATED and len(record.successors) != 1:
-            fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
+            fields.setdefault(
+                "deprecated_reason", f"status of the imported record: {record.ended_as or record.status.value}"
+            )
         if request.approved_by and record.status is Status.ACTIVE and record.type.is_rule:
             fields["approved_by"] = request.approved_by
         files[f"{address}.md"] = _compose(fields, body, newline=record.source.newline).encode()
@@ -323,10 +325,10 @@ def _ended(record: ForeignRecord, later: list[str]) -> str:
     if record.status is not Status.DEPRECATED or stated or record.ended_on is not None:
         return stated or record.ended_on or ""
     if later:
-        record.guess("deprecated_at", "the day of its successor")
+        record.guess("deprecated_at", "the date of its successor")
         return min(later)
     if record.is_refused:
-        record.guess("deprecated_at", "the day of its record")
+        record.guess("deprecated_at", "the date of the record")
     return str(record.created_at) if record.is_refused else ""
 
 

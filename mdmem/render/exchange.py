@@ -118,7 +118,10 @@ def _summary(report: ImportReport) -> str:
     if entries and not report.written.is_dry:
         ways = [(row.path, row.address or "") for row in entries]
         if len(ways) > 1:
-            ways = [(path.rpartition("/")[0] or ".", address.rpartition("/")[0]) for path, address in ways]
+            ways = [
+                (path.rpartition("/")[0] or path.partition("#")[0], address.rpartition("/")[0])
+                for path, address in ways
+            ]
         read, filled = (_few(list(dict.fromkeys(some))) for some in zip(*ways, strict=True))
         way = f" from {read} to {filled}"
     parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{of}{way}", *manifests]

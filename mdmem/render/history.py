@@ -126,10 +126,10 @@ def _chain_link(link: ChainLink, explained: WhyReport, style: Style) -> str:
     lines += [f"    supersedes {old}" for old in link.replaced]
     lost = {} if link.current else {one.old: one.entry.address for one in explained.others}
     for old in link.claims:
-        how = f"{lost[old]} superseded" if old in lost else "does not link back"
-        lines.append(f"    claims to supersede {old}, which {how}")
+        how = f"was superseded by {lost[old]}" if old in lost else "does not link back"
+        lines.append(f"    has `supersedes: {old}`, which {how}")
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
-    lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
+    lines += [f"    deprecated: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
     lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
     for one in link.commits[:3]:
         lines.append(f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}")

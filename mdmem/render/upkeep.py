@@ -47,13 +47,13 @@ def status_text(report: StatusReport, style: Style) -> str:
         state = f"complete: {entries(total)}, {size}"
     else:
         # The index is not written for a few changed files. A question reads these files directly.
-        rest = "the other" if index.stale == 1 else f"the other {index.stale}"
-        state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}; a question adds {rest} from the files"
+        rest = f"{count(index.stale, 'changed file')} {'is' if index.stale == 1 else 'are'} read directly"
+        state = f"{max(total - index.stale, 0)} of {entries(total)}, {size}; {rest}"
     found = ", ".join(count(number, level) for level, number in report.findings.items() if number)
     # Findings of the lowest severity are shown only with --verbose.
     check = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
-    last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never"
+    last = f"last on {report.hygiene.day}" if report.hygiene.day is not None else "never ran"
     due = " (due); `mdmem hygiene` shows what needs maintenance" if report.hygiene.is_due else ""
     lines += [
         f"index    {state}",
@@ -64,7 +64,7 @@ def status_text(report: StatusReport, style: Style) -> str:
         times = f"shown {count(sum(shown.times.values()), 'time')} in 30 days"
         ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
         never = first_of(report.never_shown, _NAMED)
-        rules = f"never shown: {never}" if never else "every rule among them"
+        rules = f"never shown: {never}" if never else "every rule was shown"
         lines.append(f"agents   {entries(len(shown.times))} {times} ({ways}), last on {shown.last:%Y-%m-%d}; {rules}")
     if report.merged:
         merged = f"{count(len(report.merged), 'decision')} of agents, not approved"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import Run, commit_all, git, made_once, make_repository, make_root, write, write_entry
 
-WAYS = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
+WAYS = "`mdmem check` shows them, `mdmem check --update-baseline` accepts them"
 
 
 @made_once
@@ -42,7 +42,7 @@ def test_memory_with_errors_is_committed_with_a_baseline_and_then_commits_tell_w
     git(folder, "add", "-A")
     first = run("check", "--staged", cwd=folder)
     assert (first.code, first.out.splitlines()[0]) == (1, "error    dangling-link         30")
-    assert first.out.endswith("`mdmem check --update-baseline` sets them aside\n")
+    assert first.out.endswith("`mdmem check --update-baseline` accepts them\n")
     made = run("check", "--update-baseline", cwd=folder)
     assert made.err.splitlines() == [
         "memory/.baseline.json records 60 findings",

@@ -116,7 +116,7 @@ def test_merge_with_two_successors_is_one_finding(folder: Path, run: Run) -> Non
     ran = run("check", "--merge", "one", "--format", "json")
     errors = [one for one in ran.json["findings"] if one["severity"] == "error"]
     assert [one["code"] for one in errors] == ["merge-conflict"]
-    assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows what can be decided"
+    assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows the choices"
 
 
 def test_staged_refuses_the_deletion_of_what_is_in_force(folder: Path, run: Run) -> None:

@@ -274,7 +274,7 @@ def test_state_that_cannot_be_written_is_a_remark(worn: Path, run: Run) -> None:
 
 
 def test_status_says_when_hygiene_ran(worn: Path, run: Run) -> None:
-    never = "hygiene  never (due); `mdmem hygiene` shows what needs maintenance\n"
+    never = "hygiene  never ran (due); `mdmem hygiene` shows what needs maintenance\n"
     assert never in run("status", cwd=worn).out
     run("hygiene", cwd=worn)
     assert "\nhygiene  last on 2026-11-21\n" in run("status", cwd=worn).out

@@ -22,7 +22,7 @@ def test_text_says_root_tree_wings_index_and_findings(folder: Path, run: Run) ->
         "wing     nav  project (active): 1 decision, 1 invariant; 2 active",
         f"index    not built yet; the first question builds it in {folder}/.git/mdmem/cache/memory/{FOLDER}",
         "findings none",
-        "hygiene  never (due); `mdmem hygiene` shows what needs maintenance",
+        "hygiene  never ran (due); `mdmem hygiene` shows what needs maintenance",
         *(f"note     {one}" for one in UNGUARDED),
     ]
     assert run("hooks", "install").code == 0
@@ -74,7 +74,7 @@ def test_index_is_up_to_date_after_a_question(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/rules/new", title="New")
     held = run("status").out.splitlines()[3]
     assert held.startswith("index    2 of 3 entries, ")
-    assert held.endswith(" KiB; a question adds the other from the files")
+    assert held.endswith(" KiB; 1 changed file is read directly")
 
 
 def test_status_and_check_name_what_decides_a_merge(folder: Path, run: Run) -> None:

@@ -66,7 +66,7 @@ def test_entry_that_was_not_taken_leads_to_the_one_that_was(tmp_path: Path, run:
     ended = {"status": "deprecated", "deprecated_at": "2026-06-02", "deprecated_reason": "Four are enough."}
     write_entry(folder / "memory", six, title="Use six threads", supersedes=OLD, **ended)
     said = run("why", six, cwd=folder).out
-    assert f"    claims to supersede {OLD}, which {NEW} superseded\n" in said
+    assert f"    has `supersedes: {OLD}`, which was superseded by {NEW}\n" in said
     assert said.endswith(f"\n\n{OLD} was superseded by {NEW} (current): Two were too few.\n")
     facts = run("why", six, "--format", "json", cwd=folder).json
     winner = {"address": NEW, "title": "Use four threads", "reason": "Two were too few."}
@@ -78,7 +78,7 @@ def test_claims_and_amendments_are_told_from_either_end(folder: Path, run: Run) 
     write_entry(folder / "memory", NEW, title="Use four threads", supersedes=[OLD])
     write_entry(folder / "memory", "nav/architecture/part", title="On one robot", amends=[OLD])
     old = run("why", OLD).out
-    assert f"claims to supersede {OLD}, which does not link back\n" in old
+    assert f"has `supersedes: {OLD}`, which does not link back\n" in old
     assert old.endswith(
         f"{OLD} is current.\nSuperseded by a one-sided link of: {NEW}.\nAmended by: nav/architecture/part.\n"
     )

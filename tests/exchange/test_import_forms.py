@@ -60,7 +60,7 @@ FORCE: dict[str, Form] = {
     "on-hold": (plain("On hold until autumn"), DOUBTED),
     "rejected": (
         f"Date: 2024-02-03\n\n{plain('Rejected')}",
-        {"deprecated_at": "2024-02-03", "deprecated_reason": "its record says: Rejected", **ENDED},
+        {"deprecated_at": "2024-02-03", "deprecated_reason": "status of the imported record: Rejected", **ENDED},
     ),
     "withdrawn": (plain("Withdrawn (2024-03-04)"), {"deprecated_at": "2024-03-04", **ENDED}),
     "proposed-then-accepted": (plain("Proposed\n\nAccepted"), ACTIVE),
@@ -125,7 +125,7 @@ LINKS: dict[str, Form] = {
         {
             "status": "deprecated",
             "superseded_by": [f"{PLACE}/0095-half", f"{PLACE}/0096-half"],
-            "deprecated_reason": "its record says: Superseded by ADR-0095 and ADR-0096",
+            "deprecated_reason": "status of the imported record: Superseded by ADR-0095 and ADR-0096",
         },
     ),
     "arrow": (plain("Accepted → superseded by ADR-0090"), BY_90),

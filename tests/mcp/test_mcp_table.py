@@ -200,7 +200,7 @@ def test_an_unknown_parameter_is_refused_with_those_that_there_are() -> None:
 
 
 def test_a_missing_parameter_is_named_with_its_description() -> None:
-    with pytest.raises(UsageError, match=r"^`query` is missing \(what is looked for\)$"):
+    with pytest.raises(UsageError, match=r"^`query` is missing: What is looked for\. In plain words$"):
         _PROBE.parse({})
 
 

@@ -219,7 +219,7 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(tmp_path: Path) -
     theirs = changed(ended, {"see:\n": "superseded_by: nav/rules/callbacks\nsee:\n", "[executor]": "[executor, hers]"})
     branches(folder, ours, theirs)
     told = quiet(folder, "merge", "theirs", ends=1)
-    assert f"mdmem: both sides changed `superseded_by` of {FILE}, and neither is taken" in told
+    assert f"mdmem: both sides changed `superseded_by` of {FILE}: `mdmem resolve` shows the choices" in told
     # Newer versions of git add the revision to the labels.
     assert re.sub(r" \((HEAD|theirs)\)$", "", text_of(folder), flags=re.MULTILINE) == changed(
         ended,

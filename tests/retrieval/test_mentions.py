@@ -38,7 +38,7 @@ def test_replaced_entries_are_named_with_their_dates_and_the_rest_counted(tmp_pa
     *named, rest, none = mentions(root, "orders")
     assert named == [Mention("replaces", old, "Retry once", "2026-01-02") for old in olds[: len(named)]]
     assert len(named) > 1
-    assert none == Mention("mentioned by no newer entry", "")
+    assert none == Mention("no newer entry mentions this", "")
     assert rest == Mention(f"replaces {len(olds) - len(named)} more", "")
 
 
@@ -101,7 +101,7 @@ def test_mention_by_an_entry_with_a_text_in_the_answer_is_its_id(
 
 def test_that_none_mentions_it_is_said_only_where_it_is_true_of_the_whole_memory(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
-    assert [one.how for one in mentions(root, "orders")] == ["mentioned by no newer entry"]
+    assert [one.how for one in mentions(root, "orders")] == ["no newer entry mentions this"]
     # In a wing that the question does not read, in a row of a table, and by a link alone.
     for address, text in (
         ("web/a/other", "See app/rules/adr-0007 for orders."),
@@ -120,13 +120,13 @@ def test_number_in_a_room_of_this_name_in_another_wing_is_another_record(tmp_pat
     put(root, "web/adr/0150-mails", "Mails", "We keep ADR 148 in mind.\n", created_at="2026-03-01")
     workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
     (answer,) = retrieve(workspace, Question(words="orders")).all
-    assert [one.how for one in answer.items[0].mentions] == ["mentioned by no newer entry"]
+    assert [one.how for one in answer.items[0].mentions] == ["no newer entry mentions this"]
 
 
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("The set is 0003, 0007, 0009.", ["mentioned by no newer entry"]),
+        ("The set is 0003, 0007, 0009.", ["no newer entry mentions this"]),
         # That no newer entry names it would be false.
         ("| before | now |\n| - | - |\n| ADR-0007 | [ADR-0009](0009-mails.md) |", []),
         ("**Status:** Accepted\n**Originally recorded elsewhere as ADR-0007.**", []),

@@ -35,7 +35,7 @@ def deleted_in_force(case: Case) -> Iterator[Finding]:
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
             supersede = f"`mdmem supersede {entry.address} --title TEXT --reason TEXT`"
             ways = f"`mdmem deprecate {entry.address} --reason TEXT` or {supersede}"
-            help_ = f"restore the file, then end it with {ways}"
+            help_ = f"restore the file, then use {ways}"
             yield Finding("", message, Place(entry.path), help_, entry.address)
 
 
@@ -319,7 +319,7 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
     for old, (ours, theirs) in forked.items():
         named = [" and ".join(f"`{address}`" for address in some) for some in (ours, theirs)]
         message = f"superseded by {named[0]} in {merge.ours.name}, and by {named[1]} in {merge.theirs.name}"
-        help_ = f"merge {merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows what can be decided"
+        help_ = f"merge {merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows the choices"
         place = case.catalog.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
         yield Finding("", message, place, help_, old, other, former="merge-two-successors")

@@ -118,7 +118,9 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
             continue
         message = "the entry is deprecated without `deprecated_at`"
-        found = case.on_entry(entry, message, "add `deprecated_at: YYYY-MM-DD`, the day it ended", field="status")
+        found = case.on_entry(
+            entry, message, "add `deprecated_at: YYYY-MM-DD`, the day of its deprecation", field="status"
+        )
         # The day is known from git, or for an imported decision that was rejected.
         stated = case.facts.ended.get(entry.path) if case.facts else None
         known = date.fromisoformat(stated) if stated is not None else None

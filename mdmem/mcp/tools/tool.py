@@ -305,8 +305,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
                     taken = ", ".join(f"`{one}`" for one in properties) or "none"
                     fault = f"there is no parameter {short_json(name)}; it takes {taken}"
                 elif kind == "missing":
-                    description = properties[name]["description"].partition(". ")[0].removesuffix(".")
-                    fault = f"`{name}` is missing ({description[0].lower()}{description[1:]})"
+                    fault = f"`{name}` is missing: {properties[name]['description'].removesuffix('.')}"
                 faults[fault] = None
             raise UsageError("; ".join(list(faults)[:_MOST_FAULTS])) from None
         except ValueError:

@@ -164,8 +164,8 @@ def old_line(report: CheckReport) -> str:
     """Return a line that counts the old findings and says which commands handle them; empty if there are none."""
     if not report.left_out:
         return ""
-    verb = "was" if len(report.left_out) == 1 else "were"
-    ways = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
+    verb, them = ("was", "it") if len(report.left_out) == 1 else ("were", "them")
+    ways = f"`mdmem check` shows {them}, `mdmem check --update-baseline` accepts {them}"
     return f"{levels(report.left_out)} {verb} there before; {ways}"
 
 

@@ -23,7 +23,7 @@ _PAGE, _LINE = 4_000, 60
 _FOLDED = 10
 # The number of wings listed after a check.
 _WINGS = 4
-_WAYS = "`{} --select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
+_WAYS = "`{} --select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` accepts them"
 
 
 def text(roots: Sequence[CheckedRoot], style: ReportStyle) -> str:
