@@ -49,44 +49,76 @@ class Commit(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
+class _Change(NamedTuple):
+    """A changed file in git's raw format: the hashes before and after (None for no file), the new and the old path."""
+
+    before: str | None
+    after: str | None
+    path: str
+    old: str
+
+
+class _Logged(NamedTuple):
+    """One commit of `git log`, with its changes. The author's and the committer's time are in ISO 8601."""
+
+    digest: str = ""
+    short: str = ""
+    author: str = ""
+    email: str = ""
+    written: str = ""
+    committed: str = ""
+    subject: str = ""
+    changes: Sequence[_Change] = ()
+
+
 _PLAIN = ("--no-ext-diff", "--no-textconv")
-_LOG = ("log", *_PLAIN, "--no-show-signature")
+_RAW = ("--raw", "-z", *_PLAIN)
+_LOG = ("log", *_RAW, "--no-show-signature", "--format=%x01%H%x02%h%x02%an%x02%ae%x02%aI%x02%cI%x02%s")
+
+
+def _logged(printed: bytes) -> Iterator[_Logged]:
+    """Yield the commits in the output of `_LOG`. Changes before the first commit have an empty one."""
+    head, changes = _Logged(), list[_Change]()
+    parts = iter(records(printed))
+    for part in (one.lstrip("\n") for one in parts):
+        if part.startswith("\x01"):
+            yield head._replace(changes=tuple(changes))
+            digest, short, author, email, *times, subject = part[1:].split("\x02", 6)
+            # git writes UTC as `Z` since version 2.46, and `+00:00` before.
+            written, committed = (when.replace("Z", "+00:00") for when in times)
+            head, changes = _Logged(digest, short, author, email, written, committed, subject), []
+            continue
+        words = part.lstrip(":").split(" ")
+        # The words are a mode and a hash for each parent and for the result, and a letter for each parent.
+        parents = len(words) // 2 - 1
+        *before, after = (blob if blob.strip("0") else None for blob in words[parents + 1 : -1])
+        old = path = next(parts)
+        if words[-1][0] in "RC":
+            path = next(parts)
+        changes.append(_Change(next(filter(None, before), None), after, path, old))
+    yield head._replace(changes=tuple(changes))
 
 
 def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
     """Return the commits up to `until` (None means HEAD) that changed any of the paths, newest first."""
-    try:
-        return list(_commits_in(_ask(repository, *_LOG, *_NAMES, until or "HEAD", "--", *paths)))
-    except GitError:
-        # A repository without commits, or one that was deleted, has no history.
-        return []
-
-
-_NAMES = ("--format=%x01%h%x02%an%x02%aI%x02%s", "--name-only", "-z")
-
-
-def _with_offset(when: str) -> str:
-    """Return git's strict ISO date with an offset: git writes UTC as `Z` since version 2.46, and `+00:00` before."""
-    return when.replace("Z", "+00:00")
-
-
-def _commits_in(printed: bytes) -> Iterator[Commit]:
-    # A subject may contain the separator, too, so a hash must follow it.
-    for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", printed.decode("utf-8", "surrogateescape")):
-        if record:
-            head, _, rest = record.partition("\n")
-            digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
-            changed = tuple(path for path in rest.split("\0") if path)
-            yield Commit(digest, author, _with_offset(when), subject.rstrip("\0"), changed)
+    # A repository without commits, or one that was deleted, has no history.
+    with suppress(GitError):
+        found = _logged(_ask(repository, *_LOG, until or "HEAD", "--", *paths))
+        return [
+            Commit(one.short, one.author, one.written, one.subject, tuple(each.path for each in one.changes))
+            for one in found
+            if one.digest
+        ]
+    return []
 
 
 def last_touches(repository: Repository, since: str, tip: str, under: str) -> dict[str, tuple[str, str]]:
     """Return the author and abbreviated hash of the last commit in `since..tip` for each path below a folder."""
-    printed = run(repository.top, *_LOG, *_NAMES, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
+    printed = run(repository.top, *_LOG, "-c", "--no-renames", f"{since}..{tip}", "--", pathspec(under))
     found: dict[str, tuple[str, str]] = {}
-    for commit in _commits_in(printed):
-        for path in commit.paths:
-            found.setdefault(path, (commit.author, commit.digest))
+    for commit in _logged(printed):
+        for change in commit.changes:
+            found.setdefault(change.path, (commit.author, commit.short))
     return found
 
 
@@ -97,64 +129,49 @@ def list_deletions(
 
     `revisions` are the commits to start from. Without any, the staged changes count, too; their commit is empty.
     """
-    options, printed = ("-z", "-M", "--diff-filter=DR", "--name-status"), b""
-    gone: dict[str, tuple[str, str | None]] = {}
+    options, printed = ("-M", "--diff-filter=DR"), b""
     with suppress(GitError):
         if not revisions:
-            printed = run(repository.top, "diff", "--cached", *_PLAIN, *options, "--", pathspec(under), index=index)
+            printed = run(repository.top, "diff", "--cached", *_RAW, *options, "--", pathspec(under), index=index)
     with suppress(GitError):
-        printed += _ask(repository, *_LOG, *options, "--format=%x01%h", *revisions, "--", pathspec(under))
-    for commit, status, old, new in _name_statuses(printed):
-        gone.setdefault(old, (commit, new if status == "R" else None))
+        printed += _ask(repository, *_LOG, *options, *revisions, "--", pathspec(under))
+    gone: dict[str, tuple[str, str | None]] = {}
+    for commit in _logged(printed):
+        for change in commit.changes:
+            gone.setdefault(change.old, (commit.short, change.path if change.after is not None else None))
     return gone
-
-
-def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
-    """Yield commit, status, path and new path of each change in the output of `git log --name-status -z`."""
-    head, tokens = "", iter(records(printed))
-    for token in tokens:
-        token = token.lstrip("\n")
-        if token.startswith("\x01"):
-            head = token[1:]
-        else:
-            path = next(tokens)
-            yield head, token[0], path, next(tokens) if token[0] == "R" else path
 
 
 def first_days(repository: Repository, folders: Sequence[str]) -> dict[str, str]:
     """Return the day of the first commit of each file at or below some paths, following renames among these paths."""
     days: dict[str, str] = {}
-    for day, _, old, new in reversed(_arrivals(repository, folders)):
-        days.setdefault(new, days.get(old, day))
+    for day, change in reversed(_arrivals(repository, folders)):
+        days.setdefault(change.path, days.get(change.old, day))
     return days
 
 
-_DAY = "--format=%x01%as"
-
-
-def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str, str, str, str]]:
-    """Return the changes that added or renamed a file, newest first: day, status, old path and new path."""
+def _arrivals(repository: Repository, folders: Sequence[str]) -> list[tuple[str, _Change]]:
+    """Return the changes that added or renamed a file, newest first, each with its day."""
     # In a shallow clone every file would look new.
-    if not folders or _cut_commits(repository):
-        return []
-    options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
-    try:
-        return list(_name_statuses(_ask(repository, *_LOG, *options, "--", *map(pathspec, folders))))
-    except GitError:
-        return []
+    if folders and not _cut_commits(repository):
+        with suppress(GitError):
+            found = _logged(_ask(repository, *_LOG, "-M", "--diff-filter=AR", "--", *map(pathspec, folders)))
+            return [(one.written[: len("2026-01-31")], change) for one in found for change in one.changes]
+    return []
 
 
 def days_of_ends(repository: Repository, under: str) -> dict[str, str]:
     """Return the day on which the status of each file below a folder became deprecated; empty if it is unknown."""
     current: dict[str, str] = {}
-    for _, _, old, new in _arrivals(repository, [under]):
-        current.setdefault(old, current.get(new, new))
+    for _, change in _arrivals(repository, [under]):
+        current.setdefault(change.old, current.get(change.path, change.path))
     if not current:
         return {}
     # Leave out the first commit, because it changed no status and git would search all its files.
-    patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
+    patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/", "--format=%x01%as")
+    asked = ("log", *_PLAIN, "--no-show-signature", "-M", *patch, "--", pathspec(under))
     try:
-        printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
+        printed = run(repository.top, "-c", "log.showRoot=false", *asked)
     except GitError:
         # The remote of a partial clone cannot be reached.
         return {}
@@ -176,7 +193,6 @@ _ENDING = re.compile(
 )
 
 
-_HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
 # With more paths than this, ask git about the whole repository, because command lines are limited in length.
 _MOST_PLACES = 256
 
@@ -194,28 +210,23 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     Changes that a merge brought in count on the day of the merge. `until` is the commit to start from; None means HEAD.
     A repository without commits has no changes. Raises GitError if git fails.
     """
-    options = ["-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"]
     # Begin a day earlier, since a day begins up to 14 hours earlier in other time zones. git needs a date after 1970.
     start = max(since, date(1970, 1, 2)) - timedelta(days=1)
-    options += ["--no-renames", "--no-follow", f"--since={start}T00:00:00+00:00"]
+    options = ("--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-follow")
     paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
-        printed = _ask(repository, *_LOG, *options, until or "HEAD", "--", *paths)
+        printed = _ask(repository, *_LOG, *options, f"--since={start}T00:00:00+00:00", until or "HEAD", "--", *paths)
     except GitError:
         if run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)):
             raise
         return Activity()
     cut = _cut_commits(repository)
     newest: dict[str, date] = {}
-    day: date | None = None
-    for record in records(printed):
-        head = _HEAD.match(record)
-        if head:
-            # In the oldest commit of a shallow clone every file looks new, so that commit does not count.
-            day = None if head[1] in cut else date.fromisoformat(head[2])
-        elif day is not None:
-            path = record.removeprefix("\n")
-            newest[path] = max(day, newest.get(path, day))
+    # In the oldest commit of a shallow clone every file looks new, so that commit does not count.
+    for commit in (one for one in _logged(printed) if one.digest not in cut):
+        for change in commit.changes:
+            day = date.fromisoformat(commit.committed[: len("2026-01-31")])
+            newest[change.path] = max(day, newest.get(change.path, day))
     return Activity(newest, bool(cut))
 
 
@@ -281,52 +292,22 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
     return tuple(found)
 
 
-_RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-
-
-class _Change(NamedTuple):
-    """A changed file in git's raw format: the hashes before and after (None for no file), the new and the old path."""
-
-    before: str | None
-    after: str | None
-    path: str
-    old: str
-
-
 def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
     """Yield the changes of one path, newest first, until the commit that added the file."""
-    form = "--format=%x01%H%x02%an%x02%ae%x02%cI%x02%s"
-    options = (*_RAW, "--no-renames", "--no-show-signature", "--diff-merges=combined", form)
-    parts = iter(records(_ask(repository, "log", *options, start, "--", pathspec(path))))
-    commit: list[str] = []
-    for part in parts:
-        if part.lstrip("\n").startswith("\x01"):
-            commit = part.strip("\n").removeprefix("\x01").split("\x02", 4)
-            continue
-        change = _raw_change(part, parts)
-        if change.path == path:
-            digest, author, email, when, subject = commit
-            yield FileRevision(digest, author, email, _with_offset(when), subject, path, change.before, change.after)
+    options = ("--no-renames", "--no-abbrev", "--diff-merges=combined", start, "--", pathspec(path))
+    for one in _logged(_ask(repository, *_LOG, *options)):
+        for change in (change for change in one.changes if change.path == path):
+            at = (one.digest, one.author, one.email, one.committed, one.subject)
+            yield FileRevision(*at, path, change.before, change.after)
             if change.before is None:
                 return
 
 
-def _raw_change(head: str, rest: Iterator[str]) -> _Change:
-    words = head.lstrip("\n").lstrip(":").split(" ")
-    # The words are a mode and a hash for each parent and for the result, and a letter for each parent.
-    parents = len(words) // 2 - 1
-    *before, after = (blob if blob.strip("0") else None for blob in words[parents + 1 : -1])
-    old = path = next(rest)
-    if words[-1][0] in "RC":
-        path = next(rest)
-    return _Change(next(filter(None, before), None), after, path, old)
-
-
-def _renames_of(repository: Repository, commit: str) -> Iterator[_Change]:
-    """Yield the renames in a commit; none if its parent is not in this clone."""
+def _renames_of(repository: Repository, commit: str) -> list[_Change]:
+    """Return the renames in a commit; empty if its parent is not in this clone."""
     with suppress(GitError):
         # 40% is less than git's default: entries are short and a move rewrites links, so much of a file may differ.
-        printed = _ask(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, f"{commit}^1", commit)
-        parts = iter(records(printed))
-        changes = [_raw_change(head, parts) for head in parts]
-        yield from (one for one in changes if one.old != one.path and one.before is not None)
+        printed = _ask(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, "--no-abbrev", f"{commit}^1", commit)
+        changes = next(_logged(printed)).changes
+        return [one for one in changes if one.old != one.path and one.before is not None]
+    return []
