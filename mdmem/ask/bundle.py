@@ -37,7 +37,7 @@ from mdmem.markdown.text import content_of
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, having, label_of
 from mdmem.model.lineage import Standing, stance_json
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.index.snippet import snippet
+from mdmem.store.index.analysis import snippet
 from mdmem.store.workspace.remarks import freshness_on, is_hygiene_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import may_write_to, scope_seen

@@ -9,9 +9,8 @@ from math import log
 from mdmem.ask.limits import FULL_COVERAGE, GENERAL_WORDS, PARTIAL_COVERAGE, PASSAGE
 from mdmem.ask.question import Coverage
 from mdmem.model.entry import Entry
-from mdmem.store.index.analysis import ask
+from mdmem.store.index.analysis import ask, finder
 from mdmem.store.index.records import Match
-from mdmem.store.index.snippet import finder
 
 # Only the bodies of this many best matches are read.
 _READ = 3

@@ -26,7 +26,7 @@ from mdmem.markdown.sentences import (
 )
 from mdmem.markdown.text import stated_fields
 from mdmem.model.entry import Entry
-from mdmem.store.index.snippet import Span, finder
+from mdmem.store.index.analysis import Span, finder
 
 NO_WEIGHTS: Mapping[str, float] = {}
 # The most characters of a body that are read. The decision is near the start, and a longer body takes seconds.

@@ -2,7 +2,7 @@
 
 Comments say on which records a value was chosen and on which it was confirmed. "PEPs" and "KEPs" are two collections of
 real design records, used to choose values. "decisions" is a third collection, of another team, used to confirm them.
-The constants of BM25 and the size of a passage are in `store/index/scores.py`.
+The constants of BM25 and the size of a passage are in `store/index/fulltext.py`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from mdmem.ask.relate import claims_on, ended_match, relations_of
 from mdmem.errors import GoneError
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.index.snippet import snippet
+from mdmem.store.index.analysis import snippet
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.scope import Filters, Scope, reading_scope
 from mdmem.store.workspace.workspace import Workspace

@@ -33,7 +33,7 @@ from mdmem.store.catalog.addresses import (
 )
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.load import settings_bytes, settings_of
-from mdmem.store.catalog.redaction import known_addresses
+from mdmem.store.catalog.model import known_addresses
 from mdmem.store.catalog.snapshot import interpret, interpret_manifest, iter_documents
 from mdmem.store.git.status import list_revision
 from mdmem.store.index.analysis import VERSION, text_terms

@@ -19,9 +19,8 @@ from mdmem.hub.contents import lexeme
 from mdmem.hub.repositories import get_pushed
 from mdmem.markdown.front_matter import body_of
 from mdmem.model.access import Access
-from mdmem.store.catalog.redaction import Redaction, known_addresses
-from mdmem.store.index.analysis import ask
-from mdmem.store.index.snippet import snippet
+from mdmem.store.catalog.model import Redaction, known_addresses
+from mdmem.store.index.analysis import ask, snippet
 
 
 class Pin(Struct, frozen=True, order=True):

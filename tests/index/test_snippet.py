@@ -5,8 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.store.index.analysis import ask, spans, text_terms
-from mdmem.store.index.snippet import finder, snippet
+from mdmem.store.index.analysis import ask, finder, snippet, spans, text_terms
 
 FILLER = "lorem ipsum dolor sit amet " * 20
 

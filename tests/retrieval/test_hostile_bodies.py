@@ -9,7 +9,7 @@ from builders import open_root
 from mdmem.ask.excerpt import NO_WEIGHTS, excerpt, mentioning_sentences
 from mdmem.ask.mentions import mention_pattern
 from mdmem.markdown.sentences import without_targets
-from mdmem.store.index.snippet import snippet
+from mdmem.store.index.analysis import snippet
 
 from .builders import make_wings, put
 

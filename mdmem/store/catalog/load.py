@@ -13,8 +13,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError
 from mdmem.model.entry import Entry, Wing
 from mdmem.store.catalog.addresses import is_entry_place, is_manifest, with_full_links
-from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.redaction import Redaction, known_addresses
+from mdmem.store.catalog.model import Catalog, Redaction, known_addresses
 from mdmem.store.catalog.snapshot import (
     EntryCache,
     LoadedFile,

@@ -20,8 +20,7 @@ from mdmem.model.entry import Entry, Searched
 from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
 from mdmem.store.catalog.load import find_remote_wing, load, settings_bytes, with_remote_wings
-from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.redaction import visible_settings
+from mdmem.store.catalog.model import Catalog, visible_settings
 from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.merge import merge
 from mdmem.store.git.process import resolve, staged_index
