@@ -152,7 +152,7 @@ def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection
         if isinstance(content, bytes) and anywhere.search(content) is not None
     ]
     found = {}
-    for address, body in catalog.plain_bodies(likely):
+    for address, body, _ in catalog.bodies(likely):
         text = f"{catalog.entries[address].title}\n{body}"
         found[address] = tuple(path for path, pattern in patterns.items() if pattern.search(text))
     return {address: named for address, named in found.items() if named}

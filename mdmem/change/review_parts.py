@@ -356,7 +356,7 @@ def _find_dependents(comparison: Comparison) -> tuple[Dependent, ...]:
     # Each way to write a link contains the entry-id, so a text without any entry-id has no such link.
     entry_id = re.compile("|".join(sorted(re.escape(address.rsplit("/", 1)[-1]) for address in lost)))
     known = {*comparison.after.catalog.addresses, *lost}
-    for address, body in comparison.after.catalog.plain_bodies(list(live)):
+    for address, body, _ in comparison.after.catalog.bodies(list(live)):
         found = references_in({address: without_code(body)}, known) if entry_id.search(body) else ()
         links += [(address, one.target, "text") for one in found if one.target is not None]
     ways: dict[tuple[str, str], list[str]] = {}

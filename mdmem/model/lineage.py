@@ -117,7 +117,7 @@ class Lineage(Struct, frozen=True, dict=True):
     @cached_property
     def linked_successors(self) -> dict[str, tuple[str, ...]]:
         """Return the direct successors of each entry, including one-sided supersessions, sorted."""
-        return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
+        return in_order({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
@@ -132,23 +132,25 @@ class Lineage(Struct, frozen=True, dict=True):
             if entry.is_in_force:
                 claimants = {new for new in claimants if self.entries[new].type.rank <= entry.type.rank}
             found[old] = ends.named | claimants
-        return _sorted(found)
+        return in_order(found)
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
         """Return the entries that each entry supersedes directly, without one-sided supersessions, sorted."""
-        return _turned(self.successors)
+        return turned(self.successors)
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry without a confirmed successor, the entries that claim to supersede it, sorted."""
-        return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
+        return in_order({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry with a confirmed successor, the other entries that claim to supersede it, sorted."""
         facts = self.successors
-        return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
+        return in_order(
+            {old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts}
+        )
 
     def claimants_of(self, address: str) -> tuple[str, ...]:
         """Return the entries that supersede an entry only by their own file (one-sided supersessions)."""
@@ -171,15 +173,15 @@ class Lineage(Struct, frozen=True, dict=True):
     def _claimed_by(self) -> dict[str, tuple[str, ...]]:
         # Two entries on the same cycle are left out, because they contradict each other.
         found = {
-            old: {head for new in claimants for head in self.heads(new) if not self._share_a_cycle(old, head)} - {old}
+            old: {head for new in claimants for head in self.heads(new) if not self.share_a_cycle(old, head)} - {old}
             for old, claimants in self.claimants.items()
             if self.is_current(old)
         }
-        return _sorted(found)
+        return in_order(found)
 
     @cached_property
     def _claims(self) -> dict[str, tuple[str, ...]]:
-        return _turned(self._claimed_by)
+        return turned(self._claimed_by)
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
@@ -190,7 +192,8 @@ class Lineage(Struct, frozen=True, dict=True):
     def _cycle_of(self) -> dict[str, int]:
         return {address: number for number, cycle in enumerate(self.cycles) for address in cycle}
 
-    def _share_a_cycle(self, one: str, other: str) -> bool:
+    def share_a_cycle(self, one: str, other: str) -> bool:
+        """Return whether two entries are on the same cycle."""
         return one in self._cycle_of and self._cycle_of[one] == self._cycle_of.get(other)
 
     @cached_property
@@ -239,7 +242,7 @@ class Lineage(Struct, frozen=True, dict=True):
             own = {
                 member
                 for member in group
-                if self.entries[member].is_in_force and all(self._share_a_cycle(member, head) for head in beyond)
+                if self.entries[member].is_in_force and all(self.share_a_cycle(member, head) for head in beyond)
             }
             found.update(dict.fromkeys(group, tuple(sorted(beyond | own))))
         return found
@@ -262,7 +265,7 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def _linked_predecessors(self) -> dict[str, tuple[str, ...]]:
-        return _turned(self.linked_successors)
+        return turned(self.linked_successors)
 
     def chain(self, address: str) -> tuple[str, ...]:
         """Return an entry with its predecessors and successors, also one-sided ones, the oldest first."""
@@ -313,16 +316,18 @@ def _components(edges: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
     return found
 
 
-def _sorted(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
+def in_order(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the sets that are not empty as sorted tuples, by their sorted names."""
     return {one: tuple(sorted(others)) for one, others in sorted(found.items()) if others}
 
 
-def _turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return the edges of a graph in the other direction."""
     found: dict[str, set[str]] = {}
     for one, others in edges.items():
         for other in others:
             found.setdefault(other, set()).add(one)
-    return _sorted(found)
+    return in_order(found)
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> frozenset[str]:

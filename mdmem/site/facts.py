@@ -189,7 +189,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         addresses = list(self.catalog.entries)
         if self.workspace.access.is_narrow:
             return {address: self.body(address) for address in addresses}
-        return dict(self.catalog.plain_bodies(addresses))
+        return {address: body for address, body, _ in self.catalog.bodies(addresses)}
 
     @cached_property
     def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:

@@ -125,5 +125,5 @@ def _find_equal(workspace: Workspace, proposal: ProposeRequest, type_: EntryType
         for one in workspace.catalog.entries.values()
         if f"{one.wing}/{one.room}" == place and one.type is type_ and one.status is not Status.DEPRECATED
     }
-    bodies = workspace.catalog.plain_bodies(tuple(titles))
-    return min((one for one, body in bodies if Subject(titles[one], body).fingerprint == wanted), default=None)
+    bodies = workspace.catalog.bodies(tuple(titles))
+    return min((one for one, body, _ in bodies if Subject(titles[one], body).fingerprint == wanted), default=None)

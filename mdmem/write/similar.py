@@ -156,7 +156,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
     if new is None:
         return ()
     known, found = _candidates(workspace, f"{new.title} {document.body}"), []
-    for other, body in workspace.catalog.plain_bodies(tuple(known)):
+    for other, body, _ in workspace.catalog.bodies(tuple(known)):
         old, pairs = known[other], ((new, document.body), (known[other], body))
         shares = [
             jaccard(words_of(new.title), words_of(old.title)),
@@ -184,8 +184,7 @@ def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterabl
     left_out = {address, *new.supersedes, *(one.entry.address for one in near)}
     found = {other: one for other, one in _candidates(workspace, lead).items() if one.wing in wings}
     terms = {
-        other: text_terms(f"{found[other].title}\n{body}")
-        for other, body in workspace.catalog.plain_bodies(tuple(found))
+        other: text_terms(f"{found[other].title}\n{body}") for other, body, _ in workspace.catalog.bodies(tuple(found))
     }
     by_title, by_lead = _shares(text_terms(new.title), terms), _shares(text_terms(lead), terms)
     shares = {other: max(by_title[other], by_lead[other]) for other in terms.keys() - left_out}

@@ -6,10 +6,7 @@ no earlier row matched. The code is the check that reports the edge.
 
 | class | when | code |
 | --- | --- | --- |
-| SELF | N is O | self-link |
-| DANGLING | the file of N or O does not exist | dangling-link |
-| UNTRACKED | a file in git links a file that is only on disk | link-not-tracked |
-| UNKNOWN | the file of N or O cannot be read | the code for that file |
+| OTHER | N is O; or a file is missing, unreadable, or only on disk while the other is in git | the code for that |
 | CYCLE | O also supersedes N, directly or through other entries | supersession-cycle |
 | ACROSS_WINGS | N and O are in two wings, unless N is shared and O is a project's | supersession-across-wings |
 | PENDING | N was rejected: deprecated for a reason, without a successor, and O does not list N | none |
@@ -27,7 +24,7 @@ no earlier row matched. The code is the check that reports the edge.
 A declared split lists all N in O and gives a reason. Another cause is a reason in O, or a successor that is no draft.
 
 An edge is one-sided only if the other entry certainly does not list its counterpart. If a link field is invalid or has
-a link without a target, it may have meant the counterpart. The edge is then UNKNOWN, and only the problem in the field
+a link without a target, it may have meant the counterpart. The edge is then OTHER, and only the problem in the field
 is reported.
 """
 
@@ -36,7 +33,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
-from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -134,10 +130,7 @@ def neighbours(catalog: Catalog, address: str, *, body: str = "") -> tuple[Neigh
 class EdgeKind(StrEnum):
     """The classes of an edge, in the order of the table in the module's docstring."""
 
-    SELF = "self"
-    DANGLING = "dangling"
-    UNTRACKED = "untracked"
-    UNKNOWN = "unknown"
+    OTHER = "other"
     CYCLE = "cycle"
     ACROSS_WINGS = "across wings"
     TWO_SUCCESSORS = "two successors"
@@ -163,7 +156,7 @@ class Edge(Struct, frozen=True):
     new: str
     by_new: bool
     by_old: bool
-    kind: EdgeKind = EdgeKind.UNKNOWN
+    kind: EdgeKind = EdgeKind.OTHER
 
 
 def classify(
@@ -177,16 +170,11 @@ def classify(
     return tuple(_Classifier(catalog, untracked).edges(about))
 
 
-class _Classifier(Struct, frozen=True, dict=True):
+class _Classifier(Struct, frozen=True):
     """Classifies all edges of a catalog."""
 
     catalog: Catalog
     untracked: frozenset[str]
-
-    @cached_property
-    def _cycle_of(self) -> Mapping[str, int]:
-        cycles = self.catalog.lineage.cycles
-        return {member: number for number, cycle in enumerate(cycles) for member in cycle}
 
     def edges(self, about: Set[str] | None) -> Iterator[Edge]:
         entries = self.catalog.entries
@@ -207,17 +195,12 @@ class _Classifier(Struct, frozen=True, dict=True):
     def _kind_of_ends(self, edge: Edge) -> EdgeKind | None:
         """Return the class of an edge by the first rows of the table, which look only at its two entries, or None."""
         entries, ends = self.catalog.entries, {edge.old, edge.new}
-        if len(ends) == 1:
-            return EdgeKind.SELF
-        if not ends <= self.catalog.addresses:
-            return EdgeKind.DANGLING
         named = ({edge.old} if edge.by_new else set()) | ({edge.new} if edge.by_old else set())
         # If neither file is in git yet, both will be in the same commit.
-        if named & self.untracked and not ends <= self.untracked:
-            return EdgeKind.UNTRACKED
-        if not ends <= entries.keys():
-            return EdgeKind.UNKNOWN
-        if self._cycle_of.get(edge.old, -1) == self._cycle_of.get(edge.new):
+        is_untracked = bool(named & self.untracked) and not ends <= self.untracked
+        if len(ends) == 1 or is_untracked or not ends <= entries.keys():
+            return EdgeKind.OTHER
+        if self.catalog.lineage.share_a_cycle(edge.old, edge.new):
             return EdgeKind.CYCLE
         new, old = entries[edge.new], entries[edge.old]
         if new.wing != old.wing and not (
@@ -249,9 +232,9 @@ class _Classifier(Struct, frozen=True, dict=True):
         if is_draft and not has_own_cause:
             return EdgeKind.BY_DRAFT
         if not edge.by_old:
-            return EdgeKind.MISSING_BACK if self._is_silent(edge.old, "superseded_by") else EdgeKind.UNKNOWN
+            return EdgeKind.MISSING_BACK if self._is_silent(edge.old, "superseded_by") else EdgeKind.OTHER
         if not edge.by_new:
-            return EdgeKind.MISSING_FORWARD if self._is_silent(edge.new, "supersedes") else EdgeKind.UNKNOWN
+            return EdgeKind.MISSING_FORWARD if self._is_silent(edge.new, "supersedes") else EdgeKind.OTHER
         if is_draft:
             return EdgeKind.PENDING
         if not is_ended:

@@ -24,7 +24,7 @@ from mdmem.model.access import Access
 from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place
-from mdmem.model.lineage import BINDING, Lineage, Stance, Standing
+from mdmem.model.lineage import BINDING, Lineage, Stance, Standing, in_order, turned
 from mdmem.store.catalog.addresses import full_address, is_manifest, may_hide_entries
 from mdmem.store.catalog.snapshot import LoadedFile, iter_documents, unreadable
 from mdmem.store.settings import Settings
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
 _WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
-_RELATIONS = "relations"
 # The properties of relations, by the relation's type and target.
 _PROPERTIES = "x-relation-properties"
 
@@ -111,36 +110,8 @@ class Redaction(Struct, frozen=True):
                 changes[name] = seen
         relations = tuple(one for one in entry.relations if not self.hides(one.to, entry.address))
         if relations != entry.relations:
-            changes[_RELATIONS] = relations
+            changes["relations"] = relations
         return entry.with_changes(**changes) if changes else entry
-
-    def fields(self, fields: Mapping[str, Any], near: str) -> dict[str, Any]:
-        """Return the front matter without hidden links; a field that had only hidden links is removed."""
-        shown = dict(fields)
-        if not self.access.is_narrow:
-            return shown
-        properties = shown.get(_PROPERTIES)
-        if isinstance(properties, Mapping):
-            shown[_PROPERTIES] = {name: value for name, value in properties.items() if not self.names(str(name), near)}
-        for name in {*LINK_FIELDS, _RELATIONS, "shared_wings"} & shown.keys():
-            value = shown[name]
-            items = value if isinstance(value, list) else [value]
-            seen = [item for item in items if not self._is_hidden_item(name, item, near)]
-            if len(seen) == len(items):
-                continue
-            if seen:
-                shown[name] = seen
-            else:
-                del shown[name]
-        return shown
-
-    def _is_hidden_item(self, name: str, item: object, near: str) -> bool:
-        if name == "shared_wings":
-            return not self.access.reads(str(item))
-        # Also find addresses in invalid items, such as `[[a/b/c]]` or several links with commas between them.
-        parts = [item, *item.values()] if isinstance(item, dict) else [item]
-        texts = (found for part in parts for found in (str(part), *_PARTS.findall(str(part))))
-        return any(self.hides(text.strip(), near) for text in texts)
 
     def body(self, body: str, near: str) -> str:
         """Return a body without links that the caller may not see; their texts stay, and code is not changed."""
@@ -188,13 +159,6 @@ _linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 
 # The address of the linked entry, and the relationship.
 _FieldLink = tuple[str, str]
-
-
-def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for one, other in sorted(pairs):
-        found.setdefault(one, []).append(other)
-    return {one: tuple(others) for one, others in found.items()}
 
 
 def is_lower(new: Entry, old: Entry) -> bool:
@@ -272,7 +236,7 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _amended_by(self) -> dict[str, tuple[str, ...]]:
-        entries, heads, pairs = self.entries, self.lineage.heads, set[tuple[str, str]]()
+        entries, heads, found = self.entries, self.lineage.heads, dict[str, set[str]]()
         for entry in having(entries, "amends"):
             for old in entry.amends if entry.status is not Status.DRAFT else ():
                 # An entry that supersedes the amended entry no longer amends it.
@@ -280,12 +244,12 @@ class Derived(Struct, frozen=True, eq=False, dict=True):
                     counts = not is_lower(entries[new], entries[old])
                     counts = counts and may_speak_for(entries[new], entries[old], self.wings)
                     if counts and new not in heads(old):
-                        pairs.add((old, new))
-        return _grouped(pairs)
+                        found.setdefault(old, set()).add(new)
+        return in_order(found)
 
     @cached_property
     def _amends(self) -> dict[str, tuple[str, ...]]:
-        return _grouped((new, old) for old, amendments in self._amended_by.items() for new in amendments)
+        return turned(self._amended_by)
 
     @cached_property
     def of_type(self) -> Mapping[EntryType, frozenset[str]]:
@@ -395,8 +359,31 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return self._redaction.names(text, _near(path))
 
     def shown_fields(self, document: Document) -> dict[str, Any]:
-        """Return the front matter of a document as the caller may see it."""
-        return self._redaction.fields(document.fields or {}, _near(document.path))
+        """Return the front matter without hidden links; a field that had only hidden links is removed."""
+        shown, near = dict(document.fields or {}), _near(document.path)
+        if not self.access.is_narrow:
+            return shown
+
+        def is_hidden_item(name: str, item: object) -> bool:
+            if name == "shared_wings":
+                return not self.access.reads(str(item))
+            # Also find addresses in invalid items, such as `[[a/b/c]]` or several links with commas between them.
+            parts = [item, *item.values()] if isinstance(item, dict) else [item]
+            texts = (found for part in parts for found in (str(part), *_PARTS.findall(str(part))))
+            return any(self.hides(text.strip(), near) for text in texts)
+
+        properties = shown.get(_PROPERTIES)
+        if isinstance(properties, Mapping):
+            seen = {name: one for name, one in properties.items() if not self._redaction.names(str(name), near)}
+            shown[_PROPERTIES] = seen
+        for name in {*LINK_FIELDS, "relations", "shared_wings"} & shown.keys():
+            items = shown[name] if isinstance(shown[name], list) else [shown[name]]
+            kept = [item for item in items if not is_hidden_item(name, item)]
+            if not kept:
+                del shown[name]
+            elif len(kept) < len(items):
+                shown[name] = kept
+        return shown
 
     def shown_body(self, document: Document) -> str:
         """Return the body of a document as the caller may see it."""
@@ -456,18 +443,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         together.
         """
         listed = self.file_digests
-        for path, content in self._contents(addresses):
-            digest = self.digest_of(path, content)
-            yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
-
-    def plain_bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield the address and body of each entry whose file can still be read, like `bodies` without the hash."""
-        return ((path.removesuffix(".md"), body_of(content)) for path, content in self._contents(addresses))
-
-    def _contents(self, addresses: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         for path, content in self.tree.read([f"{address}.md" for address in addresses if address in self.entries]):
             if not isinstance(content, Unreadable):
-                yield path, content
+                digest = self.digest_of(path, content)
+                yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
     def documents(self, addresses: Sequence[str]) -> Iterator[tuple[str, Document]]:
         """Yield the documents of many entries; all files are read together, and the documents stay in memory."""
