@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, git, made_once, make_repository, make_root, memory, snapshot, write, write_entry
+from builders import Run, commit_all, git, made_once, make_repository, make_root, snapshot, write, write_entry
 
 CENTS, QUEUE = "shop/architecture/0004-store-money-as-cents", "shop/architecture/0012-carriers-behind-a-queue"
 CACHE, ZONES = "shop/context/0012-what-we-cache", "shop/context/time-zones-of-shops"
@@ -64,12 +64,6 @@ def test_number_or_path_of_several_records_is_refused(name: str, meant: str, tmp
     assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
 
 
-def test_folder_of_several_entries_is_refused_where_one_is_wanted(tmp_path: Path, run: Run) -> None:
-    ran = run("why", "shop/context/", cwd=records(tmp_path))
-    assert ran.err == f"mdmem: `shop/context/` means 2 entries: {CACHE}, {ZONES}; write one of them in full\n"
-    assert f"[decision] {CENTS}" in run("why", "ADR-4", cwd=records(tmp_path)).out
-
-
 def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
     for exact in ("shop/notes/0004", "shop/notes/time-zones"):
@@ -97,13 +91,10 @@ def test_name_of_a_gone_entry_means_no_other_that_begins_so(how: tuple[str, ...]
         assert ran.err.startswith(f"mdmem: there is no entry `{name}`")
 
 
-def test_write_by_a_number_prints_the_address_in_full(tmp_path: Path, run: Run) -> None:
-    ran = run("deprecate", "ADR-4", "-m", "gone", cwd=records(tmp_path))
-    assert (ran.code, ran.out.splitlines()[0]) == (0, f"changed memory/{CENTS}.md")
-
-
-def test_link_in_a_file_is_never_a_number_or_a_beginning(tmp_path: Path, run: Run) -> None:
+def test_write_by_a_number_prints_the_address_in_full_and_no_link_is_a_number(tmp_path: Path, run: Run) -> None:
     folder = records(tmp_path)
+    ran = run("deprecate", "ADR-4", "-m", "gone", cwd=folder)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, f"changed memory/{CENTS}.md")
     write_entry(folder / "memory", "shop/notes/citing", type="note", see=["4", "0004-store-money"])
     ran = run("check", "--select", "dangling-link", "--format", "json", cwd=folder)
     assert [one["code"] for one in ran.json["findings"]] == ["dangling-link"] * 2
@@ -151,16 +142,6 @@ def test_folder_without_its_slash_says_that_it_is_one(name: str, said: str, tmp_
 ADDRESS = "nav/architecture/threads"
 
 
-def chained(folder: Path) -> Path:
-    memory(folder)
-    write_entry(folder / "memory", "nav/architecture/four", title="Use four threads", supersedes=ADDRESS)
-    write_entry(
-        folder / "memory", ADDRESS, title="Use two threads", status="deprecated", superseded_by="nav/architecture/four"
-    )
-    commit_all(folder)
-    return folder
-
-
 def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
     for old, new in (("threads", "workers"), ("workers", "pool")):
         git(folder, "mv", f"memory/nav/architecture/{old}.md", f"memory/nav/architecture/{new}.md")
@@ -175,29 +156,21 @@ def test_address_that_moved_says_where_it_went(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        ADDRESS,
-        "architecture/threads",
-        "threads",
-        f"memory/{ADDRESS}.md",
-        f"memory/{ADDRESS}",
-        f"./memory/{ADDRESS}.md",
-        f"{ADDRESS}.md",
+        *(ADDRESS, "architecture/threads", "threads", f"{ADDRESS}.md"),
+        *(f"memory/{ADDRESS}.md", f"memory/{ADDRESS}", f"./memory/{ADDRESS}.md", f"{{top}}/memory/{ADDRESS}.md"),
     ],
 )
-def test_entry_is_found_by_name(name: str, folder: Path, run: Run) -> None:
-    assert run("show", name, cwd=folder).out.startswith(f"[decision] {ADDRESS} ")
+def test_entry_is_found_by_name_or_path(name: str, folder: Path, run: Run) -> None:
+    room = folder / "memory/nav/rules"
+    for typed, cwd in ((name.format(top=folder), folder), ("../architecture/threads.md", room)):
+        assert run("show", typed, cwd=cwd).out.startswith(f"[decision] {ADDRESS} ")
 
 
-def test_entry_is_found_by_its_absolute_path_and_by_the_path_from_here(folder: Path, run: Run) -> None:
-    room = folder / "memory/nav/architecture"
-    assert run("show", str(room / "threads.md")).code == 0
-    assert run("show", "threads.md", cwd=room).code == 0
-    assert run("show", "../rules/callbacks.md", cwd=room).code == 0
-
-
-def test_superseded_entry_says_what_replaced_it(tmp_path: Path, run: Run) -> None:
-    ran = run("show", ADDRESS, cwd=chained(tmp_path))
-    assert ran.out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
+def test_superseded_entry_says_what_replaced_it(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", "nav/architecture/four", supersedes=ADDRESS)
+    write_entry(folder / "memory", ADDRESS, status="deprecated", superseded_by="nav/architecture/four")
+    commit_all(folder)
+    assert run("show", ADDRESS).out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
 
 
 def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(folder: Path, run: Run) -> None:

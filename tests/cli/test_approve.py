@@ -47,11 +47,8 @@ def test_approval_of_a_rule_that_is_committed_counts_when_it_is_committed_too(tm
 def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(tmp_path: Path, run: Run) -> None:
     root = make_root(with_draft(tmp_path, owners="[navigation-team]"), '[governance]\napprovals = "refuse"\n')
     ran = run("approve", NEW, cwd=root, unchanged=root)
-    assert (ran.code, ran.out) == (2, "")
-    assert (
-        ran.err
-        == f"mdmem: {NEW} is not approved: `{ADA}` is not an owner of the wing `nav`; its owner is `navigation-team`\n"
-    )
+    said = f"mdmem: {NEW} is not approved: `{ADA}` is not an owner of the wing `nav`; its owner is `navigation-team`\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
     ran = run("approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)
     assert (ran.code, "approved_by: navigation-team <nav@example.org>" in ran.out) == (0, True)
 
@@ -89,13 +86,6 @@ def test_approve_asks_for_a_person_where_git_knows_none(tmp_path: Path, root: Pa
     assert (ran.returncode, 'write --by "Name <email>"' in ran.stderr) == (2, True)
 
 
-def test_approve_of_a_template_that_waits_is_refused(tmp_path: Path, run: Run) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, NEW, "<State what was decided in one sentence.>\n", status="draft")
-    ran = run("approve", NEW, cwd=root)
-    assert (ran.code, f"{NEW} cannot be active yet: the template's" in ran.err) == (2, True)
-
-
 def test_several_are_approved_together_or_none_is(root: Path, run: Run) -> None:
     write_entry(root, "nav/rules/one", title="One", status="draft")
     write_entry(root, "nav/rules/late", title="Late", status="draft", supersedes=OLD, reason="mine")
@@ -118,16 +108,11 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(r
     ran = run("approve", "nav/architecture/", "nav/rules/", cwd=root)
     proposed = f"proposed until it is committed to the default branch: {NEW}, nav/rules/next\n"
     assert (ran.code, ran.err) == (0, proposed)
-    assert [(root / f"{one}.md").read_text().count("status: deprecated") for one in (OLD, NEW, "nav/rules/next")] == [
-        1,
-        1,
-        0,
-    ]
+    texts = [(root / f"{one}.md").read_text() for one in (OLD, NEW, "nav/rules/next")]
+    assert ["status: deprecated" in text for text in texts] == [True, True, False]
     ran = run("approve", "nav/rules/", cwd=root)
-    assert (ran.code, ran.err) == (
-        2,
-        "mdmem: no draft waits in nav/rules/; `mdmem approve --active nav/rules/` approves its active rules\n",
-    )
+    said = "mdmem: no draft waits in nav/rules/; `mdmem approve --active nav/rules/` approves its active rules\n"
+    assert (ran.code, ran.err) == (2, said)
 
 
 @pytest.mark.parametrize("names", [[], ["nav/"], ["nav/rules/", "nav/architecture/"]])

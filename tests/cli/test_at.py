@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Run, commit_all, git, made_once, make_repository, make_root, memory, snapshot, write, write_entry
+from builders import Run, git, made_once, make_repository, make_root, snapshot, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
 
 ADDRESS = "nav/architecture/threads"
-READING = (
+# What each command is asked; `retrieve` and the others read a revision in one way.
+COMMANDS = (
     ["list"],
     ["show", ADDRESS],
     ["search", "threads"],
     ["retrieve", "threads"],
     ["why", ADDRESS],
     ["context", "threads"],
+    ["status"],
+    ["check"],
 )
 
 
@@ -70,10 +73,17 @@ def titles(run: Run, folder: Path, at: str) -> list[str]:
     return [one["front_matter"]["title"] for one in ran.json["entries"]]
 
 
-@pytest.mark.parametrize("command", READING, ids=lambda command: command[0])
-def test_reading_command_shows_what_was_binding(command: list[str], tmp_path: Path, run: Run) -> None:
-    ran = run(*command, "--at", "2026-06-01", cwd=dated(tmp_path))
-    assert (ran.code, "four" in ran.out, "eight" in ran.out) == (0, True, False)
+@pytest.mark.parametrize("command", COMMANDS[:6], ids=lambda command: command[0])
+def test_command_reads_what_was_binding_on_a_day_or_in_a_revision(command: list[str], tmp_path: Path, run: Run) -> None:
+    folder = dated(tmp_path)
+    use(folder, "ten")
+    for at, number in (("2026-06-01", "four"), ("HEAD~2", "two"), ("HEAD", "eight"), (None, "ten")):
+        ran = run(*command, *(["--at", at] if at else []), cwd=folder)
+        assert (ran.code, f"Use {number} threads" in ran.out) == (0, True), at
+        # Of files that are not committed yet, the version that binds is shown, too.
+        is_asked_for_what_binds = at is None and command[0] in ("search", "retrieve", "context")
+        shown = {one for one in ("two", "four", "eight", "ten") if f"Use {one} threads" in ran.out}
+        assert shown == {number, *(["eight"] if is_asked_for_what_binds else [])}, at
 
 
 def test_commit_that_is_read_is_said(lived: Path, run: Run) -> None:
@@ -81,8 +91,9 @@ def test_commit_that_is_read_is_said(lived: Path, run: Run) -> None:
     commit = git(lived, "rev-parse", "HEAD~1")[:10]
     assert ran.err == f"as of 2026-06-01: commit {commit} of main, from 2026-05-01 12:00 UTC\n"
     assert run("list", "-q", "--at", "2026-06-01").err == ""
-    said = run("status", "--format", "json", "--at", "2026-06-01").json
-    assert said["tree"] == f"2026-06-01 ({commit})"
+    for command in ("status", "check"):
+        for at in ("2026-06-01", "HEAD~1"):
+            assert run(command, "--format", "json", "--at", at).json["tree"] == f"{at} ({commit})"
 
 
 @pytest.mark.parametrize(
@@ -107,9 +118,7 @@ def test_merge_counts_from_the_day_of_the_merge(lived: Path, run: Run) -> None:
     use(lived, "ten")
     commit_on(lived, "2026-07-10")
     git(lived, "checkout", "-q", "main")
-    git(
-        lived, "-c", "user.name=Ada", "-c", "user.email=a@example.org", "merge", "-q", "--no-ff", "feature", "-m", "ten"
-    )
+    git(lived, "merge", "-q", "--no-ff", "feature", "-m", "ten")
     assert titles(run, lived, "2026-07-20") == ["Use eight threads"]
     assert titles(run, lived, "2999-01-01") == ["Use ten threads"]
 
@@ -118,9 +127,9 @@ def test_branch_at_hand_does_not_matter(lived: Path, run: Run) -> None:
     git(lived, "checkout", "-q", "-b", "feature", "HEAD~2")
     use(lived, "ten")
     commit_on(lived, "2026-04-01")
-    assert titles(run, lived, "2026-06-01") == ["Use four threads"]
-    git(lived, "checkout", "-q", "--detach")
-    assert titles(run, lived, "2026-06-01") == ["Use four threads"]
+    for options in ((), ("--detach",)):
+        git(lived, "checkout", "-q", *options)
+        assert titles(run, lived, "2026-06-01") == ["Use four threads"]
 
 
 def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(lived: Path, run: Run) -> None:
@@ -197,65 +206,10 @@ def test_without_a_known_default_branch_the_setting_is_named(lived: Path, run: R
     assert titles(run, lived, "2026-06-01") == ["Use four threads"]
 
 
-ADDRESS = "nav/architecture/threads"
-COMMANDS = (
-    ["status"],
-    ["list"],
-    ["show", ADDRESS],
-    ["search", "threads"],
-    ["retrieve", "threads"],
-    ["why", ADDRESS],
-    ["check"],
-)
-
-
-def changed(folder: Path) -> Path:
-    """Return a repository whose commit `old` says two threads, `new` says four, and whose working tree says eight."""
-    memory(folder)
-    git(folder, "tag", "old")
-    for title, tag in (("Use four threads", "new"), ("Use eight threads", None)):
-        write_entry(folder / "memory", ADDRESS, title=title)
-        if tag:
-            commit_all(folder)
-            git(folder, "tag", tag)
-    return folder
-
-
-@pytest.mark.parametrize("command", COMMANDS[1:6], ids=lambda command: command[0])
-@pytest.mark.parametrize(
-    ("revision", "title"), [("old", "Use two threads"), ("new", "Use four threads"), (None, "Use eight threads")]
-)
-def test_command_reads_a_revision(
-    command: list[str], revision: str | None, title: str, tmp_path: Path, run: Run
-) -> None:
-    ran = run(*command, *(["--at", revision] if revision else []), cwd=changed(tmp_path))
-    assert (ran.code, title in ran.out) == (0, True)
-    # Of files that are not committed yet, the version that binds is shown, too.
-    is_asked_for_what_binds = revision is None and command[0] in ("search", "retrieve")
-    assert ran.out.count("Use ") == (2 if is_asked_for_what_binds else 1)
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_revision_that_does_not_exist_is_one_sentence(command: list[str], folder: Path, run: Run) -> None:
-    ran = run(*command, "--at", "nothing", cwd=folder)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "mdmem: `nothing` is not a commit here; write a branch, a tag or a commit\n"
-
-
-def test_status_and_check_name_the_revision(tmp_path: Path, run: Run) -> None:
-    folder = changed(tmp_path)
-    name = f"old ({git(folder, 'rev-parse', 'old')[:10]})"
-    for command in (["status"], ["check"]):
-        ran = run(*command, "--format", "json", "--at", "old", cwd=folder)
-        assert ran.json["tree"] == name
-
-
-def test_check_judges_the_revision_and_not_the_working_tree(tmp_path: Path, run: Run) -> None:
-    folder = changed(tmp_path)
-    (folder / f"memory/{ADDRESS}.md").write_text("broken\n")
+def test_check_judges_the_revision_and_not_the_working_tree(lived: Path, run: Run) -> None:
+    (lived / f"memory/{ADDRESS}.md").write_text("broken\n")
     arguments = ("check", "--select", "front-matter-missing")
-    assert run(*arguments, cwd=folder).code == 1
-    assert run(*arguments, "--at", "HEAD", cwd=folder).code == 0
+    assert [run(*arguments, *at).code for at in ((), ("--at", "HEAD"))] == [1, 0]
 
 
 def test_settings_are_read_from_the_revision(folder: Path, run: Run) -> None:
@@ -264,10 +218,9 @@ def test_settings_are_read_from_the_revision(folder: Path, run: Run) -> None:
     assert run("list", "--at", "HEAD").code == 0
 
 
-def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(tmp_path: Path, run: Run) -> None:
-    folder = changed(tmp_path)
-    assert run("search", "threads", cwd=folder).code == 0
-    before = snapshot(folder / ".git/mdmem/cache/memory" / FOLDER)
-    assert "four" in run("search", "threads", "--at", "new", cwd=folder).out
-    assert snapshot(folder / ".git/mdmem/cache/memory" / FOLDER) == before
-    assert "eight" in run("search", "threads", cwd=folder).out
+def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(lived: Path, run: Run) -> None:
+    assert run("search", "threads").code == 0
+    before = snapshot(lived / ".git/mdmem/cache/memory" / FOLDER)
+    assert "four" in run("search", "threads", "--at", "HEAD~1").out
+    assert snapshot(lived / ".git/mdmem/cache/memory" / FOLDER) == before
+    assert "eight" in run("search", "threads").out

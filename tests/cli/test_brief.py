@@ -13,15 +13,19 @@ import pytest
 from builders import Run, commit_all, environment, make_repository, make_root, run_mdmem, write, write_entry
 
 
-@pytest.fixture
-def top(tmp_path: Path) -> Path:
+def with_rule(folder: Path) -> Path:
     """Return a repository whose memory has a rule on its code."""
-    top = make_repository(tmp_path / "shop")
+    top = make_repository(folder / "shop")
     root = make_root(top / "memory")
     write_entry(root, "shop/contracts/amounts", "Never.\n", type="invariant", title="No floats", applies_to=["src/**"])
     write(top, "src/pay.py", "")
     commit_all(top)
     return top
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    return with_rule(tmp_path)
 
 
 def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, run: Run) -> None:
@@ -75,11 +79,7 @@ PATIENT = "from mdmem.cli import programs\nprograms._SECONDS = 60\n"
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository whose memory has a rule on its code."""
-    shop = make_repository(tmp_path_factory.mktemp("shop") / "shop")
-    root = make_root(shop / "memory")
-    write_entry(root, "shop/contracts/amounts", "Never.\n", type="invariant", title="No floats", applies_to=["src/**"])
-    commit_all(shop)
+    shop = with_rule(tmp_path_factory.mktemp("shop"))
     # Else the first that is timed waits for the process that all are forked from.
     run_mdmem("--version", cwd=shop)
     return shop

@@ -10,7 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, environment, git, memory, write, write_entry
+from builders import Run, commit_all, environment, git, memory, merge_conflict, write, write_entry
+
+from mdmem.checks.check import get_checks
 
 
 def dangling(folder: Path) -> Path:
@@ -18,11 +20,6 @@ def dangling(folder: Path) -> Path:
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
     commit_all(folder)
     return folder
-
-
-def test_clean_memory_exits_0(folder: Path, run: Run) -> None:
-    ran = run("check", cwd=folder)
-    assert (ran.code, ran.out, ran.err) == (0, "2 entries checked in the working tree: no findings\n", "")
 
 
 def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, run: Run) -> None:
@@ -55,21 +52,16 @@ def test_every_output_has_one_total(folder: Path, run: Run) -> None:
         write_entry(folder / "memory", f"nav/rules/r{number}", "We do.\n", title=f"Rule {number}")
     for number in range(5):
         write_entry(folder / "memory", f"nav/rules/bad-{number}", title=f"Bad {number}", see="nav/rules/nowhere")
-    text = run("check").out
-    said = run("check", "--format", "json").json
+    text, said = run("check").out, run("check", "--format", "json").json
     found = Counter(one["severity"] for one in said["findings"])
-    assert text.splitlines()[-1].startswith(
-        f"19 entries checked in the working tree: 5 errors, {found['warning']} warning"
-    )
+    total = f"19 entries checked in the working tree: 5 errors, {found['warning']} warning"
+    assert text.splitlines()[-1].startswith(total)
     assert said["totals"] == {"error": 5, "warning": found["warning"], "info": 0}
     assert f"warning[rationale-missing] {12} times, first at memory/nav/rules/r0.md:" in text
     summary = json.loads(run("check", "--format", "jsonl").out.splitlines()[-1])
     assert (summary["findings"], summary["totals"]) == (len(said["findings"]), said["totals"])
-    status = run("status", "--format", "json").json
-    assert {level: status["findings"][level] for level in ("error", "warning")} == {
-        "error": 5,
-        "warning": found["warning"],
-    }
+    status = run("status", "--format", "json").json["findings"]
+    assert (status["error"], status["warning"]) == (5, found["warning"])
 
 
 def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, run: Run) -> None:
@@ -89,9 +81,9 @@ def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path
     assert ran.out.split(":6:6:")[0] == shown
 
 
-@pytest.mark.parametrize("path", ["nowhere.md", "/etc", ".."])
-def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, run: Run) -> None:
-    ran = run("check", path, cwd=dangling(tmp_path))
+@pytest.mark.parametrize("arguments", [["nowhere.md"], ["/etc"], [".."], ["--staged", "--at", "HEAD"]], ids=" ".join)
+def test_path_outside_the_memory_and_two_trees_exit_2(arguments: list[str], tmp_path: Path, run: Run) -> None:
+    ran = run("check", *arguments, cwd=dangling(tmp_path))
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
@@ -129,18 +121,12 @@ def test_fail_on_says_from_which_severity_on_it_fails(settings: str, code: int, 
     assert (ran.code, "1 warning" in ran.out) == (code, True)
 
 
-def test_verbose_shows_what_is_only_information(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
-    arguments = ("check", "--select", "date-form")
-    assert "no findings" in run(*arguments).out
-    ran = run(*arguments, "--verbose")
-    assert (ran.code, "info[date-form]" in ran.out) == (0, True)
-
-
-def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, run: Run) -> None:
+def test_explain_says_what_why_and_how_to_mend_and_all_lists_every_check(tmp_path: Path, run: Run) -> None:
     ran = run("check", "--explain", "symlink-or-submodule")
     assert (ran.code, ran.out.splitlines()[0]) == (0, "symlink-or-submodule (error)")
     assert "Fix: " in ran.out
+    listed = run("check", "--explain", "all").out.splitlines()
+    assert [line.split()[0] for line in listed if line.startswith("  ")] == list(get_checks())
 
 
 def test_progress_is_shown_only_on_a_terminal(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,22 +137,12 @@ def test_progress_is_shown_only_on_a_terminal(folder: Path, run: Run, monkeypatc
     assert ("checking 4 files" in said, said.rpartition("\r")[2].partition("\x1b[?25h")[0][-6:]) == (True, "  100%")
 
 
-def test_explain_all_lists_every_check(tmp_path: Path, run: Run) -> None:
-    from mdmem.checks.check import get_checks
-
-    ran = run("check", "--explain", "all")
-    assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")] == list(get_checks())
-
-
-def test_arguments_that_do_not_fit_exit_2(folder: Path, run: Run) -> None:
-    ran = run("check", "--staged", "--at", "HEAD", cwd=folder)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-
-
 @pytest.mark.parametrize("form", ["text", "concise", "json", "github"])
-def test_check_changes_no_byte(form: str, tmp_path: Path, run: Run) -> None:
+def test_check_changes_no_byte_and_tells_infos_where_it_is_verbose(form: str, tmp_path: Path, run: Run) -> None:
     folder = dangling(tmp_path)
-    run("check", "--format", form, "-v", cwd=folder, unchanged=folder)
+    write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
+    told = ["date-form" in run("check", "--format", form, *v, cwd=folder, unchanged=folder).out for v in ((), ("-v",))]
+    assert told == [False, True]
 
 
 @pytest.mark.parametrize("staged_is_bad", [True, False])
@@ -234,8 +210,6 @@ def test_staged_takes_the_index_that_a_hook_was_given(folder: Path, run: Run, mo
 
 
 def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(folder: Path, run: Run) -> None:
-    from builders import merge_conflict
-
     merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
     ran = run("check", "--staged", "--select", "merge-marker")
     assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1 (new)")

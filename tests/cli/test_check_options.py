@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, git, make_root, memory, snapshot, write, write_entry
+from builders import Run, commit_all, git, make_root, memory, write, write_entry
 
 RULE = "nav/rules/callbacks"
 
@@ -20,21 +20,6 @@ def branched(tmp_path: Path) -> Path:
     git(folder, "checkout", "-q", "-b", "work")
     write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", owner="Ada")
     commit_all(folder)
-    return folder
-
-
-def two_that_are_wrong_together(tmp_path: Path) -> Path:
-    """Return a memory in which `main` ended an entry that `work` cites since; each is clean alone."""
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/old", title="Old", owner="Ada")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "-b", "work")
-    write_entry(folder / "memory", "nav/rules/citing", title="Citing", owner="Ada", see="nav/rules/old")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "main")
-    git(folder, "mv", "memory/nav/rules/old.md", "memory/nav/rules/renamed.md")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "work")
     return folder
 
 
@@ -92,13 +77,19 @@ def test_line_for_many_findings_of_a_push_gives_the_command_that_reads_the_pushe
 
 
 def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, run: Run) -> None:
-    folder = two_that_are_wrong_together(tmp_path)
-    before = snapshot(folder)
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/old", title="Old", owner="Ada")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "work")
+    write_entry(folder / "memory", "nav/rules/citing", title="Citing", owner="Ada", see="nav/rules/old")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    git(folder, "mv", "memory/nav/rules/old.md", "memory/nav/rules/renamed.md")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "work")
     assert run("check", cwd=folder).code == 0
-    ran = run("check", "--merge", "main", "--format", "concise", cwd=folder)
-    assert ran.code == 1
-    assert "memory/nav/rules/citing.md:7:6: error dangling-link" in ran.out
-    assert snapshot(folder) == before
+    ran = run("check", "--merge", "main", "--format", "concise", cwd=folder, unchanged=folder)
+    assert (ran.code, "memory/nav/rules/citing.md:7:6: error dangling-link" in ran.out) == (1, True)
 
 
 def test_merge_with_two_successors_is_one_finding(folder: Path, run: Run) -> None:
@@ -140,27 +131,20 @@ def test_staged_merge_commit_answers_for_its_own_changes_alone(tmp_path: Path, r
     assert run("check", "--staged", cwd=folder).code == 0
 
 
-def test_fix_mends_the_file_and_says_so(folder: Path, run: Run) -> None:
-    path = folder / "memory" / f"{RULE}.md"
-    text = path.read_bytes()
-    path.write_bytes(text.replace(b"status:", b"Status:"))
-    assert run("check").code == 1
-    ran = run("check", "--fix")
-    assert (ran.code, ran.out) == (0, "2 entries checked in the working tree: no findings; fixed 1\n")
-    assert path.read_bytes() == text
-    assert "fixed" not in run("check", "--fix").out
-
-
-def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(folder: Path, run: Run) -> None:
+def test_diff_shows_the_fix_as_a_patch_and_fix_mends_the_file(folder: Path, run: Run) -> None:
     path = folder / "memory" / f"{RULE}.md"
     good = path.read_bytes()
-    path.write_bytes(good.replace(b"status:", b"Status:"))
-    before = snapshot(folder)
-    ran = run("check", "--diff")
-    assert (ran.code, snapshot(folder) == before) == (1, True)
-    assert ran.err == "2 entries checked in the working tree: no findings; would fix 1\n"
-    git(folder, "apply", "-", text_in=ran.out.encode())
+    bad = good.replace(b"status:", b"Status:")
+    path.write_bytes(bad)
+    shown = run("check", "--diff", unchanged=folder)
+    clean = "2 entries checked in the working tree: no findings"
+    assert (shown.code, shown.err) == (1, f"{clean}; would fix 1\n")
+    git(folder, "apply", "-", text_in=shown.out.encode())
     assert path.read_bytes() == good
+    path.write_bytes(bad)
+    for said in (f"{clean}; fixed 1\n", f"{clean}\n"):
+        ran = run("check", "--fix")
+        assert (ran.code, ran.out, path.read_bytes()) == (0, said, good)
 
 
 @pytest.mark.parametrize("other", [["--staged"], ["--rev", "HEAD"], ["--merge", "main"]])
@@ -243,17 +227,19 @@ def test_former_code_selects_and_ignores(root: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("former", "now"), [("name-collision", "unportable-name"), ("unsupported-yaml", "front-matter-shape")]
+    ("settings", "now", "found"),
+    [
+        ('[check.severity]\nname-collision = "warning"\n', "unportable-name", ["link-form"]),
+        ('[check.severity]\nunsupported-yaml = "warning"\n', "front-matter-shape", ["link-form"]),
+        ('[check]\nignore = ["short-address"]\n', "link-form", []),
+    ],
 )
-def test_code_that_was_folded_twice_is_known(former: str, now: str, root: Path, run: Run) -> None:
-    write(root, "mdmem.toml", f'[check.severity]\n{former} = "warning"\n')
+def test_former_code_works_in_settings(settings: str, now: str, found: list[str], root: Path, run: Run) -> None:
+    write(root, "mdmem.toml", settings)
+    (former,) = re.findall(r"[a-z]+-[a-z]+", settings)
     said = f"mdmem.toml:2: the check `{former}` is called `{now}` now\n"
-    assert codes(run, root, "--select", "link-form") == (["link-form"], said)
-
-
-def test_former_code_works_in_settings(root: Path, run: Run) -> None:
-    write(root, "mdmem.toml", '[check]\nignore = ["short-address"]\n')
-    assert codes(run, root) == ([], "mdmem.toml:2: the check `short-address` is called `link-form` now\n")
+    selected = ("--select", "link-form") if found else ()
+    assert codes(run, root, *selected) == (found, said)
 
 
 def test_former_code_means_the_findings_alone_that_had_it(root: Path, run: Run) -> None:
