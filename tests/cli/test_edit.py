@@ -59,14 +59,12 @@ def test_edit_that_is_given_up_keeps_what_was_typed(root: Path) -> None:
     before = snapshot(root)
     code, printed = edit(root, by=TORN)
     (kept,) = kept_in(root)
-    assert code == 2
+    assert (code, snapshot(root)) == (2, before)
     assert printed == (
         f"what you typed is kept in {kept}\nmdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write "
         "`active`; allowed are draft, active, under_review, deprecated\n"
     )
-    assert "status: actve" in kept.read_text()
-    assert "# mdmem" not in kept.read_text()
-    assert snapshot(root) == before
+    assert ("status: actve" in kept.read_text(), "# mdmem" in kept.read_text()) == (True, False)
 
 
 def test_edit_of_a_file_that_changed_meanwhile_keeps_both(root: Path) -> None:
@@ -94,12 +92,22 @@ def test_edit_without_a_change_writes_nothing(arguments: list[str], root: Path) 
     assert snapshot(root.parent) == before
 
 
-def test_edit_with_an_editor_that_fails_keeps_what_was_typed(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "by", "code", "said"),
+    [
+        ([], f"{THREE}; path.write_text(text); sys.exit(3)", 3, "ended with code 3; nothing is written\n"),
+        (["--dry-run"], THREE, 0, "-We decided.\n+We decided on three.\n"),
+    ],
+    ids=["editor fails", "dry run"],
+)
+def test_edit_that_writes_nothing_keeps_what_was_typed(
+    arguments: list[str], by: str, code: int, said: str, root: Path
+) -> None:
     before = snapshot(root)
-    code, printed = edit(root, by=f"{THREE}; path.write_text(text); sys.exit(3)")
-    assert (code, "ended with code 3; nothing is written\n" in printed) == (3, True)
-    assert "on three" in kept_in(root)[0].read_text()
-    assert snapshot(root) == before
+    ended, printed = edit(root, *arguments, by=by)
+    (kept,) = kept_in(root)
+    assert (ended, said in printed, f"what you typed is kept in {kept}\n" in printed) == (code, True, True)
+    assert ("on three" in kept.read_text(), snapshot(root)) == (True, before)
 
 
 def test_edit_mends_what_cannot_be_read(root: Path) -> None:
@@ -107,14 +115,6 @@ def test_edit_mends_what_cannot_be_read(root: Path) -> None:
     file.write_text(file.read_text().replace("status: active", "status: actve"))
     assert edit(root, by="text = text.replace('actve', 'active')")[0] == 0
     assert "status: active\n" in file.read_text()
-
-
-def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(root: Path) -> None:
-    before = snapshot(root)
-    code, printed = edit(root, "--dry-run", by=THREE)
-    assert (code, "-We decided.\n+We decided on three.\n" in printed) == (0, True)
-    assert printed.endswith(f"what you typed is kept in {kept_in(root)[0]}\n")
-    assert snapshot(root) == before
 
 
 def test_applies_to_is_set_without_an_editor(root: Path, run: Run) -> None:

@@ -45,9 +45,10 @@ def worn(tmp_path: Path) -> Path:
     return worn_out(tmp_path / "repository")
 
 
-def keep_pending(folder: Path, **arguments: str) -> str:
+def keep_pending(folder: Path, **arguments: object) -> str:
     created = datetime(2026, 11, 20, tzinfo=UTC)
-    return PendingWrites(folder / STATE).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
+    failed = PendingWrite(verb="save_decision", arguments=arguments, created=created, attempts=3, error="disk\nfull")
+    return PendingWrites(folder / STATE).keep(failed)
 
 
 def said(run: Run, *options: str, cwd: Path) -> dict[str, object]:
@@ -62,14 +63,14 @@ def day_of_commit(folder: Path) -> str:
 
 
 def test_text_names_each_kind_with_what_to_type(worn: Path, run: Run) -> None:
-    pending = keep_pending(worn)
+    pending = keep_pending(worn, decision={"title": "Use <TLS>"})
     ran = run("hygiene", cwd=worn)
     assert (ran.code, ran.err) == (0, "")
     assert (
         ran.out
         == f"""\
 writes that did not complete (1)
-  {pending[:12]}  save_decision, 1 attempt since 2026-11-20
+  {pending[:12]}  save_decision `Use <TLS>`, 3 attempts since 2026-11-20: disk<U+000A>full
   next: type `mdmem save --retry`
 
 not verified since the code they apply to changed (1)
@@ -148,24 +149,14 @@ def test_json_has_the_keys_of_the_contract(worn: Path, run: Run) -> None:
                 "verb": "save_decision",
                 "project_id": None,
                 "created": "2026-11-20T00:00:00+00:00",
-                "attempts": 1,
-                "error": "",
+                "attempts": 3,
+                "error": "disk\nfull",
             }
         ],
         "recorded": [],
         "commit": None,
         "remarks": [],
     }
-
-
-def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, run: Run) -> None:
-    created = datetime(2026, 11, 20, tzinfo=UTC)
-    arguments = {"decision": {"title": "Use <TLS>"}, "project_id": "nav"}
-    failed = PendingWrite(verb="save_decision", arguments=arguments, created=created, attempts=3, error="disk\nfull")
-    id_ = PendingWrites(worn / STATE).keep(failed)
-    assert run("hygiene", "--pending-only", cwd=worn).out.splitlines()[1] == (
-        f"  {id_[:12]}  save_decision `Use <TLS>`, 3 attempts since 2026-11-20: disk<U+000A>full"
-    )
 
 
 def test_markdown_shows_nothing_as_markup(worn: Path, run: Run) -> None:
@@ -198,11 +189,6 @@ def test_pending_only_looks_at_nothing_else(worn: Path, run: Run) -> None:
     assert (found["unresolved_saves"], found["outdated_decisions"], found["findings"]) == (1, 0, [])
     assert found["candidate_ids"]["unresolved_saves"] == [pending]  # type: ignore[index]
     assert read_times(worn / STATE) == Times()
-
-
-def test_full_run_is_kept_in_the_state_alone(worn: Path, run: Run) -> None:
-    run("hygiene", cwd=worn, unchanged=worn)
-    assert read_times(worn / STATE) == Times(date(2026, 11, 21))
 
 
 def test_record_patches_the_manifests_and_names_wings_without(worn: Path, run: Run) -> None:
@@ -251,6 +237,7 @@ def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, run: R
 @pytest.mark.parametrize(
     ("options", "wings"),
     [
+        ([], None),
         (["--scope", "global"], ["base"]),
         (["--scope", "project"], ["nav"]),
         (["--scope", "focus"], []),
@@ -259,9 +246,13 @@ def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, run: R
         (["--wing", "nav", "--scope", "focus"], []),
     ],
 )
-def test_run_is_full_for_the_wings_within_reach(worn: Path, run: Run, options: list[str], wings: list[str]) -> None:
-    run("hygiene", *options, cwd=worn)
-    assert read_times(worn / STATE) == Times(None, dict.fromkeys(wings, date(2026, 11, 21)))
+def test_run_is_kept_in_the_state_alone_for_the_wings_within_reach(
+    worn: Path, run: Run, options: list[str], wings: list[str] | None
+) -> None:
+    run("hygiene", *options, cwd=worn, unchanged=worn)
+    today = date(2026, 11, 21)
+    full = Times(today) if wings is None else Times(None, dict.fromkeys(wings, today))
+    assert read_times(worn / STATE) == full
 
 
 def test_state_that_cannot_be_written_is_a_remark(worn: Path, run: Run) -> None:

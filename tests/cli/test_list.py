@@ -66,22 +66,18 @@ def test_list_narrows_by(arguments: list[str], addresses: list[str], tmp_path: P
     assert listed(run, *arguments, cwd=varied(tmp_path)) == addresses
 
 
-def test_title_with_the_words_of_the_id_in_another_order_is_shown(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
-    ran = run("list", "--titles", "--room", "notes")
-    assert "tabs-over-spaces  Spaces over tabs" in ran.out.splitlines()
-
-
 def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, run: Run) -> None:
     varied(tmp_path)
     write_entry(tmp_path / "memory", "nav/notes/no-doubts", title="The nav's log has no doubts", type="note")
     write_entry(tmp_path / "memory", "nav/notes/nav-log-has-doubts", title="The nav log has no doubts", type="note")
+    write_entry(tmp_path / "memory", "nav/notes/tabs-over-spaces", title="Spaces over tabs", type="note")
     ran = run("list", "--titles", "--wing", "nav")
     rooms = [part.splitlines() for part in ran.out.split("\n\n")]
     assert [lines[0] for lines in rooms] == ["nav/architecture/", "nav/notes/", "nav/rules/"]
     # An entry-id with all words of the title in their order is enough.
     assert rooms[1][1:] == [
-        *("doubt", "log", "nav-log-has-doubts  The nav log has no doubts", "no-doubts  The nav's log has no doubts")
+        *("doubt", "log", "nav-log-has-doubts  The nav log has no doubts", "no-doubts  The nav's log has no doubts"),
+        "tabs-over-spaces  Spaces over tabs",
     ]
     refused = run("list", "--titles", "--format", "json")
     assert refused.code == 2

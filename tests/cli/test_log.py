@@ -14,17 +14,13 @@ OLD, NEW = "nav/architecture/threads", "nav/conventions/threading"
 def lived(folder: Path) -> Path:
     """Return a memory whose decision was made, reworded, moved, approved and superseded."""
     memory(folder)
-    root = folder / "memory"
-    write_entry(
-        root, OLD, "Navigation uses two threads.\n\nRationale: it was measured well.\n", title="Use two threads"
-    )
+    root, body = folder / "memory", "Navigation uses two threads.\n\nRationale: it was measured well.\n"
+    write_entry(root, OLD, body, title="Use two threads")
     commit_all(folder, "say it better")
-    assert git(folder, "status", "--porcelain") == ""
     (root / NEW).parent.mkdir(parents=True)
     (root / f"{OLD}.md").rename(root / f"{NEW}.md")
     commit_all(folder, "move it")
     ended = {"status": "deprecated", "superseded_by": "nav/rules/callbacks", "deprecated_at": "2026-06-01"}
-    body = "Navigation uses two threads.\n\nRationale: it was measured well.\n"
     write_entry(root, NEW, body, title="Use two threads", **ended)
     commit_all(folder, "end it")
     return folder
@@ -46,20 +42,13 @@ def test_commits_are_told_newest_first_through_a_move(tmp_path: Path, run: Run) 
         ("the memory", ["created as active decision: Use two threads"]),
     ]
     assert (said["address"], said["cut_off"], said["commits"][0]["author"]) == (NEW, False, "Ada")
-
-
-def test_text_is_a_line_a_commit_and_a_line_a_change(tmp_path: Path, run: Run) -> None:
-    folder = lived(tmp_path)
-    ran = run("log", NEW, cwd=folder)
-    first = ran.out.splitlines()[:2]
-    day = git(folder, "log", "-1", "--format=%cs")
-    assert first == [f"{day} {git(folder, 'rev-parse', 'HEAD')[:10]} Ada: end it", "    status: active → deprecated"]
-
-
-def test_entry_that_moved_away_says_where(tmp_path: Path, run: Run) -> None:
-    said = logged(run, OLD, cwd=lived(tmp_path))
-    assert said["commits"][0]["changes"] == [f"moved to {NEW}"]
-    assert len(said["commits"]) == 3
+    first = run("log", NEW).out.splitlines()[:2]
+    day = git(tmp_path, "log", "-1", "--format=%cs")
+    assert first == [f"{day} {git(tmp_path, 'rev-parse', 'HEAD')[:10]} Ada: end it", "    status: active → deprecated"]
+    assert [one["changes"][0] for one in logged(run, OLD, cwd=tmp_path)["commits"]][::2] == [
+        f"moved to {NEW}",
+        "created as active decision: Use two threads",
+    ]
 
 
 def test_entry_that_was_deleted_has_a_history(folder: Path, run: Run) -> None:
@@ -73,9 +62,8 @@ def test_entry_that_was_deleted_has_a_history(folder: Path, run: Run) -> None:
 
 def test_history_follows_a_move_that_rewrote_half(folder: Path, run: Run) -> None:
     (folder / f"memory/{OLD}.md").unlink()
-    write_entry(
-        folder / "memory", NEW, "Navigation uses two threads.\n\nRationale: it was tried.\n", title="Use two threads"
-    )
+    text = "Navigation uses two threads.\n\nRationale: it was tried.\n"
+    write_entry(folder / "memory", NEW, text, title="Use two threads")
     commit_all(folder, "move and change")
     said = logged(run, NEW, cwd=folder)
     assert [one["subject"] for one in said["commits"]] == ["move and change", "the memory"]
@@ -140,18 +128,15 @@ def test_each_field_names_the_commit_that_set_it_through_a_move(tmp_path: Path, 
     }
 
 
-def test_field_that_is_only_written_in_another_way_was_not_set(folder: Path, run: Run) -> None:
+def test_field_written_in_another_way_was_not_set_and_one_changed_on_disk_is_uncommitted(
+    folder: Path, run: Run
+) -> None:
     file = folder / f"memory/{OLD}.md"
     file.write_text(file.read_text().replace("title: Use two threads", 'title: "Use two threads"  # said anew'))
     commit_all(folder, "quotes")
-    assert blamed(run, OLD, cwd=folder)["title"] == "the memory"
-
-
-def test_field_that_was_changed_on_disk_is_uncommitted(folder: Path, run: Run) -> None:
-    file = folder / f"memory/{OLD}.md"
     file.write_text(file.read_text().replace("status: active", "status: under_review"))
     said = blamed(run, OLD, cwd=folder)
-    assert (said["status"], said["type"]) == (None, "the memory")
+    assert (said["title"], said["status"], said["type"]) == ("the memory", None, "the memory")
     assert "uncommitted" in run("log", "--fields", OLD).out
 
 

@@ -64,22 +64,9 @@ def test_new_writes_the_template_of_its_type(kind: str, folder: Path) -> None:
 
 
 def test_new_takes_title_status_and_body(folder: Path, run: Run) -> None:
-    ran = run(
-        "new",
-        "decision",
-        "nav/rules",
-        "--title",
-        "Use UTC",
-        "--status",
-        "active",
-        "--body",
-        "We do.",
-        "--applies-to",
-        "src/pay/**",
-        "--applies-to",
-        "setup.py",
-    )
-    assert ran.code == 0
+    stated = ("--title", "Use UTC", "--status", "active", "--body", "We do.")
+    globs = ("--applies-to", "src/pay/**", "--applies-to", "setup.py")
+    assert run("new", "decision", "nav/rules", *stated, *globs).code == 0
     assert (folder / "memory/nav/rules/use-utc.md").read_text() == (
         f"---\ntype: decision\nstatus: active\ncreated_at: {TODAY}\ntitle: Use UTC\n"
         'applies_to: ["src/pay/**", setup.py]\n'
@@ -96,19 +83,22 @@ def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str
     assert written.partition("---\n\n")[2] == "We do.\n\nRationale: it works.\n"
 
 
-@pytest.mark.parametrize("status", ["draft", "active", "under_review"])
-def test_new_entry_passes_the_checks(status: str, folder: Path, run: Run) -> None:
+@pytest.mark.parametrize(
+    ("kind", "option", "status"),
+    [
+        *(("invariant", ("-s", one), one) for one in ("draft", "active", "under_review")),
+        *(("pattern", (), "draft"), ("decision", (), "draft"), ("note", (), "active")),
+    ],
+)
+def test_new_entry_has_its_status_and_passes_the_checks(
+    kind: str, option: tuple[str, ...], status: str, folder: Path, run: Run
+) -> None:
     body = "Clocks must run on UTC.\n\nRationale: summer time."
-    run("new", "invariant", "nav/rules", "--title", "Clocks run on UTC", "-s", status, "-b", body)
-    commit_all(folder)
-    assert run("check", "--strict").out.endswith("no findings\n")
-
-
-@pytest.mark.parametrize(("kind", "status"), [("note", "active"), ("pattern", "draft"), ("decision", "draft")])
-def test_note_is_active_at_once(kind: str, status: str, folder: Path, run: Run) -> None:
-    ran = run("new", kind, ADDRESS, "--body", "The gate jams in frost.")
+    ran = run("new", kind, ADDRESS, "--title", "Clocks run on UTC", "-b", body, *option)
     assert f"status: {status}\n" in (folder / f"memory/{ADDRESS}.md").read_text()
     assert f"{ADDRESS} is written ({kind}, {status})" in ran.err
+    commit_all(folder)
+    assert run("check", "--strict").out.endswith("no findings\n")
 
 
 def test_new_entry_can_amend_others(folder: Path, run: Run) -> None:
@@ -118,10 +108,7 @@ def test_new_entry_can_amend_others(folder: Path, run: Run) -> None:
     assert run(*made).code == 0
     assert "\namends: [nav/rules/one, nav/rules/two]\n" in (folder / f"memory/{ADDRESS}.md").read_text()
     ran = run("new", "decision", "nav/rules/other", "--amends", "zebra", "--body", "x")
-    assert (ran.code, ran.err.splitlines()[0]) == (
-        1,
-        "mdmem: there is no entry `zebra`; `mdmem list` lists the current ones",
-    )
+    assert (ran.code, ran.err.startswith("mdmem: there is no entry `zebra`; ")) == (1, True)
 
 
 @pytest.mark.parametrize("title", HOSTILE)
@@ -181,16 +168,8 @@ def test_path_of_a_file_is_accepted_as_its_address(place: str, folder: Path, run
 
 def test_processes_that_race_for_an_address_leave_one_whole_entry(folder: Path) -> None:
     bodies = [f"I am number {number}. " * 500 for number in range(4)]
-    racing = [
-        subprocess.Popen(
-            [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", body],
-            cwd=folder,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for body in bodies
-    ]
+    line, streams = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body"], {"stdout": -1, "stderr": -1}
+    racing = [subprocess.Popen([*line, body], cwd=folder, env=environment(), **streams) for body in bodies]
     for process in racing:
         process.communicate()
     codes = [process.returncode for process in racing]
@@ -234,16 +213,10 @@ def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tm
     assert [line.split(":")[0] for line in front.splitlines()] == ["type", "status", "created_at", "title", "owner"]
 
 
-def test_template_left_as_it_is_writes_nothing(tmp_path: Path, beside: Path) -> None:
-    before = snapshot(beside)
-    code, printed = on_terminal("new", "note", ADDRESS, cwd=beside, env=editor(tmp_path, ""))
-    assert (code, printed) == (1, "the template is unchanged; nothing is written\n")
-    assert snapshot(beside) == before
-
-
 @pytest.mark.parametrize(
     ("line", "said", "code"),
     [
+        ("", "the template is unchanged; nothing is written\n", 1),
         ("path.write_text('no front matter, much work\\n')", "the entry cannot be read: line 1: ", 2),
         ("path.write_bytes(path.read_bytes().replace(b'learned.>', b'much work \\xe9'))", "is not UTF-8", 2),
         ("path.write_text('much work\\n'); sys.exit(3)", "ended with code 3; nothing is written", 3),
@@ -252,10 +225,10 @@ def test_template_left_as_it_is_writes_nothing(tmp_path: Path, beside: Path) -> 
 def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tmp_path: Path, beside: Path) -> None:
     before = snapshot(beside)
     ended, printed = on_terminal("new", "note", ADDRESS, cwd=beside, env=editor(tmp_path, line))
-    kept = next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md"))
-    assert (ended, said in printed, f"what you typed is kept in {kept}" in printed) == (code, True, True)
-    assert b"much work" in kept.read_bytes()
-    assert snapshot(beside) == before
+    assert (ended, said in printed, snapshot(beside)) == (code, True, before)
+    kept = [*tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md")]
+    assert [b"much work" in one.read_bytes() for one in kept] == [True] * bool(line)
+    assert all(f"what you typed is kept in {one}" in printed for one in kept)
 
 
 def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path, beside: Path) -> None:
