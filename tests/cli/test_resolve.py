@@ -111,10 +111,8 @@ def test_taken_successor_stays_alone(choice: str, stays: str, goes: str, tmp_pat
     assert field(root, goes, "status") == ["status: deprecated"]
     assert is_clean(root, run)
     git(tmp_path, "add", FILE)
-    assert (
-        f"decided on disk, not staged: `git -C {tmp_path} add memory/{goes}.md`\n"
-        in run("check", "--staged", cwd=root).err
-    )
+    said = f"decided on disk, not staged: `git -C {tmp_path} add memory/{goes}.md`\n"
+    assert said in run("check", "--staged", cwd=root).err
     left = run("resolve").err.splitlines()
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
 
@@ -226,16 +224,18 @@ def test_what_else_differs_is_not_decided_in_passing(root: Path, run: Run) -> No
     assert (root / f"{OLD}.md").read_text().endswith("\nLocal.\n")
 
 
-def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(folder: Path, run: Run) -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(end: str, folder: Path, run: Run) -> None:
     text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
+    text = text.replace("\n", end)
     merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
-    write(folder, FILE, (folder / FILE).read_text() + "By hand.\n")
+    write(folder, FILE, (folder / FILE).read_bytes() + b"By hand.")
     shown = run("resolve")
     lines = ["  status", "    ours    under_review", "    theirs  deprecated", "  choices", "    keep ours"]
     assert shown.out.splitlines()[1:6] == lines
     ran = run("resolve", OLD, "--take", "ours")
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
-    assert (folder / FILE).read_text() == text.format("under_review") + "By hand.\n"
+    assert (folder / FILE).read_bytes().decode() == text.format("under_review") + "By hand."
 
 
 def test_deleted_entry_is_left_to_git_with_both_commands(folder: Path, run: Run) -> None:
@@ -285,13 +285,6 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, run:
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]
     assert (is_clean(root, run), git(tmp_path, "status", "--porcelain")) == (True, "")
-
-
-def test_crlf_stays_when_a_side_is_taken(folder: Path, run: Run) -> None:
-    text = "---\r\ntype: decision\r\nstatus: {}\r\ncreated_at: 2026-03-05\r\ntitle: Two\r\n---\r\n\r\nTwo."
-    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
-    run("resolve", OLD, "--take", "ours")
-    assert (folder / FILE).read_bytes().decode() == text.format("under_review")
 
 
 def test_git_goes_on_only_when_all_is_decided(folder: Path, run: Run) -> None:

@@ -116,22 +116,18 @@ def test_session_has_not_seen_what_was_not_printed(folder: Path, run: Run, monke
         ("src/nav/not_yet.py", "src/other"),
         ("nav/not_yet.py", "src"),
         ("src\\nav\\node.py", "src/other"),
+        *((path, ".") for path in ("src", "src/nav", "src/nav/", ".")),
+        ("src/nav/new.py", "memory"),
     ],
 )
-def test_code_path_counts_from_here_or_from_the_top(path: str, cwd: str, folder: Path, run: Run) -> None:
+def test_code_path_counts_from_here_or_from_the_top_and_may_be_a_folder(
+    path: str, cwd: str, folder: Path, run: Run
+) -> None:
     write(folder, "src/nav/node.py")
     (folder / "src/other").mkdir()
     write_entry(folder / "memory", "nav/rules/nodes", "Nodes are thin.\n", title="Nodes", applies_to=['"src/nav/**"'])
     said = retrieved(run, "--path", path.format(top=folder), cwd=folder / cwd)
     assert [item["address"] for item in said["items"]][:2] == [RULE, "nav/rules/nodes"]
-
-
-@pytest.mark.parametrize("path", ["src", "src/navigation", "src/navigation/", "."])
-def test_folder_as_code_path_meets_what_applies_below_it(path: str, folder: Path, run: Run) -> None:
-    write(folder, "src/navigation/loop.py", "")
-    write_entry(folder / "memory", CHOICE, "Two threads.\n", applies_to=["src/navigation/**"])
-    commit_all(folder, "where it applies")
-    assert CHOICE in [one["address"] for one in retrieved(run, "--path", path, cwd=folder)["items"]]
 
 
 def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, run: Run) -> None:
@@ -190,10 +186,8 @@ def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(folder: Path, run
 def test_ambiguous_wing_exits_2_with_the_list(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "arm/rules/grip", title="Grip")
     ran = run("retrieve", "threads")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
-    )
+    said = "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
     assert retrieved(run, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
 
 
@@ -239,11 +233,3 @@ def test_memory_of_which_no_file_can_be_read_falls_back(folder: Path, run: Run) 
     said = retrieved(run, "threads", cwd=folder)
     assert (said["source"], said["degraded"], len(said["problems"])) == ("readme", True, 2)
     assert said["fallback"] == [{"path": "README.md", "line": 1, "text": "Threads: two."}]
-
-
-def test_path_of_a_file_to_come_is_read_where_a_rule_applies(folder: Path, run: Run) -> None:
-    write(folder, "docs/a.md")
-    write_entry(folder / "memory", "nav/rules/pay", "It must not.\n", type="invariant", applies_to=["src/pay/**"])
-    inside = folder / "memory"
-    assert "nav/rules/pay" in run("retrieve", "--path", "src/pay/new.py", cwd=inside).out
-    assert "names this file" not in run("retrieve", "--path", "lib/new.py", cwd=inside).out
