@@ -92,15 +92,12 @@ def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, run: Run) -> None:
     assert shown(run, cwd=tmp_path / "other")[0] == str(tmp_path / "other" / "memory")
 
 
-def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(repo: Path, run: Run) -> None:
-    make_root(repo / "memory")
-    assert shown(run, cwd=repo) == (str(repo / "memory"), "the repository's only mdmem.toml")
-
-
-def test_ignored_root_is_none(repo: Path, run: Run) -> None:
+def test_root_that_git_does_not_track_yet_is_found_and_an_ignored_one_is_none(repo: Path, run: Run) -> None:
     make_root(repo / "build")
     (repo / ".gitignore").write_text("build/\n")
     assert run("list").code == 2
+    make_root(repo / "memory")
+    assert shown(run, cwd=repo) == (str(repo / "memory"), "the repository's only mdmem.toml")
 
 
 def test_settings_in_conflict_do_not_make_one_root_several(folder: Path, run: Run) -> None:

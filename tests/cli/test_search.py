@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Run, commit_all, memory, write_entry
+from builders import Run, commit_all, write_entry
 
 OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
 
@@ -18,15 +18,7 @@ def searched(run: Run, *arguments: str, cwd: Path, code: int = 0) -> dict[str, A
     return said
 
 
-def superseded(folder: Path) -> Path:
-    memory(folder)
-    write_entry(folder / "memory", OLD, "Two.\n", title="Two threads", status="deprecated", superseded_by=NEW)
-    write_entry(folder / "memory", NEW, "Four of them.\n", title="More workers", supersedes=OLD)
-    commit_all(folder)
-    return folder
-
-
-def test_json_has_the_hits(folder: Path, run: Run) -> None:
+def test_json_and_text_have_the_hits(folder: Path, run: Run) -> None:
     said = searched(run, "executor", cwd=folder)
     assert said["hits"][0].pop("score") > 0
     assert said == {
@@ -52,10 +44,7 @@ def test_json_has_the_hits(folder: Path, run: Run) -> None:
         "degraded": False,
         "source": "index",
     }
-
-
-def test_text_is_a_block_a_hit(folder: Path, run: Run) -> None:
-    ran = run("search", "executor", cwd=folder)
+    ran = run("search", "executor")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "[invariant] nav/rules/callbacks\n  Callbacks do not block\n"
@@ -63,8 +52,11 @@ def test_text_is_a_block_a_hit(folder: Path, run: Run) -> None:
     )
 
 
-def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, run: Run) -> None:
-    hits = searched(run, "threads", cwd=superseded(tmp_path))["hits"]
+def test_hit_on_a_superseded_entry_yields_its_head(folder: Path, run: Run) -> None:
+    write_entry(folder / "memory", OLD, "Two.\n", title="Two threads", status="deprecated", superseded_by=NEW)
+    write_entry(folder / "memory", NEW, "Four of them.\n", title="More workers", supersedes=OLD)
+    commit_all(folder)
+    hits = searched(run, "threads", cwd=folder)["hits"]
     assert [(hit["address"], hit["via"]) for hit in hits] == [(NEW, [OLD])]
 
 

@@ -94,21 +94,11 @@ def test_findings_and_broken_files_are_counted(folder: Path, run: Run) -> None:
     assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"
 
 
-def test_root_outside_git_says_what_is_missing(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "mdmem.toml").touch()
-    ran = run("status")
-    assert (ran.code, "not in a git repository: history, --at and --staged are not available" in ran.out) == (0, True)
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
         ("nonsense = 1\n", "mdmem: mdmem.toml has an unknown key `nonsense`; `mdmem guide settings` lists "),
-        (
-            "defualt_wing = 'nav'\n",
-            "mdmem: mdmem.toml has an unknown key `defualt_wing`; did you mean `default_wing`?\n",
-        ),
+        ("defualt_wing = 'nav'\n", "mdmem: mdmem.toml has an unknown key `defualt_wing`; did you mean `default_wing`?"),
         ("budget = ", "mdmem: mdmem.toml cannot be read: "),
         ("budget = 'much'\n", "mdmem: mdmem.toml: `budget` must be a whole number from 0, found 'much'\n"),
     ],
@@ -135,6 +125,7 @@ def test_rebuild_reads_every_entry_again(folder: Path, run: Run) -> None:
         assert ran.json == built
         (folder / "memory/nav/rules/callbacks.md").unlink(missing_ok=True)
     assert run("status", "--rebuild").out == "the index is built again: 1 entry\n"
+    assert {path.parent for path in folder.rglob("*.toc")} == {folder / ".git/mdmem/cache/memory" / FOLDER}
 
 
 def test_long_build_is_announced_once(folder: Path, run: Run) -> None:
@@ -144,38 +135,34 @@ def test_long_build_is_announced_once(folder: Path, run: Run) -> None:
     assert (ran.code, ran.err) == (0, "indexing 502 entries, once\n")
 
 
-def test_index_lies_in_gits_own_folder(folder: Path, run: Run) -> None:
-    run("status", "--rebuild")
-    assert {path.parent for path in folder.rglob("*.toc")} == {folder / ".git/mdmem/cache/memory" / FOLDER}
-
-
-def test_index_outside_git_lies_in_the_users_cache(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_outside_git_says_what_is_missing_and_has_its_index_in_the_users_cache(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m/mdmem.toml").touch()
-    write_entry(tmp_path / "m", "nav/rules/one")
-    run("status", "--rebuild", cwd=tmp_path / "m")
+    root = write(tmp_path, "m/mdmem.toml").parent
+    write_entry(root, "nav/rules/one")
+    ran = run("status", cwd=root)
+    assert (ran.code, "not in a git repository: history, --at and --staged are not available" in ran.out) == (0, True)
+    run("status", "--rebuild", cwd=root)
     assert list((tmp_path / "cache/mdmem").rglob("*.toc"))
 
 
 def test_packs_that_were_asked_for_are_listed_the_newest_last(folder: Path, run: Run) -> None:
-    root = folder
     for goal in ("first goal", "second goal", "third \x1b[31mgoal"):
-        run("context", goal, cwd=root)
-    ran = run("status", "--audit", "--limit", "2", cwd=root)
+        run("context", goal)
+    ran = run("status", "--audit", "--limit", "2")
     assert [line.split("  ", 1)[1].split(" → ")[0] for line in ran.out.splitlines()] == [
         "owner  context: second goal",
         "owner  context: third <U+001B>[31mgoal",
     ]
     assert "1 older" in ran.err
-    shown = run("status", "--audit", "--format", "json", cwd=root).json
+    shown = run("status", "--audit", "--format", "json").json
     assert (shown["total"], shown["lines"][0]["asked"]["goal"]) == (3, "first goal")
 
 
 def test_log_that_is_not_there_or_torn_is_no_fault(folder: Path, run: Run) -> None:
-    root = folder
-    assert run("status", "--audit", cwd=root).err.strip() == "nobody asked for a context pack yet"
-    run("context", "a goal", cwd=root)
-    log = next(root.rglob(".git/mdmem/state/**/audit.jsonl"))
+    assert run("status", "--audit").err.strip() == "nobody asked for a context pack yet"
+    run("context", "a goal")
+    log = next(folder.rglob(".git/mdmem/state/**/audit.jsonl"))
     log.write_text('{"asked": 1, "returned": 2}\n[]\n{"verb": "context"}\n{"torn')
-    assert run("status", "--audit", cwd=root).out.count("→ 0 entries") == 2
+    assert run("status", "--audit").out.count("→ 0 entries") == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import Run, commit_all, git, on_terminal, run_mdmem, snapshot, write, write_entry
+from builders import Run, on_terminal, run_mdmem, snapshot
 from lives import NEW, OLD, editor, two_entries
 
 WHY = "one executor schedules all"
@@ -48,34 +48,27 @@ def test_supersede_by_a_new_active_entry_writes_both(root: Path, run: Run) -> No
     assert ran.err == f"{together}proposed until it is committed to the default branch: {FOUR}\n"
 
 
-def test_supersede_without_a_body_keeps_the_template(root: Path) -> None:
-    ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", cwd=root)
+def test_supersede_without_a_body_keeps_the_template_which_cannot_be_active(root: Path) -> None:
+    command, before = ("supersede", OLD, "-m", WHY, "--title", "Use four threads"), snapshot(root)
+    ran = run_mdmem(*command, "-s", "active", cwd=root)
+    assert (ran.returncode, "cannot be active yet: the template's" in ran.stderr) == (2, True)
+    assert snapshot(root) == before
+    ran = run_mdmem(*command, cwd=root)
     assert ran.returncode == 0
     assert "<State what was decided in one sentence.>" in (root / f"{FOUR}.md").read_text()
     assert ran.stderr.splitlines()[0] == "no text was given: the entry has the template, to be filled in"
 
 
-def test_supersede_with_the_template_left_in_is_not_active(root: Path) -> None:
-    before = snapshot(root)
-    ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", "-s", "active", cwd=root)
-    assert (ran.returncode, "cannot be active yet: the template's" in ran.stderr) == (2, True)
-    assert snapshot(root) == before
-
-
-def test_supersede_opens_an_editor_on_a_terminal(tmp_path: Path) -> None:
-    root = two_entries(tmp_path / "p")
-    env = editor(tmp_path, "text = text.replace('<State what was decided in one sentence.>', 'Four threads.')")
-    code, printed = on_terminal("supersede", OLD, "-m", WHY, "--title", "Use four threads", cwd=root, env=env)
-    assert (code, printed.splitlines()[0]) == (0, f"created {FOUR}.md")
-    assert f"supersedes: [{OLD}]\nreason: {WHY}\n---\n\nFour threads.\n" in (root / f"{FOUR}.md").read_text()
-
-
 def test_supersede_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> None:
     root = two_entries(tmp_path / "p")
-    lines = ("text = text.replace('draft', 'under_review') if turn == 0 else text.replace('under_review', 'draft')",)
+    lines = (
+        "text = text.replace('<State what was decided in one sentence.>', 'Four threads.')",
+        "text = text.replace('draft', 'under_review') if turn == 0 else text.replace('under_review', 'draft')",
+    )
     command = ("supersede", OLD, "-m", WHY, "--title", "Use four threads")
-    code, _ = on_terminal(*command, cwd=root, env=editor(tmp_path, *lines))
-    assert (code, (root / f"{FOUR}.md").exists()) == (0, True)
+    code, printed = on_terminal(*command, cwd=root, env=editor(tmp_path, *lines))
+    assert (code, f"created {FOUR}.md" in printed.splitlines()) == (0, True)
+    assert f"supersedes: [{OLD}]\nreason: {WHY}\n---\n\nFour threads.\n" in (root / f"{FOUR}.md").read_text()
     assert (tmp_path / "seen-1").read_text().splitlines()[:4] == [
         "# mdmem: nothing is written yet; fix it, or close the file without changes to cancel",
         "# mdmem: a new entry starts as `draft` or `active`, not as `under_review`",
@@ -92,14 +85,3 @@ def test_supersede_of_what_somebody_replaced_names_the_first(root: Path, run: Ru
         f"mdmem: {OLD} is superseded by {NEW} already; nothing was written: replace that one with "
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`\n"
     )
-
-
-def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(folder: Path, run: Run) -> None:
-    write_entry(folder / "memory", "nav/architecture/executor")
-    commit_all(folder)
-    git(folder, "checkout", "-q", "-b", "other", "HEAD~1")
-    write(folder, "x", "x")
-    commit_all(folder)
-    git(folder, "merge", "-q", "--no-commit", "main")
-    ran = run("supersede", "threads", "--by", "executor", "-m", WHY, "--commit", unchanged=folder)
-    assert (ran.code, "merge" in ran.err) == (2, True)

@@ -140,20 +140,18 @@ def test_a_title_cannot_pass_for_another_line(hostile: Path, tmp_path: Path, run
 
 
 def test_what_scripts_and_emoji_are_made_of_is_printed_as_it_is(folder: Path, run: Run) -> None:
-    top = folder
     title = "می‌خواهم 👩‍🚀 ක්‍ෂ e\u0301 宽 a\u00a0b"
     body = f"{title}\tx\n\n- y\n"
-    write(top, "memory/nav/rules/words.md", entry_text(body, title=title))
-    printed = run("show", "nav/rules/words", "--format", "markdown", cwd=top).out
+    write(folder, "memory/nav/rules/words.md", entry_text(body, title=title))
+    printed = run("show", "nav/rules/words", "--format", "markdown").out
     assert printed.endswith(body)
 
 
 def test_a_patch_for_a_program_is_not_changed(folder: Path) -> None:
-    top = folder
-    path = write(top, "memory/nav/rules/odd.md", "---\ntype: note\ntitle: T\nstatus: Active\n---\n\na\x1bb\u202e\n")
-    patch = run_mdmem("check", "--diff", "--color", "never", cwd=top).stdout
+    path = write(folder, "memory/nav/rules/odd.md", "---\ntype: note\ntitle: T\nstatus: Active\n---\n\na\x1bb\u202e\n")
+    patch = run_mdmem("check", "--diff", "--color", "never", cwd=folder).stdout
     assert "a\x1bb\u202e" in patch
-    git(top, "apply", text_in=patch.encode())
+    git(folder, "apply", text_in=patch.encode())
     assert "status: active" in path.read_text(encoding="utf-8")
 
 
