@@ -51,8 +51,10 @@ def test_command_that_init_names_next_works(in_git: bool, beside: str | None, tm
     assert (folder / "memory/app/architecture/use-utc.md").exists()
 
 
-def test_init_twice_changes_no_byte(repo: Path, run: Run) -> None:
-    run("init")
+def test_init_twice_changes_no_byte_and_records_that_are_there_are_the_next_step(repo: Path, run: Run) -> None:
+    write(repo, "docs/adr/0001-files.md", "# 1. Files\n")
+    first = run("init").out
+    assert ("mdmem import --dry-run" in first.splitlines()[-1], "next: mdmem new" in first) == (True, False)
     ran = run("init", unchanged=repo)
     assert (ran.code, ran.out.count("stays as it is"), "wrote" in ran.out) == (0, 6, False)
 
@@ -74,13 +76,6 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, run: Run) -> None
     # Whoever stands in a memory means that one.
     assert run("init", "--no-hook", cwd=folder / "memory").out.count("stays as it is") == 2
     assert not (folder / "memory/memory").exists()
-
-
-def test_records_that_are_there_are_the_next_step(repo: Path, run: Run) -> None:
-    write(repo, "docs/adr/0001-files.md", "# 1. Files\n")
-    ran = run("init")
-    assert "mdmem import --dry-run" in ran.out.splitlines()[-1]
-    assert "next: mdmem new" not in ran.out
 
 
 def test_files_that_exist_stay_byte_for_byte(repo: Path, run: Run) -> None:
@@ -141,22 +136,20 @@ def test_clone_whose_config_runs_the_check_lacks_pre_commit(types: str, line: st
     ("name", "said"),
     [
         ("CLAUDE.md", "Claude Code reads CLAUDE.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"),
-        (
-            ".claude/CLAUDE.md",
-            "Claude Code reads .claude/CLAUDE.md in place of AGENTS.md; add this line to it:\n@../AGENTS.md\n",
-        ),
+        (".claude/CLAUDE.md", "Claude Code reads .claude/CLAUDE.md in place of AGENTS.md; add {}@../AGENTS.md\n"),
         ("GEMINI.md", "Gemini CLI reads GEMINI.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"),
-        (COPILOT, f"GitHub Copilot reads {COPILOT}, and AGENTS.md not everywhere; add this line to it:\n{READ}\n"),
+        (COPILOT, f"GitHub Copilot reads {COPILOT}, and AGENTS.md not everywhere; add {{}}{READ}\n"),
     ],
 )
 def test_client_with_a_file_of_its_own_is_named_with_the_line_to_add(
     name: str, said: str, repo: Path, run: Run
 ) -> None:
-    file = write(repo, name, "Be kind.\n")
-    assert said in run("init").out
-    assert file.read_text() == "Be kind.\n"
-    write(repo, name, f"Be kind.\n{said.splitlines()[1]}\n")
-    assert said not in run("init").out
+    file, said = write(repo, name, "Be kind.\n"), said.format("this line to it:\n")
+    line = said.splitlines()[1]
+    assert (said in run("init").out, file.read_text()) == (True, "Be kind.\n")
+    for there in (f"Be kind.\n{line}\n", *(["See @./AGENTS.md.\n"] if name == "CLAUDE.md" else [])):
+        write(repo, name, there)
+        assert (said in run("init").out, file.read_text()) == (False, there)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +165,5 @@ def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path:
 @pytest.mark.parametrize("wing", ["Nav", "../x", "", "README.md"])
 def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, repo: Path, run: Run) -> None:
     ran = run("init", "--wing", wing, unchanged=repo)
-    assert (ran.code, ran.out, ran.err) == (
-        2,
-        "",
-        f"mdmem: `{wing}` is not a valid name for a wing; write it like `navigation_stack`\n",
-    )
+    said = f"mdmem: `{wing}` is not a valid name for a wing; write it like `navigation_stack`\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)

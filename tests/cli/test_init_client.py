@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -143,35 +144,30 @@ def test_link_within_the_project_is_followed_and_stays_one(repo: Path, run: Run)
     (repo / ".mcp.json").symlink_to("tools/mcp.json")
     run("init", "--client", "generic")
     assert (repo / ".mcp.json").is_symlink()
-    assert server_in(real) == SERVER
-    assert real.stat().st_mode & 0o777 == 0o640
+    assert (server_in(real), real.stat().st_mode & 0o777) == (SERVER, 0o640)
 
 
-@pytest.mark.parametrize("is_folder", [False, True])
-def test_link_out_of_the_project_is_left_alone(is_folder: bool, tmp_path: Path, run: Run) -> None:
-    folder = make_repository(tmp_path / "repo")
-    real = write(tmp_path / "home", "mcp.json", "{}\n")
-    if is_folder:
-        (folder / ".vscode").symlink_to(real.parent)
-    else:
-        write(folder, ".vscode/x").with_name("mcp.json").symlink_to(real)
+OUT = "stays as it is: it is a link that leads out of the project, to "
+# What lies where a client has its file, and what is said of it.
+LEFT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "link out": (lambda file, out: file.symlink_to(out / "mcp.json"), OUT),
+    "folder out": (lambda file, out: (file.parent.rmdir(), file.parent.symlink_to(out)), OUT),
+    "link to nothing": (lambda file, _: file.symlink_to("nowhere"), "to a missing file"),
+    "folder": (lambda file, _: file.mkdir(), "stays as it is: it is not a file"),
+    "pipe": (lambda file, _: os.mkfifo(file), "stays as it is: it is not a file"),
+    "read-only": (lambda file, _: (file.write_text("{}\n"), file.chmod(0o444)), "it is read-only; add this to it:\n{"),
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_what_is_no_file_of_the_project_to_write_is_left_alone(kind: str, tmp_path: Path, run: Run) -> None:
+    folder, real = make_repository(tmp_path / "repo"), write(tmp_path / "home", "mcp.json", "{}\n")
+    (folder / ".vscode").mkdir()
+    make, said = LEFT[kind]
+    make(folder / ".vscode/mcp.json", real.parent)
     ran = run("init", "--client", "vscode", cwd=folder)
-    assert "stays as it is: it is a link that leads out of the project, to " in ran.out
-    assert real.read_text() == "{}\n"
-
-
-def test_what_is_no_file_is_left_alone(repo: Path, run: Run) -> None:
-    (repo / ".mcp.json").mkdir()
-    (repo / ".cursor").mkdir()
-    (repo / ".cursor/mcp.json").symlink_to("nowhere")
-    os.mkfifo(write(repo, ".vscode/x").with_name("mcp.json"))
-    everyone = [part for client in ("generic", "cursor", "vscode") for part in ("--client", client)]
-    ran = run("init", *everyone)
-    assert (ran.code, ran.out.count("stays as it is: it is not a file"), ran.out.count("to a missing file")) == (
-        0,
-        2,
-        1,
-    )
+    assert (ran.code, said in ran.out, real.read_text()) == (0, True, "{}\n")
+    assert kind != "read-only" or (folder / ".vscode/mcp.json").read_text() == "{}\n"
 
 
 def test_agents_file_names_the_tools_of_the_profile_that_is_set(repo: Path, run: Run) -> None:
@@ -191,10 +187,10 @@ def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, rep
 
 
 def test_agents_file_that_names_the_command_in_other_words_stays(repo: Path, run: Run) -> None:
-    write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
-    ran = run("init", "--client", "codex")
-    assert (repo / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
-    assert "AGENTS.md is there and stays as it is: it mentions `mdmem retrieve` in other words; add" in ran.out
+    file = write(repo, "AGENTS.md", "Type `mdmem retrieve` first.\n")
+    said = "AGENTS.md is there and stays as it is: it mentions `mdmem retrieve` in other words; add"
+    assert said in run("init", "--client", "codex").out
+    assert file.read_text() == "Type `mdmem retrieve` first.\n"
 
 
 def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> None:
@@ -208,17 +204,6 @@ def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> Non
     assert run("export", "agents-md", "--check").code == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "advised"), [("Be kind.\n", True), ("@AGENTS.md\n", False), ("See @./AGENTS.md.\n", False)]
-)
-def test_claude_file_that_hides_the_agents_file_is_named(text: str, advised: bool, repo: Path, run: Run) -> None:
-    write(repo, "CLAUDE.md", text)
-    ran = run("init", "--client", "claude-code")
-    said = "Claude Code reads CLAUDE.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"
-    assert (said in ran.out) == advised
-    assert (repo / "CLAUDE.md").read_text() == text
-
-
 def test_client_of_a_worktree_of_several_memories_is_told_which(repo: Path, run: Run) -> None:
     for name in ("a", "b"):
         make_root(repo / name)
@@ -228,13 +213,6 @@ def test_client_of_a_worktree_of_several_memories_is_told_which(repo: Path, run:
     run("init", "b", "--client", "generic")
     assert server_in(repo / ".mcp.json")["args"] == ["mcp", "--root", "b"]
     assert git(repo, "status", "--porcelain", "a") == ""
-
-
-def test_read_only_file_is_left_alone(repo: Path, run: Run) -> None:
-    write(repo, ".mcp.json", "{}\n").chmod(0o444)
-    ran = run("init", "--client", "generic")
-    assert ".mcp.json is there and stays as it is: it is read-only; add this to it:\n{" in ran.out
-    assert (repo / ".mcp.json").read_text() == "{}\n"
 
 
 def test_comments_of_vs_code_stay_and_the_server_joins_the_others(repo: Path, run: Run) -> None:
