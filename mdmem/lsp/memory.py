@@ -421,7 +421,9 @@ class Memories:
             self._located[file.parent] = None
             # There may be no memory, or several are equally near, or the folder cannot be read.
             with suppress(MdmemError, OSError):
-                found = locate(None, self._environment, next(one for one in file.parents if one.is_dir()))
+                # The top folder of the system has no parents.
+                folder = next(one for one in (*file.parents, file) if one.is_dir())
+                found = locate(None, self._environment, folder)
                 # Test for the settings file, since git still lists it after a memory was deleted.
                 self._located[file.parent] = found if (found.root / SETTINGS_NAME).is_file() else None
         location = self._located[file.parent]

@@ -56,6 +56,8 @@ def test_a_file_outside_every_memory_is_met_with_silence(editor: Editor, tmp_pat
     whole = types.TextDocumentContentChangeWholeDocument("x")
     editor.client.text_document_did_change(types.DidChangeTextDocumentParams(never, [whole]))
     editor.client.cancel_request(types.CancelParams(id=12345))
+    top = types.TextDocumentIdentifier("file:///")
+    editor.client.text_document_did_close(types.DidCloseTextDocumentParams(top))
     editor.open("memory/nav/architecture/threads.md")
     assert editor.wait(lambda: editor.codes("memory/nav/architecture/threads.md") is not None)
     assert other not in editor.client.diagnostics
