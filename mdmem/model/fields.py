@@ -13,7 +13,7 @@ from mdmem.model.entry import Entry, EntryType, Field, Holder, Kind, Searched, S
 
 def _fields() -> Iterator[Field]:
     """Yield the fields of entries in order, then the fields that only a wing's manifest has."""
-    shared = get_type_hints(Entry).keys() & get_type_hints(Wing).keys()
+    shared = Entry.__annotations__.keys() & Wing.__annotations__.keys()
     for owner in (Entry, Wing):
         for name, hint in get_type_hints(owner, include_extras=True).items():
             marks = getattr(hint, "__metadata__", ())

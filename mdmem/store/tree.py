@@ -311,9 +311,11 @@ class WorkingTree(Tree, Struct):
             path = prefix + item.name
             if item.is_file(follow_symlinks=False):
                 found.append(TreeFile(path))
-                # If the file was deleted since the listing, `read` reports the error.
-                with suppress(OSError):
+                try:
                     self._stats[path] = stat_of(item.stat(follow_symlinks=False))
+                except OSError:
+                    # The file was deleted since the listing. `read` reports the error.
+                    continue
             elif item.is_symlink():
                 target = ""
                 with suppress(OSError):
