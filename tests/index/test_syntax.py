@@ -34,6 +34,7 @@ def test_search_reads_the_language_when_asked_to(question: str, expected: str) -
         ("colour:red", "a field was expected before `:`, not `colour`; the fields are title, "),
         *((asked, '`"` and brackets in pairs were expected') for asked in ('"open', "(open", "shut)", ")x(")),
         ("(" * 60 + "x" + ")" * 60, '`"` and brackets in pairs were expected, at most 50 nested ones'),
+        ("a" * 4001, "a query of at most 4000 characters was expected"),
     ],
 )
 def test_search_says_what_was_expected_when_question_cannot_be_read(question: str, expected: str) -> None:
