@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -136,6 +137,33 @@ def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(l
     use(lived, "ten")
     commit_on(lived, "2026-06-15")
     assert titles(run, lived, "2026-06-20") == ["Use ten threads"]
+
+
+@pytest.mark.long
+def test_answers_at_any_moment_are_those_of_a_checkout(tmp_path: Path, run: Run) -> None:
+    draw, commits, top = Random(4), dict[int, str](), make_repository(tmp_path / "top")
+    make_root(top / "memory")
+    write(top, "memory/nav/README.md", "---\nkind: project\n---\n")
+    began = int(datetime.fromisoformat("2026-01-01T00:00:00+00:00").timestamp())
+    for number in range(40):
+        began += draw.randrange(3_600, 400_000)
+        name = f"nav/rules/rule-{draw.randrange(12)}"
+        if draw.random() < 0.3:
+            (top / f"memory/{name}.md").unlink(missing_ok=True)
+        else:
+            write_entry(top / "memory", name, f"Text {number} of threads.\n", title=f"Rule {number}")
+        when = datetime.fromtimestamp(began, UTC).replace(tzinfo=None).isoformat()
+        commits[began] = commit_on(top, when, f"change {number}")
+    copy = tmp_path / "copy"
+    git(tmp_path, "clone", "-q", str(top), str(copy))
+    # Without this, the older commits would be outdated.
+    git(copy, "remote", "remove", "origin")
+    for _ in range(200):
+        second = draw.randrange(min(commits), began + 100_000)
+        git(copy, "checkout", "-q", "-B", "main", commits[max(one for one in commits if one <= second)])
+        at = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        for question in (("list", "--format", "json"), ("search", "threads")):
+            assert run(*question, "--at", at, cwd=top).out == run(*question, cwd=copy).out, at
 
 
 def test_entry_is_judged_by_the_day(lived: Path, run: Run) -> None:

@@ -182,8 +182,8 @@ _Stamp = tuple[tuple[str, int, int], ...]
 class _OpenIndex(Struct, eq=False):
     """One state of the index on disk, loaded into memory.
 
-    Whoosh gives each document a number. `keys` has the key of each number. `digests` and `numbers` have the hash and the
-    number of each key that is not deleted. `lengths` has the lengths of the fields for each of these numbers.
+    Whoosh gives each document a number. `keys` has the key of each number. `digests` and `numbers` have the hash and
+    the number of each key that is not deleted. `lengths` has the lengths of the fields for each of these numbers.
     """
 
     stamp: _Stamp
