@@ -6,6 +6,7 @@ A merge leaves decisions to people. For example, two different statuses stay as 
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -214,8 +215,9 @@ class _Key(Struct, frozen=True):
         )
         if self.name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
             return self
-        kept = [item for item in ours if item in theirs or item not in old]
-        added = [item for item in theirs if item not in old and item not in ours]
+        known = Sides(old, ours, theirs).map(lambda items: set(map(_key_of, items)))
+        kept = [one for one in ours if _key_of(one) in known.theirs or _key_of(one) not in known.ancestor]
+        added = [one for one in theirs if _key_of(one) not in known.ancestor and _key_of(one) not in known.ours]
         meant = [*kept, *added]
         if not meant:
             above = {part.above for part in self.there} - {self.sides.ancestor.above if self.sides.ancestor else ""}
@@ -229,8 +231,10 @@ class _Key(Struct, frozen=True):
         ours, theirs = self.sides.ours, self.sides.theirs
         if ours is None or theirs is None or ours.items is None or theirs.items is None:
             return
-        lines = [text for value, text in zip(ours.value, ours.items[1:], strict=True) if value in kept]
-        lines += [text for value, text in zip(theirs.value, theirs.items[1:], strict=True) if value in added]
+        lines: list[str] = []
+        for part, items, some in ((ours, ours.items, kept), (theirs, theirs.items, added)):
+            wanted = set(map(_key_of, some))
+            lines += [text for value, text in zip(part.value, items[1:], strict=True) if _key_of(value) in wanted]
         document = parse_document("", "".join(("---\n", ours.items[0], *lines, "---\n")).encode())
         if document.fields is not None and list(document.fields) == [self.name]:
             yield _part(layout_of(document), self.name)
@@ -260,6 +264,11 @@ class _Key(Struct, frozen=True):
         shared = self.there[0].above if len({part.above for part in self.there}) == 1 and len(self.there) == 2 else ""
         texts = self.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
         return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
+
+
+def _key_of(item: Any) -> str:
+    """Return a text that is the same for equal items, so that lists, which cannot be hashed, can be items, too."""
+    return json.dumps(item, sort_keys=True)
 
 
 def _only_adds(old: Sequence[Any], new: Sequence[Any]) -> bool:

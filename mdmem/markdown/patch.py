@@ -210,8 +210,8 @@ def _changed(layout: Layout, name: str, value: Value) -> _Change:
     if not isinstance(value, str) or name in LISTS:
         wanted = [value] if isinstance(value, str) else list(value or ())
         slots: list[_Slot] = []
-        # Equal items stay, and others are replaced in order.
-        for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
+        # Equal items stay, and others are replaced in order. Without `autojunk`, many equal items would take n² steps.
+        for tag, start, end, first, behind in SequenceMatcher(None, old, wanted).get_opcodes():
             for place, text in enumerate(wanted[first:behind], start):
                 slots.append(_Slot(place if place < end else None, None if tag == "equal" else text))
         return _changed_list(layout, name, slots)
@@ -247,7 +247,7 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
         if len(slots) == 1 and old is not None:
             return _scalar_change(layout, node, texts[0], name=name)
         # Several items turn a single text or an empty value into a flow list.
-        return _value_change(layout, node, _flow([_item_source((node,), text, in_flow=True) for text in texts]), name)
+        return _value_change(layout, node, _flow([_item_source([node], text, in_flow=True) for text in texts]), name)
     if not is_sequence(node):
         raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
     parts = (
@@ -255,10 +255,13 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
     )
     kept = {slot.old for slot in slots}
     removed = [item for place, item in enumerate(old) if place not in kept]
+    texts_removed = {item for item in removed if isinstance(item, str)}
+    nodes = {item.value: item for item in reversed(node.value) if is_scalar(item)}
     at, items = 0, []
     for slot in slots:
         if slot.old is None:
-            source = slot.source or _item_source(node.value, slot.text or "", in_flow=node.flow_style)
+            known = [nodes[slot.text]] if slot.text in nodes else node.value[-1:]
+            source = slot.source or _item_source(known, slot.text or "", in_flow=node.flow_style)
             items.append(replace(parts.new, source=source))
             continue
         # Comments above a removed item stay.
@@ -268,7 +271,7 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
             item = _replaced(layout, name, slot.old, slot.text, item)
         items.append(replace(item, above=above + item.above))
     foot = "".join(one.above for one in parts.items[at:])
-    is_moved = any(slot.old is None and slot.text in removed for slot in slots)
+    is_moved = any(slot.old is None and slot.text in texts_removed for slot in slots)
     # A removed line may lose its comment, unless the same item is added again at another place.
     keeps = None if removed and parts.by_line and not is_moved else name
     return _smallest(layout, parts.start, parts.end, parts.joined(items, foot), keeps)

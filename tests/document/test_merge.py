@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mdmem.markdown.merge import (
@@ -80,6 +82,16 @@ def torn(ancestor: str, ours: str, theirs: str) -> tuple[str, ...]:
 )
 def test_lists_are_joined_as_sets(ancestor: str, ours: str, theirs: str, result: str) -> None:
     assert merged(ancestor, ours, theirs) == result
+
+
+def test_lists_of_thousands_of_items_are_merged_in_time() -> None:
+    started = time.process_time()
+    texts = (text_of(f"tags: [{','.join(items)}]\n") for items in ([], ["a"] * 4_000, ["b"] * 4_000))
+    merge(*texts)
+    # Both once compared each item with each, which took ten seconds.
+    texts = (text_of(f"tags: [{','.join(['a'] * count)}]\n") for count in (4_000, 4_001, 4_002))
+    merge(*texts)
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
