@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trees import Tracked
+from trees import facts_with
 
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Base, Case, Merge
 from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
+from mdmem.checks.facts import GitFacts
 from mdmem.model.finding import FORMER_CODES, Place, fault
 from mdmem.store.catalog.load import NotHere, load, with_remote_wings
 from mdmem.store.git.merge import PathConflict
@@ -44,18 +45,16 @@ ELSEWHERE: frozenset[str] = frozenset(
 )
 
 
-def facts_of(folder: Path) -> Tracked | None:
+def facts_of(folder: Path) -> GitFacts | None:
     path = folder / "facts.json"
     if not path.exists():
         return None
     said = json.loads(path.read_text(encoding="utf-8"))
-    tracked, elsewhere, ignored, not_added = (
-        frozenset(said.get(name, ())) for name in ("tracked", "tracked_in_repository", "ignored", "not_added")
-    )
-    deleted = {path: (commit, moved) for path, (commit, moved) in said.get("deleted", {}).items()}
-    return Tracked(
-        tracked, tracked | elsewhere, ignored, not_added, deleted, said.get("ended", {}), said.get("under", "")
-    )
+    said["deleted"] = {path: tuple(fate) for path, fate in said.get("deleted", {}).items()}
+    for name in ("tracked", "tracked_in_repository", "ignored", "not_added"):
+        said[name] = frozenset(said.get(name, ()))
+    said["tracked_in_repository"] |= said["tracked"]
+    return facts_with(**said)
 
 
 def settings_of(root: Path) -> Settings:

@@ -10,6 +10,7 @@ from builders import entry_text
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
+from mdmem.checks.facts import GitFacts
 from mdmem.store.catalog.load import load
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.settings import Settings
@@ -35,20 +36,13 @@ class ListedTree(Tree):
         return {}
 
 
-@dataclass(frozen=True)
-class Tracked:
-    """What git says of a repository whose index contains some paths."""
-
-    tracked: frozenset[str]
-    tracked_in_repository: frozenset[str] = frozenset()
-    ignored: frozenset[str] = frozenset()
-    not_added: frozenset[str] = frozenset()
-    deleted: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
-    ended: Mapping[str, str] = field(default_factory=dict)
-    under: str = ""
-
-    def committed(self, path: str) -> bytes | None:  # the port's name
-        return None
+def facts_with(tracked: Iterable[str], under: str = "", **more: Any) -> GitFacts:
+    """Return what git says of a repository whose index contains some paths."""
+    none = dict.fromkeys(("tracked_in_repository", "ignored", "not_added"), frozenset[str]())
+    facts = GitFacts(None, under, ())
+    vars(facts).update(none, deleted={}, ended={}, committed=lambda _: None)
+    vars(facts).update(more, tracked=frozenset(tracked))
+    return facts
 
 
 def tree_of(*paths: str) -> ListedTree:
@@ -61,7 +55,7 @@ def case_of(tree: Tree | Path, settings: Settings = Settings(), **more: Any) -> 
 
 
 def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> list[str]:
-    case = case_of(tree, facts=Tracked(frozenset(tracked)) if tracked is not None else None)
+    case = case_of(tree, facts=facts_with(tracked) if tracked is not None else None)
     return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run_checks(case, [code])]
 
 

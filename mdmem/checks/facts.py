@@ -6,6 +6,7 @@ import posixpath
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -41,7 +42,7 @@ class GitFacts(Struct, frozen=True, dict=True):
     def tracked_in_repository(self) -> frozenset[str]:
         """Return every path in git's index, relative to the top of the repository."""
         paths = list_tracked(self.repository, index=self.index)
-        hidden = tuple(f"{self._from_top(name)}/" for name in self.hidden)
+        hidden = tuple(f"{self.from_top(name)}/" for name in self.hidden)
         return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
 
     def committed(self, path: str) -> bytes | None:
@@ -49,7 +50,7 @@ class GitFacts(Struct, frozen=True, dict=True):
         # A path with a line feed would be read as two requests.
         if "\n" in path or not self.access.sees(path):
             return None
-        name = f"HEAD:{self._from_top(path)}"
+        name = f"HEAD:{self.from_top(path)}"
         return dict(self._reader.read([name]))[name]
 
     @cached_property
@@ -59,7 +60,7 @@ class GitFacts(Struct, frozen=True, dict=True):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """Return the paths on disk below the root that git ignores."""
-        asked = [self._from_top(path) for path in self.on_disk if path not in self.tracked]
+        asked = [self.from_top(path) for path in self.on_disk if path not in self.tracked]
         return self._seen(list_ignored(self.repository, asked, index=self.index))
 
     @cached_property
@@ -89,30 +90,20 @@ class GitFacts(Struct, frozen=True, dict=True):
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.under}/") if self.under else path
 
-    def _from_top(self, path: str) -> str:
+    def from_top(self, path: str) -> str:
+        """Return a path from the root as a path from the top of the repository."""
         return f"{self.under}/{path}" if self.under else path
 
-
-class TrackedPaths(Struct, frozen=True, dict=True):
-    """The tracked paths of a repository, sorted, so that all paths below a folder follow each other."""
-
-    facts: GitFacts
-
     @cached_property
-    def paths(self) -> list[str]:
-        """Return every tracked path, sorted and relative to the top of the repository."""
-        return sorted(self.facts.tracked_in_repository)
-
-    @property
-    def prefix(self) -> str:
-        """Return the root's path with a slash, which turns a path from the root into a path from the top."""
-        return f"{self.facts.under}/" if self.facts.under else ""
+    def _sorted(self) -> list[str]:
+        # All paths below a folder follow each other.
+        return sorted(self.tracked_in_repository)
 
     def has(self, path: str) -> bool:
         """Return whether a file or folder is tracked; the path starts at the root, or with a slash at the top."""
-        top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
+        top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.from_top(path))
         top = top.rstrip("/")
-        return top in self.facts.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
+        return top in self.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
 
     def has_match(self, glob: str) -> bool:
         """Return whether a glob matches a tracked path; only paths that begin like the glob are compared."""
@@ -120,7 +111,5 @@ class TrackedPaths(Struct, frozen=True, dict=True):
         return start is not None and any_match([glob], self._below(start)) is not None
 
     def _below(self, start: str) -> Iterator[str]:
-        for index in range(bisect_left(self.paths, start), len(self.paths)):
-            if not self.paths[index].startswith(start):
-                return
-            yield self.paths[index]
+        numbers = range(bisect_left(self._sorted, start), len(self._sorted))
+        return takewhile(lambda path: path.startswith(start), map(self._sorted.__getitem__, numbers))

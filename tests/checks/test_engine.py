@@ -8,12 +8,11 @@ from builders import write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from trees import Tracked, case_of
+from trees import case_of, facts_with
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, get_check, get_checks, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
-from mdmem.checks.facts import TrackedPaths
 from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.globs import matches
@@ -169,17 +168,17 @@ def test_crash_message_is_one_printable_line(tmp_path: Path, monkeypatch: pytest
 
 IN_ROOT = frozenset({"app/rules/a.md", "app/README.md"})
 PATHS = frozenset({"src/nav/node.py", "src/nav/deep/x.py", "src/a b.py", "README.md"})
-FACTS = Tracked(IN_ROOT, PATHS | {f"memory/{path}" for path in IN_ROOT}, under="memory")
+FACTS = facts_with(IN_ROOT, "memory", tracked_in_repository=PATHS | {f"memory/{path}" for path in IN_ROOT})
 
 
 @pytest.mark.parametrize("path", ["../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md"])
 def test_holds_what_is_tracked_from_the_root_or_the_top(path: str) -> None:
-    assert TrackedPaths(FACTS).has(path)
+    assert FACTS.has(path)
 
 
 @pytest.mark.parametrize("path", ["src/nav/node.py", "../src/na", "../../README.md", "/nav"])
 def test_holds_nothing_else(path: str) -> None:
-    assert not TrackedPaths(FACTS).has(path)
+    assert not FACTS.has(path)
 
 
 GLOBS = ["src/**", "src/nav/**", "src", "src/", "src/nav/", "./src/**", "**/x.py", "*.md", "src/*.py", "src/*/x.py"]
@@ -189,4 +188,4 @@ GLOBS += ["src//nav/**", "src/./nav/node.py", "/src/**", "../src", "**/", "*/", 
 
 @pytest.mark.parametrize("glob", GLOBS)
 def test_has_match_agrees_with_matching_every_path(glob: str) -> None:
-    assert TrackedPaths(FACTS).has_match(glob) == any(matches(glob, path) for path in FACTS.tracked_in_repository)
+    assert FACTS.has_match(glob) == any(matches(glob, path) for path in FACTS.tracked_in_repository)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
-from mdmem.checks.facts import TrackedPaths
+from mdmem.checks.facts import GitFacts
 from mdmem.checks.fixes import field_at, is_only_cause, is_slip, with_fix, with_link
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
@@ -169,9 +169,9 @@ class _MissingTargets(Struct, frozen=True, dict=True):
         facts = self.case.facts
         if facts is None:
             return {}
-        prefix = TrackedPaths(facts).prefix
         lost: dict[str, _Fate | tuple[str, str | None]] = {
-            path: _Fate("is on disk and not in git", unadded=shlex.quote(f"{prefix}{path}")) for path in facts.not_added
+            path: _Fate("is on disk and not in git", unadded=shlex.quote(facts.from_top(path)))
+            for path in facts.not_added
         }
         lost |= dict.fromkeys(facts.ignored, _Fate("is ignored by git"))
         lost |= facts.deleted
@@ -239,14 +239,13 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
     """
     if case.facts is None or not case.untracked:
         return
-    tracked = TrackedPaths(case.facts)
     for link in case.distinct_links:
         if link.target not in case.untracked or link.entry.address in case.untracked:
             continue
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
         message = f"`{link.field}` names `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
-        add = shlex.quote(f"{tracked.prefix}{path}")
+        add = shlex.quote(case.facts.from_top(path))
         help_ = f"run `git add {'--force ' if ignored else ''}{add}` at the repository's top"
         severity = None if ignored or case.in_ci else Severity.WARNING
         yield case.on_link(link, message, help_, other=Place(path), severity=severity)
@@ -335,7 +334,6 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         return
     missing = _MissingTargets(case)
     present = frozenset(file.path for file in case.all_files)
-    tracked = TrackedPaths(case.facts) if case.facts else None
     for one in lost:
         written = one.path or one.link.target
         if one.path is None:
@@ -345,10 +343,10 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
             is_plain_word = prose[bracket - 1 : bracket] == "[" and written.isalnum()
             if is_plain_word or not _ADDRESS.fullmatch(written):
                 continue
-        elif case.catalog.hides_path(one.path) or not _is_lost(one, one.path, present, tracked):
+        elif case.catalog.hides_path(one.path) or not _is_lost(one, one.path, present, case.facts):
             continue
         fate = missing.fate(written, one.address)
-        if tracked is not None and one.path is not None and one.path.startswith("../"):
+        if case.facts is not None and one.path is not None and one.path.startswith("../"):
             story, help_ = "is not a file that git tracks", "`git add` it, correct the path, or remove the link"
         else:
             story, help_ = fate.story, fate.help(from_path=one.address if one.path else "")
@@ -367,11 +365,11 @@ def _certainly_meant(fate: _Fate, written: str) -> str | None:
     return fate.meant[0] if same_numbers and is_slip(wanted, near) else None
 
 
-def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: TrackedPaths | None) -> bool:
+def _is_lost(found: Reference, path: str, present: frozenset[str], facts: GitFacts | None) -> bool:
     if path in present or not _PATH.fullmatch(found.link.target):
         return False
-    if tracked is not None:
-        return not tracked.has(path)
+    if facts is not None:
+        return not facts.has(path)
     # Outside git, hidden files and files outside the root are unknown, so links to them are not reported.
     return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path
 

@@ -11,7 +11,6 @@ from functools import cache
 from mdmem import SETTINGS_NAME
 from mdmem.checks.case import Case, Link, at_path
 from mdmem.checks.check import check
-from mdmem.checks.facts import TrackedPaths
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place, Severity
@@ -282,7 +281,7 @@ def applies_to_nothing(case: Case) -> Iterator[Finding]:
     stated = [one for one in case.catalog.entries.values() if one.applies_to and one.status is not Status.DEPRECATED]
     if not stated or case.facts is None or not case.facts.tracked_in_repository:
         return
-    has_match = cache(TrackedPaths(case.facts).has_match)
+    has_match = cache(case.facts.has_match)
     for entry in stated:
         for item, glob in enumerate(entry.applies_to):
             if has_match(glob):
