@@ -168,22 +168,8 @@ def _find_changed_code(workspace: Workspace, current: Iterable[Entry], remarks: 
             yield Finding("unverified-since-change", message, place, help_, entry.address)
 
 
-def _name_of(entity: Entry) -> str:
-    return " ".join(unicodedata.normalize("NFKC", entity.entity or "").casefold().split())
-
-
 def _supersedes(catalog: Catalog, entry: Entry) -> bool:
     return bool(entry.supersedes) or entry.address in catalog.lineage.predecessors
-
-
-def _find_stale(catalog: Catalog, current: Iterable[Entry], today: date) -> Iterator[StaleItem]:
-    """Yield the decisions and patterns that were verified too long ago, except decisions that supersede another."""
-    for entry in current:
-        age, limit = age_of(entry, today), _STALE_FROM.get(entry.type)
-        if age is None or limit is None or age < limit:
-            continue
-        if entry.type is EntryType.PATTERN or not _supersedes(catalog, entry):
-            yield StaleItem(entry.address, label_of(entry), entry.title, age, freshness_on(entry, today))
 
 
 def run_hygiene(
@@ -287,10 +273,21 @@ def _examine(
     for alike in _grouped(compared, lambda one: (one.wing, one.type)):
         texts = ((one.address, words_of(f"{one.title}\n{text[one.address]}")) for one in alike)
         duplicates += near_groups(texts, above=DUPLICATE_ABOVE)
-    # Entities in one wing and focus that have the same name, ignoring case.
-    entities = _grouped((one for one in compared if one.entity), lambda one: (one.wing, one.focus, _name_of(one)))
+    # Entities in one wing and focus that have the same name, ignoring case and white space.
+    names = {one: unicodedata.normalize("NFKC", one.entity).casefold().split() for one in compared if one.entity}
+    entities = _grouped(names, lambda one: (one.wing, one.focus, *names[one]))
     drifted = (tuple(sorted(one.address for one in group)) for group in entities if len(group) > 1)
-    stale_items = sorted(_find_stale(catalog, current, today), key=lambda item: (-item.age_days, item.id))
+    # Decisions and patterns that were verified too long ago, except decisions that supersede another.
+    aged = ((one, age_of(one, today), _STALE_FROM.get(one.type)) for one in current)
+    stale_items = [
+        StaleItem(one.address, label_of(one), one.title, age, freshness_on(one, today))
+        for one, age, limit in aged
+        if age is not None
+        and limit is not None
+        and age >= limit
+        and (one.type is EntryType.PATTERN or not _supersedes(catalog, one))
+    ]
+    stale_items.sort(key=lambda item: (-item.age_days, item.id))
     codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
     found = visible_findings(catalog, run_checks(Case(catalog, workspace.settings, today), codes))
     stale = {("review-overdue", one.id) for one in stale_items}
@@ -396,7 +393,7 @@ def hygiene_fields(hygiene: HygieneReport) -> dict[str, Any]:
 
 
 def _decisions_left(hygiene: HygieneReport) -> dict[str, str]:
-    """Return the decisions that a person has to make, with the commands for them. Hygiene itself changes no entry."""
+    """Return the decisions that a person has to make, with the commands for them."""
     kinds = (
         ("saves that a similar entry stopped", hygiene.blocked),
         ("groups of near-duplicates", hygiene.duplicates),

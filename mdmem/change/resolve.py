@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.markdown.parse import parse_document
@@ -330,7 +330,7 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
         if len(successors) < 2:
             raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
         values = {one: _claim(catalog, one, old) for one in successors}
-        values[old] = _deprecation(catalog, old, today, by=successors) | {"deprecated_reason": why}
+        values[old] = ended_fields(catalog.entries[old], today, by=successors) | {"deprecated_reason": why}
         actions: tuple[WriteAction, ...] = (WriteAction(Verb.UPDATE, old),)
         return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why))
     chosen = request.behind or request.take or ""
@@ -343,12 +343,12 @@ def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: Resolv
         did = f"; {join_addresses(successors)} did" if successors else ""
         raise UsageError(f"{chosen} did not supersede {old}{did}")
     others = [one for one in successors if one != chosen]
-    values = {old: _deprecation(catalog, old, today, by=[chosen])}
+    values = {old: ended_fields(catalog.entries[old], today, by=[chosen])}
     if request.behind is not None:
         return _chain(catalog, values, old, chosen, others, today)
     why = _require_reason(request.reason) if others else ""
     values = {chosen: _claim(catalog, chosen, old), **values}
-    values |= {one: {"deprecated_reason": why, **_deprecation(catalog, one, today)} for one in others}
+    values |= {one: {"deprecated_reason": why, **ended_fields(catalog.entries[one], today)} for one in others}
     actions = (WriteAction(Verb.SUPERSEDE, old, chosen), *(WriteAction(Verb.DEPRECATE, one) for one in others))
     return _patching(catalog, values, ChangeSet(actions=actions, supersedes=(old,), reason=why or None))
 
@@ -366,7 +366,7 @@ def _chain(
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     written = written_links(catalog.document(then.path), "supersedes")
     links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]
-    behind = _claim(catalog, first, old) | _deprecation(catalog, first, today, by=[then.address])
+    behind = _claim(catalog, first, old) | ended_fields(catalog.entries[first], today, by=[then.address])
     values = {then.address: {"supersedes": [*links, first]}, first: behind, **values}
     change_set = ChangeSet(
         actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
@@ -386,14 +386,6 @@ def _require_reason(reason: str) -> str:
     if not reason.strip():
         raise UsageError("say why: --reason TEXT")
     return " ".join(reason.split())
-
-
-def _deprecation(catalog: Catalog, address: str, today: date, *, by: Sequence[str] = ()) -> dict[str, Value]:
-    """Return the fields that deprecate an entry. `by` are its successors, if there are any."""
-    values: dict[str, Value] = {"superseded_by": list(by)} if by else {}
-    if catalog.entries[address].status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
-    return values
 
 
 def _claim(catalog: Catalog, new: str, old: str) -> dict[str, Value]:

@@ -16,7 +16,6 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.model.finding import totals
 from mdmem.setup.hooks import STAGES, HookState, find_hooks, missing_install
 from mdmem.setup.merge_driver import find_driver
-from mdmem.store.catalog.model import Catalog
 from mdmem.store.git.process import Repository
 from mdmem.store.index.records import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.store.state.local_records import Tally
@@ -91,7 +90,16 @@ def report_status(workspace: Workspace) -> StatusReport:
         why=workspace.location.why,
         tree=catalog.tree.name,
         active_wing=active,
-        wings=tuple(_count_wings(catalog)),
+        wings=tuple(
+            WingCount(
+                name=name,
+                kind=wing.kind.value,
+                types=Counter(one.type.value for one in catalog.entries.values() if one.wing == name),
+                statuses=Counter(one.status.value for one in catalog.entries.values() if one.wing == name),
+                broken=sum(path.startswith(f"{name}/") for path in catalog.broken),
+            )
+            for name, wing in catalog.wings.items()
+        ),
         index=index,
         findings=totals(report.findings),
         known=sum(totals(report.known).values()),
@@ -100,14 +108,6 @@ def report_status(workspace: Workspace) -> StatusReport:
         merged=tuple(merged_decisions(workspace)),
         remarks=tuple(_remarks(workspace)),
     )
-
-
-def _count_wings(catalog: Catalog) -> Iterator[WingCount]:
-    for name, wing in catalog.wings.items():
-        entries = [entry for entry in catalog.entries.values() if entry.wing == name]
-        types, statuses = Counter(one.type.value for one in entries), Counter(one.status.value for one in entries)
-        broken = sum(path.startswith(f"{name}/") for path in catalog.broken)
-        yield WingCount(name=name, kind=wing.kind.value, types=dict(types), statuses=dict(statuses), broken=broken)
 
 
 def _remarks(workspace: Workspace) -> Iterator[str]:

@@ -6,7 +6,8 @@ import posixpath
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -101,21 +102,26 @@ def is_only_cause(document: Document, name: str, item: int) -> bool:
     return is_deprecated and (not isinstance(value, list) or len(value) <= 1 or item >= len(value))
 
 
-Values = dict[str, "str | list[str] | None"]
+Values = dict[str, "str | Sequence[str] | None"]
 _SUPERSEDES = re.compile(r"supersed|replac|obsolet", re.IGNORECASE)
 _IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
+
+
+def ended_fields(entry: Entry, today: date, *, by: Sequence[str] = ()) -> Values:
+    """Return the fields that deprecate an entry today; `by` are all links to its successors, if they change."""
+    values: Values = {"superseded_by": list(by)} if by else {}
+    if entry.status is not Status.DEPRECATED:
+        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
+    return values
 
 
 def ending(case: Case, entry: Entry, *successors: str) -> tuple[Edit, ...]:
     """Return the edits that deprecate an entry today and link its successors; an existing date is kept."""
     document = case.catalog.document(entry.path)
-    values: Values = {}
-    if successors:
-        values["superseded_by"] = [*written_links(document, "superseded_by"), *successors]
-    if entry.status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, REVIEW_REASON: None}
-        if entry.deprecated_at is None and "deprecated_at" not in entry.unread:
-            values["deprecated_at"] = case.today.isoformat()
+    links = [*written_links(document, "superseded_by"), *successors] if successors else []
+    values = ended_fields(entry, case.today, by=links)
+    if entry.deprecated_at is not None or "deprecated_at" in entry.unread:
+        values.pop("deprecated_at", None)
     return set_fields(document, values)
 
 

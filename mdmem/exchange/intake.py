@@ -25,7 +25,7 @@ from mdmem.exchange.record import WHOLE, ForeignRecord, ImportRow, Outcome, Sour
 from mdmem.markdown.front_matter import FrontMatterError, has_front_matter
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import SIZE_LIMIT, handler, parse_document
-from mdmem.model.entry import EntryType
+from mdmem.model.entry import EntryType, Wing
 from mdmem.setup.records import instruction_files, is_record_folder, original_of, record_folders, records_in
 from mdmem.setup.seal import BEGIN, END
 from mdmem.store.catalog.addresses import well_formed
@@ -36,7 +36,7 @@ from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.create import place_of, require_names, require_wing
-from mdmem.write.lifecycle import check_importer
+from mdmem.write.lifecycle import approval_remarks
 
 # Fewer digits may also be the number of a chapter.
 _DIGITS = 3
@@ -147,7 +147,10 @@ class Intake:
         remarks: list[str] = []
         person, wings = request.approved_by, {address.split("/")[0] for address in self.records}
         for wing in sorted(wings) if person else ():
-            remarks += check_importer(workspace.catalog, workspace.settings, wing, person or "")
+            owned, refused = workspace.catalog.wings.get(wing) or Wing(name=wing), "nothing is imported"
+            remarks += approval_remarks(
+                workspace.settings, owned, person or "", option="--approved-by", refused=refused
+            )
         if translations:
             some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
             remarks.append(f"{some} left out, such as {translations[0]} next to its original")

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from msgspec.structs import replace
 
-from mdmem.checks.fixes import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import REVIEW_REASON, ended_fields, fields_of
 from mdmem.checks.rules.change import names_the_same
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
@@ -87,18 +87,12 @@ def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) 
     """Return a remark about a person's approval, if any. Raises UsageError if the person may not approve."""
     if entry.agent is not None and names_the_same(entry.agent, person):
         raise UsageError(f"the agent `{entry.agent}` wrote {entry.address} and cannot approve it; let a person do it")
-    return _approved(
-        settings, catalog.wings[entry.wing], person, option="--by", refused=f"{entry.address} is not approved"
-    )
+    refused = f"{entry.address} is not approved"
+    return approval_remarks(settings, catalog.wings[entry.wing], person, option="--by", refused=refused)
 
 
-def check_importer(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
-    """Return a remark about the person who approves imported decisions, if any. Raises UsageError if they may not."""
-    owned = catalog.wings.get(wing) or Wing(name=wing)
-    return _approved(settings, owned, person, option="--approved-by", refused="nothing is imported")
-
-
-def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
+def approval_remarks(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
+    """Return a remark about a person who approves entries of a wing, if any. Raises UsageError if they may not."""
     if not _PERSON.match(person):
         raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
     if is_owner(wing, person):
@@ -354,11 +348,6 @@ def plan_deprecation(workspace: Workspace, name: str, *, reason: str) -> ChangeS
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
         raise UsageError(f"{address} is superseded by {join_addresses(heads)}; {help_}")
-    values: dict[str, Value] = {
-        "status": Status.DEPRECATED.value,
-        "deprecated_at": workspace.today.isoformat(),
-        "deprecated_reason": reason.strip(),
-        REVIEW_REASON: None,
-    }
+    values = ended_fields(entry, workspace.today) | {"deprecated_reason": reason.strip()}
     change, action = patched(catalog, entry.path, values), WriteAction(Verb.DEPRECATE, address)
     return ChangeSet((change,), actions=(action,), reason=reason.strip())

@@ -8,7 +8,7 @@ from datetime import date
 from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes import REVIEW_REASON, fields_of
+from mdmem.checks.fixes import ended_fields, fields_of
 from mdmem.checks.rules.supersession import supersession_across_types
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.markdown.layout import apply_edits
@@ -103,12 +103,8 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
 
 def patch_superseded(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
     """Return the change that deprecates an entry in favour of another entry."""
-    values: dict[str, Value] = {}
-    if new not in old.superseded_by:
-        values["superseded_by"] = [*written_links(catalog.document(old.path), "superseded_by"), new]
-    if old.status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
-    return patched(catalog, old.path, values)
+    links = [*written_links(catalog.document(old.path), "superseded_by"), new]
+    return patched(catalog, old.path, ended_fields(old, today, by=() if new in old.superseded_by else links))
 
 
 def plan_supersession(workspace: Workspace, name: str, *, by: str, reason: str) -> ChangeSet:

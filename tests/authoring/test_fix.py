@@ -50,40 +50,12 @@ def finding(fix: Fix, *, line: int = 1) -> Finding:
     return Finding("a-code", fix.title, Place(PATH, line), fix=fix)
 
 
-def edit(old: bytes, new: bytes) -> Edit:
-    """Return the edit of the one place where some bytes stand."""
-    start = TEXT.index(old)
-    return Edit(PATH, start, start + len(old), new)
-
-
-def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> None:
-    write(tmp_path, PATH, TEXT)
-    found = (finding(Fix("break", (edit(b"title", b"titel"),))), finding(Fix("mend", (edit(b"Text", b"Words"),))))
-    result = fix_all(
-        WorkingTree(tmp_path),
-        lambda tree: CheckReport(tree.name, 0, found if b"Words" not in read_one(tree, PATH) else found[:1]),
-        prove=checker(),
-    )
-    assert [one.message for one in result.fixed] == ["mend"]
-    said = (
-        f"{PATH}: left out «break», which would bring `unclear-title` to {PATH}: no `title`, and no heading in the body"
-    )
-    assert [one.sentence for one in result.refused] == [said]
-
-
 def both_ends_missing(root: Path) -> None:
     """Write an old entry that has ended, and a new one that names it by a short address."""
     make_root(root)
     write_entry(root, "app/rules/new", reason="it is faster", title="New", supersedes=["old"])
     ended = {"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "it was slow"}
     write_entry(root, "app/rules/old", title="Old", **ended)
-
-
-def test_mending_again_changes_nothing(tmp_path: Path) -> None:
-    both_ends_missing(tmp_path)
-    mended(tmp_path, with_unsafe=False)
-    again = planned(tmp_path, with_unsafe=False)
-    assert (again.plan.changes, again.fixed) == ((), ())
 
 
 def test_plan_is_from_the_first_bytes_to_the_last_though_a_file_changes_between_rounds(tmp_path: Path) -> None:

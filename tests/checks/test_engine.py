@@ -13,7 +13,7 @@ from trees import case_of, facts_with
 from mdmem.checks.case import Case
 from mdmem.checks.check import chosen_codes, get_check, get_checks, require_known_wings
 from mdmem.checks.engine import mark_new, run_checks
-from mdmem.errors import GoneError, SettingsError, UsageError
+from mdmem.errors import GoneError, SettingsError
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.globs import matches
 from mdmem.store.settings import Settings, WingSettings, parse_settings
@@ -30,11 +30,6 @@ def test_codes_asked_for_are_run_whatever_the_settings_choose() -> None:
 def test_codes_leave_out_what_every_wing_and_the_root_ignore() -> None:
     settings = Settings(ignore=(EMPTY,), wings={"app": WingSettings(ignore=(DANGLING,))})
     assert set(get_checks()) - set(chosen_codes(settings)) == {EMPTY, "entry-too-long"}
-
-
-def test_code_asked_for_that_does_not_exist_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match=r"^there is no check `body-emty`; did you mean `body-empty`"):
-        chosen_codes(Settings(), ["body-emty"])
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 from test_cases import CASES, TODAY, facts_of, settings_of
 
 from mdmem.checks.case import Case
-from mdmem.checks.check import get_check, get_checks
+from mdmem.checks.check import get_check
 from mdmem.checks.engine import CheckReport, run_checks
-from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog.load import load
 from mdmem.store.tree import Tree, TreeView, WorkingTree
 from mdmem.write.change_set import Change
@@ -21,8 +21,6 @@ from mdmem.write.fix import FixResult, find_new, fix_all
 
 FIXED = "fixed.diff"
 FIXABLE = sorted({path.parent.parent.name for path in CASES.glob(f"*/*/{FIXED}")})
-# What could not be read before is read now, and says what was wrong all along.
-REVEALED = {("key-spelling", "dangling-link")}
 
 
 def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> CheckReport:
@@ -70,10 +68,6 @@ def failing_cases() -> list[Path]:
     return [case for case in found if not case.name.startswith("clean")]
 
 
-def errors_of(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
-    return {(one.code, one.message) for one in findings if one.severity is Severity.ERROR}
-
-
 named = pytest.mark.parametrize("folder", failing_cases(), ids=lambda path: f"{path.parent.name}/{path.name}")
 
 
@@ -84,11 +78,9 @@ def test_fix_changes_only_what_is_meant(folder: Path) -> None:
 
 
 @named
-def test_fixed_findings_are_gone_and_no_error_is_new(folder: Path) -> None:
+def test_fixed_findings_are_gone(folder: Path) -> None:
     tree, result = mended(folder)
-    before, now = (check(folder, one, tuple(get_checks())) for one in (tree, after(tree, result)))
-    new = {code for code, _ in errors_of(now.findings) - errors_of(before.findings)}
-    assert {code for code in new if (folder.parent.name, code) not in REVEALED} == set()
+    now = check(folder, after(tree, result), (folder.parent.name,))
     left = {(one.place.path, one.message) for one in now.findings if one.code == get_check(folder.parent.name).code}
     assert {(one.place.path, one.message) for one in result.fixed}.isdisjoint(left)
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from builders import make_repository, make_root, open_root, write, write_entry
 
-from mdmem.change.hygiene import HygieneReport, StaleItem, hygiene_fields, run, run_hygiene
+from mdmem.change.hygiene import HygieneReport, hygiene_fields, run, run_hygiene
 from mdmem.errors import UsageError
 from mdmem.markdown.similarity import NearPair
 from mdmem.model.entry import NodeLabel
 from mdmem.model.finding import Finding
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
-from mdmem.store.workspace.remarks import Freshness, is_hygiene_due
+from mdmem.store.workspace.remarks import is_hygiene_due
 from mdmem.store.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)
@@ -62,15 +62,6 @@ def test_decision_whose_predecessor_alone_names_it_supersedes_something(root: Pa
     write_entry(root, "app/rules/old", status="deprecated", superseded_by="app/rules/retry")
     write_entry(root, "app/rules/retry", created_at="2020-01-01")
     assert examined(root).stale(NodeLabel.DECISION) == []
-
-
-def test_stale_items_are_the_oldest_first_in_the_words_of_the_contract(root: Path) -> None:
-    write_entry(root, "app/rules/steps", type="pattern", title="Steps", created_at="2026-08-01")
-    write_entry(root, "app/rules/retry", title="Retry", created_at="2026-01-01")
-    assert examined(root).stale_items == (
-        StaleItem("app/rules/retry", "Decision", "Retry", 324, Freshness.STALE),
-        StaleItem("app/rules/steps", "Pattern", "Steps", 112, Freshness.RECENT),
-    )
 
 
 def test_entries_of_one_type_and_wing_that_say_the_same_are_duplicates(root: Path) -> None:
