@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,11 @@ def root(tmp_path: Path) -> Path:
 
 def text(root: Path, address: str) -> str:
     return (root / f"{address}.md").read_bytes().decode()
+
+
+def codes(run: Run, cwd: Path) -> Counter[str]:
+    ran = run("check", "--format", "json", cwd=cwd)
+    return Counter(one["code"] for one in ran.json["findings"])
 
 
 def test_mv_moves_the_file_as_it_is_and_rewrites_links_of_every_kind_and_no_code(root: Path, run: Run) -> None:
