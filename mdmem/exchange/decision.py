@@ -35,12 +35,6 @@ from mdmem.model.spelling import synonym
 # mdmem's own fields by name. Other tools may use the same name with another meaning, which `synonym` knows.
 _OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
 _ASKED = frozenset({"title", "status", "type", "created_at"})
-_LINKS = {
-    "supersedes": ClaimKind.SUPERSEDES,
-    "superseded_by": ClaimKind.SUPERSEDED_BY,
-    "amends": ClaimKind.AMENDS,
-    "see": ClaimKind.SEE,
-}
 _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
@@ -62,10 +56,13 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, without: Iterable[str] = ()) 
         name, kind, relation = synonym(key), _OWN.get(key), kind_of_key(key)
         if name in _ASKED and name not in keys.asked:
             keys.asked[name] = _one(value)
-        elif relation is not None:
-            keys.claims.extend(_claims(relation[0], value, part=relation[1]))
-        elif name in _LINKS:
-            keys.claims.extend(_claims(_LINKS[name], value))
+        elif relation is not None or name == "see":
+            relation_kind, part = relation or (ClaimKind.SEE, "")
+            for item in _many(value, at_commas=False):
+                # Without a path or number, take each name as a claim.
+                names = (name.strip(" []\"'") for name in item.split(","))
+                by_name = [Claim(relation_kind, name) for name in names if name]
+                keys.claims.extend(claims_of(relation_kind, item, part=part) or by_name)
         elif name == "owner" or (kind is Kind.TEXT and key != "approved_by"):
             keys.fields[name if name == "owner" else key] = _one(value)
         elif name in ("tags", "applies_to"):
@@ -96,13 +93,6 @@ def _many(value: Any, *, at_commas: bool = True) -> list[str]:
 def _plain(value: Any) -> str:
     """Return a value on one line: text without extra blanks, other values as JSON."""
     return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _claims(kind: ClaimKind, value: Any, *, part: str = "") -> Iterator[Claim]:
-    """Yield the claims in a value, by path or number. If there are none, take each name as a claim."""
-    for item in _many(value, at_commas=False):
-        names = (name.strip(" []\"'") for name in item.split(","))
-        yield from claims_of(kind, item, part=part).claims or (Claim(kind, name) for name in names if name)
 
 
 _STATUS_FACTS = frozenset(
@@ -139,6 +129,8 @@ _CODE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
 )
 _VISIBLE = re.compile(r"[^\n]")
+# A row of a table.
+_ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
 _RULE = re.compile(r"(?=[^-]*-)[\s|:-]*+\Z")
 
 
@@ -162,28 +154,25 @@ class Fact(Struct, frozen=True):
         return self.value if self.key in _STATUS_FACTS else f"{self.key}: {self.value}"
 
 
-def facts_in(text: str, offset: int) -> Iterator[Fact]:
-    """Yield the facts in a part of a body that begins at `offset`: first those on lines, then those in tables."""
-    plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), with_whole_labels(without_comments(text)))
+def _facts_in(section: Section) -> Iterator[Fact]:
+    """Yield the facts in a section: first those on lines, then those in tables."""
+    offset, plain = section.start, with_whole_labels(without_comments(section.text))
+    plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), plain)
     for found in _LINE.finditer(plain):
         parts = (part.partition(":") for part in _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
         pairs = ((_name(key), re.sub(r"^[*_]{1,3}\s+", "", value.strip())) for key, _, value in parts)
         facts = [(key, value) for key, value in pairs if _is_known(key) or _is_day_of_state(key, value)]
-        start, end = offset + found.start(), offset + found.end()
         is_line = len(facts) == 1 and not found["quote"]
         for key, value in facts:
             further = _FURTHER.match(plain, found.end()) if not value and key in _STATUS_FACTS else None
-            if further is not None:
-                yield Fact(key, further[0].strip(), start, offset + further.end(), is_line=False)
-            else:
-                yield Fact(key, value, start, end, is_line)
+            value, end = (further[0].strip(), further.end()) if further else (value, found.end())
+            yield Fact(key, value, offset + found.start(), offset + end, is_line and further is None)
     for table in _TABLE.finditer(plain):
         lines = [line.strip().lstrip("> \t") for line in table[0].splitlines()]
         # In a table every line begins with a bar, or one line is a row of dashes.
         if all(line.startswith("|") for line in lines) or any(map(_RULE.match, lines)):
             rows = (re.split(r"(?<!\\)\|", line.strip("|")) for line in lines if not _RULE.match(line))
-            cells = [[cell.strip() for cell in row] for row in rows]
-            for key, value in _of_table(cells):
+            for key, value in _of_table([[cell.strip() for cell in row] for row in rows]):
                 if value and (_is_known(key) or is_status_word(key)):
                     yield Fact(key, value, offset + table.start(), offset + table.end(), is_line=False)
 
@@ -249,16 +238,28 @@ def title_section(sections: Sequence[Section]) -> Section | None:
     return None if first.name in ("context", "decision") or _STATUS.match(first.name) else first
 
 
-def fact_lines(sections: Sequence[Section]) -> tuple[Fact, ...]:
-    """Return the facts between the title and the next heading, and in the sections that contain facts."""
-    return tuple(fact for section in _heads(sections) for fact in facts_in(section.text, section.start))
+class Part(Struct, frozen=True):
+    """A section with its facts. `rest` is the text with blanks for facts, comments and rows of tables."""
+
+    section: Section
+    facts: tuple[Fact, ...]
+    rest: str
+
+    @classmethod
+    def of(cls, section: Section) -> Part:
+        """Read a section."""
+        facts, rest = tuple(_facts_in(section)), without_comments(section.text)
+        for one in facts:
+            start, end = one.start - section.start, one.end - section.start
+            rest = rest[:start] + "\n" * (end - start) + rest[end:]
+        return cls(section, facts, _ROW.sub(lambda row: " " * len(row[0]), rest))
 
 
-def _heads(sections: Sequence[Section]) -> Iterator[Section]:
+def head_parts(sections: Sequence[Section]) -> list[Part]:
+    """Return the text between the title and the next heading, and the sections that contain facts."""
     title = title_section(sections)
     above = sections[: sections.index(title) + 1] if title is not None else sections[:1]
-    yield from above
-    yield from (one for one in sections if one.name in _ABOUT and one not in above)
+    return [Part.of(one) for one in (*above, *(one for one in sections if one.name in _ABOUT and one not in above))]
 
 
 def status_section(sections: Sequence[Section]) -> Section | None:
@@ -275,19 +276,25 @@ def plain_title(heading: str) -> str:
 def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
     """Return a decision record. If it has no status but states a decision, it gets the status `unstated`."""
     sections = sections_of(source.body)
-    title, section = title_section(sections), status_section(sections)
-    facts = fact_lines(sections)
-    if section is not None:
-        facts = (*facts, *(one for one in facts_in(section.text, section.start) if one not in facts))
+    title, section, head = title_section(sections), status_section(sections), head_parts(sections)
+    about = next((one for one in head if one.section is section), None) if section is not None else None
+    if section is not None and about is None:
+        about = Part.of(section)
+    facts = list(dict.fromkeys(fact for part in (*head, *([about] if about else ())) for fact in part.facts))
     heading = title.heading if title is not None else ""
     own = number_of(source.stem) or number_in(heading)
     front = read_keys(source.fields.items())
     below = read_keys((one.key, one.value) for one in facts if one.key in _OTHERS)
     stated = front.asked.get("status", "")
-    banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
-    reading = _read_all(stated, facts, heading, section, banners, own)
+    reading = _read_all(stated, facts, heading, head, about, own)
     # mdmem's status may say less than the status in the front matter, so keep the original.
     kept = {"x-status": stated} if stated and not read_status(stated).is_whole else {}
+    linked = (
+        claim
+        for one in sections
+        if one.name in _LINKED or (one.level and kind_of_key(one.name) is not None)
+        for claim in claims_in(one.text if one.name in _LINKED else f"{one.name}:\n\n{one.text}")
+    )
     record = ForeignRecord(
         path=source.path,
         source=source,
@@ -297,8 +304,8 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         name=source.stem,
         body=source.body,
         fields={**below.fields, **front.fields, **kept},
-        claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections)))),
-        cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
+        claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *linked))),
+        cuts=tuple(_cuts(sections, title, front.asked.get("title"), facts, about, reading)),
         states_status=reading.status is not None,
         number=own,
         is_refused=reading.is_refused,
@@ -316,18 +323,19 @@ def names_successor(claims: Iterable[Claim]) -> bool:
 
 
 def _read_all(
-    front: str, facts: Sequence[Fact], heading: str, section: Section | None, banners: str, own: int | None
+    front: str, facts: Sequence[Fact], heading: str, head: Sequence[Part], about: Part | None, own: int | None
 ) -> StatusReading:
     """Return the status from all places of a record; dates of a status count only if nothing else states one."""
     statements = [front, *(one.statement for one in facts if one.is_status)]
-    if section is not None:
-        statements += [_value_of(section), _without(section, facts)]
+    if about is not None:
+        statements += [_value_of(about.section), about.rest]
     side = _SIDE.search(heading)
     if side is not None:
         in_title = read_status(side["front"] or side["end"], own=own)
         if in_title.is_whole and in_title.status is not Status.ACTIVE:
             statements.append(in_title.text)
-    reading = read_status("\n\n".join((*statements, banners)), own=own)
+    statements.append("\n".join(banner for one in head for banner in banners_in(one.rest, own=own)))
+    reading = read_status("\n\n".join(statements), own=own)
     days = "\n\n".join(f"{one.key} {one.value}" for one in facts if _is_day_of_state(one.key, one.value))
     return reading if reading.status is not None or reading.claims or not days else read_status(days)
 
@@ -337,100 +345,80 @@ def _value_of(section: Section) -> str:
     return re.sub(r"^\W*[\w ]*status\s*", "", section.heading, flags=re.IGNORECASE).lstrip(":=-\u2013\u2014 ")
 
 
-def _without(section: Section, facts: Iterable[Fact]) -> str:
-    """Return the text of a section with its facts removed."""
-    text, start = section.text, section.start
-    for one in facts:
-        if section.start <= one.start < one.end <= section.start + len(section.text):
-            text = text[: one.start - start] + "\n" * (one.end - one.start) + text[one.end - start :]
-    return re.sub(r"^[ \t>]*\|.*$", "", text, flags=re.MULTILINE)
-
-
 def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status) -> None:
     """Set the status of a record. Without a stated status, use `unstated` unless the file is in a folder of records."""
+    in_records = record.source.is_in_records
     if names_successor(record.claims):
         record.status = Status.DEPRECATED
     elif reading.status is not None:
         record.status = reading.status
         if reading.guess:
             record.guess("status", reading.guess)
-    elif record.source.is_in_records and reading.claims and not reading.is_unknown:
+    elif in_records and reading.claims and not reading.is_unknown:
         # The status is only about a part of the record. The rest is active.
         record.status = Status.ACTIVE
     else:
         why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
         record.messages += [why] if reading.is_unknown else []
-        if record.source.is_in_records:
-            record.status = Status.ACTIVE
-            record.guess("status", f"{why}; a decision record counts as accepted")
+        sureness = Sureness.LIKELY
+        if in_records:
+            record.status, why = Status.ACTIVE, f"{why}; a decision record counts as accepted"
         elif unstated is Status.ACTIVE and not reading.is_unknown:
-            record.status = unstated
-            record.guess("status", f"{why}; it says what was decided")
+            record.status, why = unstated, f"{why}; it says what was decided"
         else:
-            record.guess("status", why, Sureness.GUESS)
+            sureness = Sureness.GUESS
+        record.guess("status", why, sureness)
 
 
 def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact], reading: StatusReading) -> None:
     """Set the date of a record from its front matter, or else from the most important of its facts."""
     dates = {one.key: read for one in reversed(facts) if one.key in _DATES and (read := read_date(one.value))}
-    best = (read_date(asked) if asked is not None else None) or next(
-        (dates[key] for key in _DATES if key in dates), None
-    )
-    if best is not None:
-        record.created_at, guess = best
-    elif asked is None and reading.began is not None:
-        record.created_at, guess = reading.began, "the day of its status"
-    else:
+    best = (read_date(asked) if asked else None) or next((dates[key] for key in _DATES if key in dates), None)
+    if best is None and asked is None and reading.began is not None:
+        best = reading.began, "the day of its status"
+    if best is None:
         odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
         record.messages += [f"`{odd}` is not a date"] if odd else []
-        guess = ""
+        return
+    record.created_at, guess = best
     if guess:
         record.guess("created_at", guess)
 
 
-def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
-    """Yield the claims in the sections about links. These sections stay in the body."""
-    for section in sections:
-        if section.name in _LINKED:
-            yield from claims_in(section.text)
-        elif section.level and kind_of_key(section.name) is not None:
-            yield from claims_in(f"{section.name}:\n\n{section.text}")
-
-
 def _cuts(
-    sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
+    sections: Sequence[Section],
+    title: Section | None,
+    front_title: str | None,
+    facts: Sequence[Fact],
+    about: Part | None,
+    reading: StatusReading,
 ) -> Iterator[Cut]:
-    """Yield the parts of the body that become front matter; `title` is the title in the source's front matter."""
-    head, section = title_section(sections), status_section(sections)
-    if head is not None:
-        titles = (plain_title(head.heading).casefold(), head.heading.casefold())
-        if (title or head.heading).casefold() in titles:
-            yield Cut(head.span[0], head.start)
+    """Yield the parts of the body that become front matter. A status that is ambiguous, or says more, stays."""
+
+    def status_cut(written: str, start: int, end: int) -> list[Cut]:
+        line = read_status(written)
+        is_clear = line.is_whole and not reading.is_unknown and not reading.guess
+        return [Cut(start, end, line.claims)] if is_clear else []
+
+    if title is not None and (front_title or title.heading).casefold() in (
+        plain_title(title.heading).casefold(),
+        title.heading.casefold(),
+    ):
+        yield Cut(title.span[0], title.start)
     for one in facts:
         if one.is_line and one.is_status:
-            yield from _status_cut(one.statement, one.start, one.end, reading)
+            yield from status_cut(one.statement, one.start, one.end)
         elif one.is_line and (one.key in _OTHERS or (one.key == "date" and (not one.value or read_date(one.value)))):
             yield Cut(one.start, one.end)
-    if section is None:
+    if about is None or reading.is_unknown:
         return
-    lines: list[Cut] = []
-    plain, text = without_comments(section.text), _without(section, facts)
-    for start, end in unit_spans(with_whole_labels(without_comments(text))):
+    section, rest = about.section, about.rest
+    for start, end in unit_spans(with_whole_labels(rest)):
         # A line with a comment stays.
-        if section.text[start:end] == plain[start:end] == text[start:end]:
-            lines += _status_cut(text[start:end], section.start + start, section.start + end, reading)
-    stated = read_status(f"{_value_of(section)}\n\n{_without(section, [one for one in facts if one.is_line])}")
+        if section.text[start:end] == rest[start:end]:
+            yield from status_cut(rest[start:end], section.start + start, section.start + end)
     below = next((one for one in sections if one.span[0] == section.span[1]), None)
+    stated = read_status(f"{_value_of(section)}\n\n{rest}")
     is_end = below is None or below.level <= section.level
-    has_tables = any(not one.is_line for one in facts if section.start <= one.start < section.span[1])
-    if stated.is_whole and is_end and not reading.is_unknown and not has_tables:
-        yield Cut(*section.span, stated.claims, tuple(lines))
-    else:
-        yield from lines
-
-
-def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
-    """Yield a status line as a part that becomes front matter, unless the line says more or is ambiguous."""
-    line = read_status(written)
-    if line.is_whole and not reading.is_unknown and not reading.guess:
-        yield Cut(start, end, line.claims)
+    if stated.is_whole and is_end and all(one.is_line for one in about.facts):
+        yield Cut(*section.span, stated.claims)

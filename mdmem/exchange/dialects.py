@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.exchange.decision import decision_record, fact_lines, names_successor, plain_title, read_keys, status_section
+from mdmem.exchange.decision import decision_record, head_parts, names_successor, plain_title, read_keys, status_section
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, SourceFile, Sureness, without_comments
 from mdmem.markdown.headings import Section, sections_of
 from mdmem.markdown.parse import without_code
@@ -81,7 +81,7 @@ def is_madr(source: SourceFile) -> bool:
     """Return whether a file has the headings, the list or the keys of a MADR template."""
     sections = sections_of(source.body)
     has_headings = any(_MADR_HEADINGS.match(one.name) for one in sections)
-    is_listed = any(line.key == "status" for line in fact_lines(sections))
+    is_listed = any(fact.key == "status" for part in head_parts(sections) for fact in part.facts)
     return has_headings or is_listed or not _MADR_KEYS.isdisjoint(source.fields)
 
 

@@ -18,7 +18,7 @@ from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.exchange.intake import ImportRequest, Intake, in_project
-from mdmem.exchange.links import References, cuts_to_make, number_of, write_body
+from mdmem.exchange.links import References, number_of, write_body
 from mdmem.exchange.record import ClaimKind, ForeignRecord, ImportRow, Outcome, Sureness
 from mdmem.markdown.front_matter import scalar
 from mdmem.model.entry import Entry, Kind, Status, title_of
@@ -224,7 +224,8 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
     for address, record in records.items():
         record.title = record.title or title_of(address)
         write = partial(write_body, record, references, place=partial(in_project, workspace.location))
-        body, messages = write(cuts=list(cuts_to_make(record.cuts, record.lost)))
+        lost = set(record.lost)
+        body, messages = write(cuts=[cut for cut in record.cuts if lost.isdisjoint(cut.claims)])
         # If nothing is left, the body had only a title. Keep it.
         body, messages = (body, messages) if body.strip() else write(cuts=())
         record.messages += messages

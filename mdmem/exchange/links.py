@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 
 from mdmem.checks.fixes import relative
 from mdmem.exchange.record import Claim, Cut, ForeignRecord, with_whole_labels
@@ -94,15 +94,6 @@ _NEAR = 1000
 _SHOWN_WORDS = re.compile(r"[ \t]*\|")
 # Start and end of a part of the body, the new text (None to cut the part), and a message.
 _Edit = tuple[int, int, str | None, str]
-
-
-def cuts_to_make(cuts: Iterable[Cut], lost: Collection[Claim]) -> Iterator[Cut]:
-    """Yield the cuts whose claims were all resolved. For other cuts, yield only those of their parts."""
-    for cut in cuts:
-        if any(claim in lost for claim in cut.claims):
-            yield from cuts_to_make(cut.parts, lost)
-        else:
-            yield cut
 
 
 def write_body(

@@ -58,12 +58,11 @@ class Claim(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """A part of the body that becomes front matter; if a claim in it is not resolved, only its `parts` may be cut."""
+    """A part of the body that becomes front matter, if all its claims are resolved. Cuts may contain others."""
 
     start: int
     end: int
     claims: tuple[Claim, ...] = ()
-    parts: tuple[Cut, ...] = ()
 
 
 class SourceFile(Struct, frozen=True):

@@ -96,12 +96,24 @@ def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
             return mask(found[0], RecordReference(found["wiki"].strip()))
         if found["word"]:
             return found["word"]
-        reference = _led_to(found["angled"] or found["path"] or found["url"] or found["file"] or "")
         label = found["label"] or ""
+        target = found["angled"] or found["path"] or found["url"] or found["file"] or ""
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            stem, _, ending = parts.path.rsplit("/", 1)[-1].rpartition(".")
+            # Other pages of the web are not records.
+            reference = RecordReference(stem) if ending == "md" and "-" in stem else None
+        else:
+            reference = RecordReference(path_of(target), is_path=True) if target and target[0] != "#" else None
         if reference is None:
             return _TICKET.sub("", label)
         stated = _LABEL.match(label)
         return f"{stated[1]} {mask(found[0], reference)}" if stated else mask(found[0], reference)
+
+    def image(found: re.Match[str]) -> str:
+        # The words of a status badge are in its URL.
+        badge = _BADGE.search(found[2])
+        return re.sub("_|%20", " ", badge[1]) if badge else found[1]
 
     def name(found: re.Match[str]) -> str:
         if found["other"]:
@@ -112,27 +124,10 @@ def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
         return mask(found[0], RecordReference(found[0].removesuffix(".md"), is_mere_number=is_mere))
 
     text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:LONGEST].split()))
-    text = _LINK.sub(link, _IMAGE.sub(_shown, _SHORTCODE.sub("", text)))
+    text = _LINK.sub(link, _IMAGE.sub(image, _SHORTCODE.sub("", text)))
     text = _DATE.sub(lambda found: mask(found[0]), text)
     text = _NAME.sub(name, _DASHES.sub(lambda found: f" {found[1] or '-'} ", text))
     return MaskedSentence(" ".join(_MARKS.sub("", text).split()), signs)
-
-
-def _shown(found: re.Match[str]) -> str:
-    """Return the alternative text of an image. The words of a status badge are in its URL."""
-    badge = _BADGE.search(found[2])
-    return re.sub("_|%20", " ", badge[1]) if badge else found[1]
-
-
-def _led_to(target: str) -> RecordReference | None:
-    """Return the record that a link leads to. Return None for a heading, or for a page that is not a record."""
-    if not target or target.startswith("#"):
-        return None
-    parts = urlsplit(target)
-    if parts.scheme or parts.netloc:
-        stem, _, ending = parts.path.rsplit("/", 1)[-1].rpartition(".")
-        return RecordReference(stem) if ending == "md" and "-" in stem else None
-    return RecordReference(path_of(target), is_path=True)
 
 
 PART = (
@@ -177,41 +172,33 @@ _WHEN = re.compile(rf"[\s,(]*(?:(?:on|since|in|as\s+of)\s+)?{DAY}[\s)]*\Z", re.I
 _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 
 
-class ClaimReading(Struct, frozen=True):
-    """The claims in a statement. With `is_whole`, the statement says nothing else."""
-
-    claims: tuple[Claim, ...] = ()
-    is_whole: bool = False
-
-
-def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> ClaimReading | None:
-    """Return the claims in a clause, or None if the clause does not begin with a verb such as "superseded".
+def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> tuple[tuple[Claim, ...], bool] | None:
+    """Return the claims in a clause, and whether it says nothing else; None if it does not begin with a relation.
 
     `part` are the words before the verb that limit the relation to a part of the record.
     """
     found = _VERB.match(clause)
     if found is None:
         return None
-    verb = found["verb"].lower()
-    is_seen = found["by"] is not None and "see" in found["by"].lower()
-    if is_seen and not verb.startswith(("supers", "superc", "replac", "obsolet")):
+    verb, by = found["verb"].lower(), found["by"]
+    if by is not None and "see" in by.lower() and not verb.startswith(("supers", "superc", "replac", "obsolet")):
         verb = "see"
-    is_passive = found["by"] is not None or (verb.startswith(_ENDING) and verb.endswith(("ed", "ete")))
+    is_passive = by is not None or (verb.startswith(_ENDING) and verb.endswith(("ed", "ete")))
     parts = _IN_PART.finditer(f"{found['middle']} {found['after']}")
     about_part = " ".join((*part.split(), *(one[0] for one in parts)))
     return _objects(sentence, clause[found.end() :], verb, is_passive=is_passive, part=about_part)
 
 
-def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> ClaimReading:
+def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> tuple[Claim, ...]:
     """Return the claims in the value of a field, such as `supersedes: ADR-0034 (in part), #35`."""
     sentence = sentence_of(written)
-    return _objects(sentence, sentence.text, kind.value, is_passive=kind.value.endswith("_by"), part=part)
+    return _objects(sentence, sentence.text, kind.value, is_passive=kind.value.endswith("_by"), part=part)[0]
 
 
 _KEY = re.compile(
     r"(?P<first>(?:partially|partly|in part) )?"
     r"(?P<verb>super[sc]ee?de[sd]|replace[sd]|obsolete[sd]|amend(?:s|ed)|modifie[sd]|update[sd])"
-    r"(?P<part>(?: partially| partly| in part)?)(?P<by> by)?(?: in part)?"
+    r"(?P<part>(?: partially| partly| in part)?)(?P<by> ?by)?(?: in part)?"
 )
 
 
@@ -227,54 +214,48 @@ def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
     return kind or ClaimKind.SEE, (found["first"] or found["part"]).strip()
 
 
-def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool, part: str) -> ClaimReading:
-    """Return the claims about the records that are listed after a verb."""
+def _objects(
+    sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool, part: str
+) -> tuple[tuple[Claim, ...], bool]:
+    """Return the claims about the records that are listed after a verb, and whether the text says nothing else."""
     found: list[tuple[RecordReference, str]] = []
     is_whole, at = not part, 0
     while item := _ITEM.match(text, at):
         reference, after = sentence.signs[item["sign"]][0], text[item.end("sign") :]
-        words, lead = item["words"].split(), item["lead"].strip()
+        words, lead, note = item["words"].split(), item["lead"].strip(), item["note"] or ""
         if reference is None or (found and words and not lead) or _REPOSITORY.match(text, item.end()):
             break
         if reference.is_mere_number and _COUNT.match(f"{reference.target}{after}"):
             break
+        at_part = bool(_IN_PART.search(item["words"]))
+        is_plain = all(_PLAIN.fullmatch(word.strip(":.")) for word in words)
+        if not (is_plain or at_part or words[-1] == "of"):
+            break
+        at = item.end()
         if found and not words and not lead.strip(" :(-\u2013\u2014"):
             # A number followed by a link to the same record. The link is more certain.
             found[-1] = (reference if reference.is_path else found[-1][0], found[-1][1])
-            at = item.end()
             continue
-        about = ""
-        if not all(_PLAIN.fullmatch(word.strip(":.")) for word in words):
-            if not (_IN_PART.search(item["words"]) or words[-1] == "of"):
-                break
-            about = sentence.written(item["words"])
-        note = item["note"] or ""
+        about = "" if is_plain else sentence.written(item["words"])
         if note and (part or _IN_PART.search(note) or _QUALIFIES.match(note)):
             about = f"{about} {sentence.written(note)}".strip()
         is_whole = is_whole and not about and not note.strip(" \ue000-\ue0ff")
         found.append((reference, about))
-        at = item.end()
     rest = _WHEN.sub("", text[at:]).strip(" .;)")
-    behind = rest.lstrip(" ,:(-\u2013\u2014")
-    qualifier = part
-    if found and (
-        _QUALIFIES.match(behind) or (rest.startswith(("-", "\u2013", "\u2014", "(")) and _IN_PART.search(rest))
-    ):
-        qualifier = f"{part} {sentence.written(behind)}".strip()
+    behind, is_aside = rest.lstrip(" ,:(-\u2013\u2014"), rest.startswith(("-", "\u2013", "\u2014", "("))
+    if found and (_QUALIFIES.match(behind) or (is_aside and _IN_PART.search(rest))):
+        part = f"{part} {sentence.written(behind)}".strip()
     claims = []
     for reference, about in found:
-        if reference.is_mere_number and not verb.startswith(_NAMING):
-            continue
-        words_on_part = " ".join(filter(None, (qualifier, about)))
-        kind = _kind(verb, is_passive=is_passive, in_part=bool(words_on_part))
-        if kind is not None:
-            is_amending = kind in (ClaimKind.AMENDS, ClaimKind.AMENDED_BY)
+        qualifier = " ".join(filter(None, (part, about)))
+        kind = _kind(verb, is_passive=is_passive, in_part=bool(qualifier))
+        if kind is not None and (not reference.is_mere_number or verb.startswith(_NAMING)):
             # "Partially" alone does not say which part.
-            qualified = words_on_part if is_amending and not _ONLY_PARTIAL.fullmatch(words_on_part) else ""
-            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=qualified))
-    is_whole = is_whole and not rest and len(claims) == len(found)
-    is_whole = is_whole and bool(claims) and all(one.kind is not ClaimKind.SEE for one in claims)
-    return ClaimReading(tuple(claims), is_whole)
+            if kind not in (ClaimKind.AMENDS, ClaimKind.AMENDED_BY) or _ONLY_PARTIAL.fullmatch(qualifier):
+                qualifier = ""
+            claims.append(Claim(kind, reference.target, reference.is_path, qualifier=qualifier))
+    is_whole = is_whole and not rest and 0 < len(claims) == len(found)
+    return tuple(claims), is_whole and all(one.kind is not ClaimKind.SEE for one in claims)
 
 
 def _kind(verb: str, *, is_passive: bool, in_part: bool) -> ClaimKind | None:

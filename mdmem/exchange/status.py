@@ -17,6 +17,7 @@ _REFUSED = (
     "rejected, declined, withdrawn, cancelled, canceled, dismissed, denied, refused, vetoed, discarded, unapproved,"
     " not accepted, not approved, not adopted"
 )
+# If a record states several statuses, the last one in this order counts.
 _MEANINGS = {
     Status.DRAFT: (
         "proposed, proposal, draft, drafted, pending, wip, work in progress, in progress, rfc, open, new, idea, tbd,"
@@ -40,8 +41,6 @@ _MEANINGS = {
 _WORDS = {word: status for status, words in _MEANINGS.items() for word in words.split(", ")}
 _REFUSALS = frozenset(_REFUSED.split(", "))
 _ENDS = {word for word, status in _WORDS.items() if status is Status.DEPRECATED} - _REFUSALS
-# If a record states several statuses, the last one in this order counts.
-_LIFE = (Status.DRAFT, Status.ACTIVE, Status.UNDER_REVIEW, Status.DEPRECATED)
 _ANY_WORD = "|".join(one.replace(" ", r"\s+") for one in sorted(_WORDS, key=len, reverse=True))
 _KNOWN = re.compile(rf"(?P<word>{_ANY_WORD})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _RELATED = r"super[sc]ee?d|replac|obsolet|amend|clarif|refin"
@@ -165,7 +164,7 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
     meant = {_WORDS[word] for word, _ in words}
     dated = [(day, number) for number, (_, day) in enumerate(words) if day]
     # If every status has a date, the status with the latest date counts.
-    status = _WORDS[words[max(dated)[1]][0]] if len(dated) == len(words) else max(meant, key=_LIFE.index)
+    status = _WORDS[words[max(dated)[1]][0]] if len(dated) == len(words) else max(meant, key=[*_MEANINGS].index)
     chosen = [(word, day) for word, day in words if _WORDS[word] is status]
     starts = [(_WORDS[word] is not Status.ACTIVE, day) for word, day in words if day and word not in _ENDS]
     listed = " and ".join(f"`{word}`" for word in dict.fromkeys(word for word, _ in words))
@@ -186,9 +185,8 @@ def is_status_word(text: str) -> bool:
     return text in _WORDS
 
 
-def banners_in(written: str, *, own: int | None = None) -> str:
-    """Return the lines at the top of a record that state its own status, such as `> **Superseded by ADR-5**`."""
-    found: list[str] = []
+def banners_in(written: str, *, own: int | None = None) -> Iterator[str]:
+    """Yield the lines at the top of a record that state its own status, such as `> **Superseded by ADR-5**`."""
     for paragraph in re.split(r"\n(?:[ \t>]*\n)+", without_comments(written)):
         is_marked = _BANNER.match(paragraph) is not None
         for unit in _units(_BANNER_MARK.sub("", paragraph)):
@@ -197,8 +195,7 @@ def banners_in(written: str, *, own: int | None = None) -> str:
             has_status = any(_WORDS.get(clause.word, Status.ACTIVE) is not Status.ACTIVE for clause in clauses)
             is_short = all(clause.is_whole for clause in clauses) or _FOLLOWING.match(clauses[0].rest)
             if has_claim or (is_marked and has_status and is_short):
-                found.append(unit)
-    return "\n".join(found)
+                yield unit
 
 
 def claims_in(text: str) -> Iterator[Claim]:
@@ -290,10 +287,10 @@ def _read_clause(sentence: MaskedSentence, text: str, *, is_first: bool, awaits:
         # Only a part of the record has the relation, as in `The encoding part is superseded by ADR-5`.
         relation = relation_in(sentence, subject["rest"], part=sentence.written(subject["subject"]))
     word = " ".join(known["word"].lower().split()) if known else ""
-    if relation is not None and relation.claims:
-        only_sees = all(one.kind is ClaimKind.SEE for one in relation.claims)
-        awaits = awaits if bare else ""
-        return _Clause(word if only_sees else "", day, relation.claims, relation.is_whole, awaits=awaits)
+    claims, is_whole = relation or ((), False)
+    if claims:
+        only_sees = all(one.kind is ClaimKind.SEE for one in claims)
+        return _Clause(word if only_sees else "", day, claims, is_whole, awaits=awaits if bare else "")
     if (empty := _EMPTY.match(rest)) is not None:
         return _Clause(awaits=empty["verb"])
     if known is None:
