@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -113,8 +114,14 @@ def _record_file(
         lambda found: f"[see: {found[1]}]({records[found[1]].path})" if found[1] in records else found[0],
         (rest if is_title else shown.body).strip(),
     )
-    body, own_status = _without_status(text)
-    body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
+    # A record has only one section about the status, so the text of the entry's own section moves there.
+    sections, own_status = sections_of(text), []
+    if (section := status_section(sections)) is not None:
+        below = sections[sections.index(section) + 1 :]
+        end = next((one.span[0] for one in below if one.level <= section.level), len(text))
+        own_status = list(filter(None, [text[section.start : end].strip()]))
+        text = (text[: section.span[0]] + text[end:]).strip()
+    body = text if _HEADING.match(text) else f"## Decision\n\n{text}"
     relations = []
     for name, newer, older in _RELATIONS:
         if entry.status is not Status.DRAFT:
@@ -127,18 +134,6 @@ def _record_file(
     return ExportedFile(record.path, f"{head}\n\n## Status\n\n{about}\n\n{body}\n\n{END}\n")
 
 
-def _without_status(body: str) -> tuple[str, list[str]]:
-    """Return a body without its status section, and the text of that section, because a record has only one."""
-    sections = sections_of(body)
-    section = status_section(sections)
-    if section is None:
-        return body, []
-    below = sections[sections.index(section) + 1 :]
-    end = next((one.span[0] for one in below if one.level <= section.level), len(body))
-    text = body[section.start : end].strip()
-    return (body[: section.span[0]] + body[end:]).strip(), [text] if text else []
-
-
 _CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
 _COPILOT_FILES = ".github/instructions/mdmem-*.instructions.md"
 _RULES = (EntryType.INVARIANT, EntryType.DECISION)
@@ -148,40 +143,29 @@ _SPECIAL = re.compile(r"[*?[]")
 _TITLE = "## Rules for this repository"
 
 
-def _agents_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return the region for AGENTS.md: first the rules that always apply, then the rules for some paths."""
+def _rule_files(form: str, workspace: Workspace, wings: tuple[str, ...]) -> _Files:
+    """Return the files with the current rules for clients: one region, or one file for each value of `applies_to`."""
     rules, remarks = _rules(workspace, wings)
-    parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
-    for globs, lines in rules.items():
-        where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
-        parts.append("\n".join([where, "", *lines]))
-    parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` the rules for a file.")
-    return [ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True)], remarks
-
-
-def _cursor_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return one Cursor rule file for each value of `applies_to`, and one file for the rules that always apply."""
-    rules, remarks = _rules(workspace, wings)
+    if form == "agents-md":
+        parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
+        for globs, lines in rules.items():
+            where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
+            parts.append("\n".join([where, "", *lines]))
+        parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` the rules for a file.")
+        return [ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True)], remarks
     files = []
     for globs, lines in rules.items():
-        about = f"Rules for {', '.join(globs)}" if globs else "Rules for this repository"
-        front = [f"description: {json.dumps(about, ensure_ascii=False)}"]
-        front += [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
-        files.append(ExportedFile(_CURSOR_FILES.replace("*", _name(globs)), _page(lines, front)))
-    return files, remarks
-
-
-def _copilot_files(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
-    """Return the region for Copilot's instructions, and one instructions file for each value of `applies_to`."""
-    rules, remarks = _rules(workspace, wings)
-    everywhere = rules.pop((), None)
-    files = []
-    if everywhere is not None:
-        region = _page([_TITLE, "", *everywhere])
-        files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
-    for globs, lines in rules.items():
-        front = [f"applyTo: {json.dumps(_client_globs(globs), ensure_ascii=False)}"]
-        files.append(ExportedFile(_COPILOT_FILES.replace("*", _name(globs)), _page(lines, front)))
+        if form == "cursor-rules":
+            about = f"Rules for {', '.join(globs)}" if globs else "Rules for this repository"
+            front = [f"description: {json.dumps(about, ensure_ascii=False)}"]
+            front += [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
+            files.append(ExportedFile(_CURSOR_FILES.replace("*", _name(globs)), _page(lines, front)))
+        elif globs:
+            front = [f"applyTo: {json.dumps(_client_globs(globs), ensure_ascii=False)}"]
+            files.append(ExportedFile(_COPILOT_FILES.replace("*", _name(globs)), _page(lines, front)))
+        else:
+            region = _page([_TITLE, "", *lines])
+            files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
     return files, remarks
 
 
@@ -249,9 +233,9 @@ class ExportForm(Struct, frozen=True):
 
 FORMS: Mapping[str, ExportForm] = {
     "madr": ExportForm(_record_files, "[0-9]*.md", None),
-    "agents-md": ExportForm(_agents_files),
-    "cursor-rules": ExportForm(_cursor_files, _CURSOR_FILES),
-    "copilot-instructions": ExportForm(_copilot_files, _COPILOT_FILES),
+    "agents-md": ExportForm(partial(_rule_files, "agents-md")),
+    "cursor-rules": ExportForm(partial(_rule_files, "cursor-rules"), _CURSOR_FILES),
+    "copilot-instructions": ExportForm(partial(_rule_files, "copilot-instructions"), _COPILOT_FILES),
     "json": ExportForm(_json_file, "", None),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -79,11 +78,10 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
     remarks = list(plan.remarks)
     if request.moves:
         mentions = [] if request.leaves_pointer else _mentions(workspace, plan)
-        gone, kept = _clear(workspace, plan, leaves_pointer=request.leaves_pointer, is_dry=options.is_dry)
+        gone, tracked, kept = _move(workspace, plan, leaves_pointer=request.leaves_pointer, is_dry=options.is_dry)
         remarks += [*kept, *mentions]
         if not options.is_dry:
-            staged = _stage(workspace, plan, gone)
-            written = commit_files(workspace, plan.change_set, written, also=staged, commit=options.commit)
+            written = commit_files(workspace, plan.change_set, written, also=tracked, commit=options.commit)
     found = _findings(workspace, plan, written)
     return ImportReport(
         plan=plan,
@@ -110,11 +108,20 @@ def _findings(workspace: Workspace, plan: ImportPlan, written: WriteResult) -> l
     return [one for one in found if one.place.path in new or (one.other is not None and one.other.path in new)]
 
 
-def _clear(
+def _move(
     workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool, is_dry: bool
-) -> tuple[list[str], list[str]]:
-    """Remove or replace the old files that did not change; return them, and a message about each file that stays."""
-    base, places = workspace.location.base, _new_places(workspace, plan)
+) -> tuple[list[str], list[str], list[str]]:
+    """Remove or replace the old files that did not change, and stage the move in git.
+
+    Return these files, those of them that git tracked, and a message about each file that stays.
+    """
+    base, repository = workspace.location.base, workspace.location.repository
+    # The path and title of each new entry, by the path of the old file.
+    places: dict[str, list[tuple[str, str]]] = {}
+    for row in plan.rows:
+        if row.address is not None:
+            place = in_project(workspace.location, f"{row.address}.md")
+            places.setdefault(row.path, []).append((place, row.title or row.address))
     gone, messages = [], []
     for path, content in plan.contents.items():
         why = None
@@ -139,30 +146,14 @@ def _clear(
             gone.append(path)
         else:
             messages.append(f"{path} stays: {why}; run the same command again to move it")
-    return gone, messages
-
-
-def _new_places(workspace: Workspace, plan: ImportPlan) -> dict[str, list[tuple[str, str]]]:
-    """Return the path and title of each new entry, by the path of the old file."""
-    places: dict[str, list[tuple[str, str]]] = {}
-    for row in plan.rows:
-        if row.address is not None:
-            place = in_project(workspace.location, f"{row.address}.md")
-            places.setdefault(row.path, []).append((place, row.title or row.address))
-    return places
-
-
-def _stage(workspace: Workspace, plan: ImportPlan, gone: Sequence[str]) -> list[str]:
-    """Stage the move in git, and return the old files that git tracked."""
-    repository = workspace.location.repository
-    if repository is None or not gone:
-        return []
-    tracked, places = list_tracked(repository), _new_places(workspace, plan)
+    if repository is None or is_dry or not gone:
+        return gone, [], messages
+    tracked = list_tracked(repository)
     old = [path for path in gone if path in tracked]
     # A file that cannot be staged is still written to disk.
-    with contextlib.suppress(GitError):
+    with suppress(GitError):
         stage_paths(repository, [*old, *(place for path in gone for place, _ in places[path])])
-    return old
+    return gone, old, messages
 
 
 def _mentions(workspace: Workspace, plan: ImportPlan) -> list[str]:

@@ -292,24 +292,17 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
     changed = {name for name, wing in wanted.items() if had.get(name) != (wing.source, wing.tree, FORMAT)}
     # Always in the same order, so that two pushes cannot deadlock.
     ordered = sorted(wanted, key=lambda name: str(wanted[name].source))
-    kept = [
-        name
-        for name in ordered
-        if (name in changed or is_whole)
-        and not _send_pinned(cursor, repository, contents, wanted[name], is_whole=is_whole)
-    ]
+    kept = []
+    for name in ordered:
+        source = wanted[name].source
+        if source is None or not (name in changed or is_whole):
+            continue
+        named = (repository, name, source.place, source.path, source.commit, wanted[name].tree, FORMAT)
+        pinned = "SELECT id, is_new, is_owner() FROM pinned_wing(%s, %s, %s, %s, %s, %s, %s)"
+        id_, is_new, is_owner = one_row(cursor.execute(pinned, named))
+        if is_new or (is_whole and is_owner):
+            cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
+            _send(cursor, id_, contents, wanted[name], wanted[name].files.keys())
+        else:
+            kept.append(name)
     return len(changed | stale), tuple(kept) if is_whole else ()
-
-
-def _send_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing, *, is_whole: bool) -> bool:
-    """Pin a wing, and return whether its files were sent."""
-    source = wing.source
-    assert source is not None
-    named = (repository, wing.name, source.place, source.path, source.commit, wing.tree, FORMAT)
-    pinned = "SELECT id, is_new, is_owner() FROM pinned_wing(%s, %s, %s, %s, %s, %s, %s)"
-    id_, is_new, is_owner = one_row(cursor.execute(pinned, named))
-    if not (is_new or (is_whole and is_owner)):
-        return False
-    cursor.execute("DELETE FROM file WHERE wing_id = %s", (id_,))
-    _send(cursor, id_, contents, wing, wing.files.keys())
-    return True

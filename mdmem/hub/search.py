@@ -5,7 +5,7 @@ PostgreSQL finds and ranks the entries (migrations/0003_search.sql).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -230,12 +230,6 @@ def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) 
             body = Redaction(access, known_addresses(frozenset(), access, frozenset())).body(body, one.address)
         found[one.id] = snippet(body, terms)
     return found
-
-
-def iter_repositories(entries: Iterable[HubEntry]) -> Iterator[HubEntry]:
-    """Yield one entry for each pushed repository, by name. Its commit and age are those of the hub's copy."""
-    first = {one.repository: one for one in entries if one.pushed_at is not None}
-    yield from (first[name] for name in sorted(first))
 
 
 _BEST = 3

@@ -12,7 +12,7 @@ from typing import Any
 
 from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.repositories import Grant
-from mdmem.hub.search import HubEntry, HubResult, iter_repositories
+from mdmem.hub.search import HubEntry, HubResult
 from mdmem.hub.verify import HubReport, VerifyReport
 from mdmem.render.json import record_json
 from mdmem.render.style import Style
@@ -196,12 +196,12 @@ def _with_pins(one: HubEntry, *names: str) -> dict[str, Any]:
 
 def _copies(shown: Iterable[HubEntry]) -> list[dict[str, Any]]:
     """Return the repositories of some entries, each with its commit in the hub and the time of the push (UTC)."""
-    found = []
-    for one in iter_repositories(shown):
-        assert one.pushed_at is not None
-        pushed_at = one.pushed_at.astimezone(UTC).isoformat(timespec="seconds")
-        found.append({"repository": one.repository, "commit": one.commit, "pushed_at": pushed_at})
-    return found
+    found = {}
+    for one in shown:
+        if one.pushed_at is not None:
+            pushed_at = one.pushed_at.astimezone(UTC).isoformat(timespec="seconds")
+            found[one.repository] = {"repository": one.repository, "commit": one.commit, "pushed_at": pushed_at}
+    return [found[name] for name in sorted(found)]
 
 
 def _copies_text(shown: Iterable[HubEntry], style: Style) -> list[str]:

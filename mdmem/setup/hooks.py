@@ -74,12 +74,6 @@ def missing_install(top: Path, missing: Collection[str]) -> str | None:
 
 _HEAD = "#!/bin/sh\n# mdmem hook {digest}: `mdmem hooks uninstall` removes it; with any change it is yours.\n"
 _SIGNED = re.compile(rb"\A#!/bin/sh\n# mdmem hook ([0-9a-f]{16}): ")
-# The hook that older versions of `mdmem init` wrote, without a digest.
-_UNSIGNED = re.compile(
-    rb"#!/bin/sh\n# Refuses a commit that breaks the memory; written by `mdmem init`\.\n"
-    rb"command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged\n"
-    rb"exec [^\n]+ -m mdmem check --staged\n"
-)
 # With `-P`, modules in the working directory (the repository) cannot replace mdmem's modules.
 _FIND = """\
 remote=$1
@@ -137,9 +131,7 @@ def hook_text(stage: str, program: Program) -> bytes:
 def is_ours(content: bytes) -> bool:
     """Return whether some version of mdmem wrote a hook, and nobody changed it since."""
     signed = _SIGNED.match(content)
-    if signed is None:
-        return _UNSIGNED.fullmatch(content) is not None
-    return _digest(content[: signed.start(1)] + content[signed.end(1) :]) == signed[1]
+    return signed is not None and _digest(content[: signed.start(1)] + content[signed.end(1) :]) == signed[1]
 
 
 def _digest(content: bytes) -> bytes:

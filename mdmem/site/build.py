@@ -75,7 +75,12 @@ def build(
             written.append(path)
         if progress is not None:
             progress(number, len(made))
-    removed = [path for path in sorted(known.files.keys() - made.keys()) if _remove(folder, path, known.files[path])]
+    removed = []
+    for path in sorted(known.files.keys() - made.keys()):
+        # A file that changed, or lies behind a symbolic link, stays.
+        if _has(folder, path, known.files[path]) and not leads_away(folder, path):
+            (folder / path).unlink(missing_ok=True)
+            removed.append(path)
     if digests != known.files:
         _write(folder, MANIFEST, _manifest(digests))
     return SiteResult(folder=request.out, number=len(made), written=tuple(written), removed=tuple(removed))
@@ -148,14 +153,6 @@ def _has(folder: Path, path: str, digest: str) -> bool:
         return _digest(read_regular(folder / path)) == digest
     except OSError:
         return False
-
-
-def _remove(folder: Path, path: str, digest: str) -> bool:
-    """Remove a file unless it changed or its path contains a symbolic link; return whether it was removed."""
-    if not _has(folder, path, digest) or leads_away(folder, path):
-        return False
-    (folder / path).unlink(missing_ok=True)
-    return True
 
 
 def _write(folder: Path, path: str, content: bytes) -> None:

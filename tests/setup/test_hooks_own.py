@@ -16,12 +16,6 @@ from mdmem.setup.hooks import STAGES, Program, hook_text, is_ours
 
 Capture = pytest.CaptureFixture[str]
 FOREIGN = "#!/bin/sh\nexit 0\n"
-FIRST = """\
-#!/bin/sh
-# Refuses a commit that breaks the memory; written by `mdmem init`.
-command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged
-exec /opt/python -m mdmem check --staged
-"""
 
 
 @pytest.fixture
@@ -100,7 +94,7 @@ def test_line_to_add_to_a_foreign_push_hook_refuses_the_push(tmp_path: Path, cap
 
 def test_hook_of_another_version_is_replaced(folder: Path, capsys: Capture) -> None:
     write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone/mdmem")))
-    write(folder, ".git/hooks/pre-merge-commit", FIRST)
+    write(folder, ".git/hooks/pre-merge-commit", hook_text("pre-merge-commit", Program("/gone/python", "/gone")))
     assert standing(folder, capsys)[:2] == [("out of date", None), ("out of date", None)]
     left = ".git/hooks/pre-commit is there and stays as it is; `mdmem hooks install` brings it up to date"
     assert left in run_here(capsys, "init", cwd=folder).out
