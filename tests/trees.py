@@ -63,7 +63,7 @@ def meant(catalog: Catalog) -> tuple[Any, ...]:
     """Return all that a catalog says, without the files that it came from."""
     chains = (catalog.lineage.linked_successors, catalog.lineage.claimants, catalog.lineage.disputes)
     heads = {address: catalog.lineage.heads(address) for address in catalog.entries}
-    rest = (catalog.wings, catalog.broken, catalog.findings, catalog.sizes, catalog.digests)
+    rest = (catalog.wings, catalog.broken, catalog.findings, catalog.digests)
     return list(catalog.entries.items()), chains, heads, *rest
 
 

@@ -158,7 +158,6 @@ def load(tree: Tree, cache: EntryCache | None = None) -> Catalog:
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
         files=tuple(entry_files),
         others=tuple(others),
-        sizes={one.entry.address: one.size for one in found if one.entry is not None},
         _documents=documents,
         _digests=digests,
         one_end_suffices=settings_of(tree).one_sided == "fact",

@@ -265,10 +265,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     """The entries and wings of one tree, sorted by address and by name.
 
     `broken` are files at an entry's path that could not be loaded; each may be an invariant. `others` are all other
-    files below the root. `sizes` are the sizes of the entries' bodies in bytes. If the tree is limited to some wings,
-    entries have no links into other wings, but documents are unchanged. `one_end_suffices` says whether a one-sided
-    supersession hides the older entry: everywhere (True), nowhere (False), or in some wings. `stances` has the entries
-    that differ from the default branch or are not approved there; None means that this is unknown.
+    files below the root. If the tree is limited to some wings, entries have no links into other wings, but documents
+    are unchanged. `one_end_suffices` says whether a one-sided supersession hides the older entry: everywhere (True),
+    nowhere (False), or in some wings. `stances` has the entries that differ from the default branch or are not approved
+    there; None means that this is unknown.
     """
 
     tree: Tree
@@ -278,7 +278,6 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     findings: tuple[Finding, ...]
     files: tuple[TreeFile, ...]
     others: tuple[TreeFile, ...]
-    sizes: Mapping[str, int]
     _documents: dict[str, Document] = field(default_factory=dict)
     _digests: dict[str, str] | None = None
     stances: Mapping[str, Stance] | None = None

@@ -31,14 +31,12 @@ if TYPE_CHECKING:
 class LoadedFile(StoredRecord, frozen=True):
     """The result of loading one file of an entry or a manifest.
 
-    It has the entry or wing, the findings, and the body's size in bytes. `has_short_links` says that the meaning of a
-    link may depend on which other files exist.
+    `has_short_links` says that the meaning of a link may depend on which other files exist.
     """
 
     path: str
     entry: Entry | None = None
     findings: tuple[Finding, ...] = ()
-    size: int = 0
     has_short_links: bool = False
     wing: Wing | None = None
 
@@ -61,7 +59,7 @@ def interpret(document: Document) -> LoadedFile:
     entry, flaws = read_entry(address, document.fields, heading)
     findings += tuple(_placed(document, address, flaw) for flaw in flaws)
     has_short = entry is not None and has_short_links(entry)
-    return LoadedFile(document.path, entry, findings, len(document.body.strip().encode()), has_short)
+    return LoadedFile(document.path, entry, findings, has_short)
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
@@ -125,7 +123,7 @@ def interpret_manifest(document: Document) -> LoadedFile:
 
 
 # Increase the first number if the stored records change. VERSION changes with the fields of entries.
-_VERSION = f"snapshot 12.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
+_VERSION = f"snapshot 13.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 
 

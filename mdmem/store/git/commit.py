@@ -89,18 +89,12 @@ def commit_paths(
     before: Mapping[str, bytes | None] | None = None,
     wait: float = 5.0,
 ) -> str | None:
-    """Commit exactly these files as they are on disk; return the new commit, or None if nothing differs from HEAD.
+    """Commit exactly these files (paths from the top) as they are on disk; return the commit, or None for no change.
 
-    The staged changes of all other files stay staged and are not committed. Raises NotCommittedError, of which
-    GitLockedError is a subclass. The index is then as before, and the written files stay on disk.
-
-    Args:
-        repository: the repository.
-        paths: the files, relative to the top of the repository; a deleted file is committed as deleted.
-        message: the message of the commit.
-        before: the content of each file before mdmem wrote it, or None for a new file. If a file has staged changes,
-            they must have exactly this content.
-        wait: the seconds to wait while another process holds git's lock.
+    The staged changes of all other files stay staged and are not committed. If a file has staged changes, they must
+    have exactly the content in `before`: the file before mdmem wrote it, or None for a new file. Waits `wait` seconds
+    for git's lock. Raises NotCommittedError, of which GitLockedError is a subclass. The index is then as before, and
+    the written files stay on disk.
     """
     commit = _Commit(repository, tuple(dict.fromkeys(paths)), message, before or {})
     try:

@@ -99,9 +99,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
     ours, theirs = run(repository.top, "rev-parse", upstream.ref, upstream.tracking).decode().split()
-    bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()
-    # If there is no merge base, `merge_base` raises the error with the reason.
-    return ours, theirs, bases[0] if bases else merge_base(repository, upstream.ref, upstream.tracking)
+    return ours, theirs, merge_base(repository, upstream.ref, upstream.tracking)
 
 
 # The remote prints one of these if somebody else pushed before or during this push.

@@ -57,7 +57,7 @@ _DIGITS = 6
 
 
 class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
-    """BM25 with the statistics of the live documents only."""
+    """BM25 with the statistics of the documents that are not masked; `lengths` has those of `WEIGHTS` by number."""
 
     def __init__(self, reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> None:
         super().__init__(B=_B, K1=_K1)
@@ -86,11 +86,6 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         found = super().scorer(searcher, fieldname, text, qf=qf)
         found.avgfl = self._means.get(fieldname) or 1.0
         return found
-
-
-def searcher_of(reader: Any, lengths: Mapping[int, Sequence[int]], masked: Set[int]) -> Searcher:
-    """Return a searcher whose scores ignore masked numbers; `lengths` has those of `WEIGHTS` by document number."""
-    return Searcher(reader, weighting=_LiveBM25F(reader, lengths, masked))
 
 
 def rank(
@@ -445,7 +440,8 @@ class FullTextIndex:
                 writer.add_document(**fields_of(document))
             writer.commit()
             whole = _opened(opened.stamp, [leaf for leaf, _ in index.reader().leaf_readers()], opened)
-        view = searcher_of(MultiReader(whole.readers), whole.lengths, masked), whole.keys, masked
+        reader = MultiReader(whole.readers)
+        view = Searcher(reader, weighting=_LiveBM25F(reader, whole.lengths, masked)), whole.keys, masked
         # Do not cache the result if a file changed after the listing, so that the next search reads the file again.
         if keep and [(one.key, one.digest) for one in documents] == changed:
             if len(self._views) >= _KEPT_VIEWS:
