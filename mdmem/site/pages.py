@@ -192,7 +192,8 @@ class SitePages(Struct, frozen=True, dict=True):
             other = facts.catalog.entries[one]
             day = other.created_at.isoformat()[:10] if other.created_at else ""
             chain.append((one, day, shown_reason(other.reason)))
-        file, url = f"{facts.workspace.location.prefix}{entry.path}", facts.workspace.settings.files_url or ""
+        file = f"{facts.workspace.location.prefix}{entry.path}"
+        url = (facts.workspace.settings.files_url or "").rstrip("/")
         views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url else ()
         picture = None
         if address in facts.relations.connected:

@@ -1,6 +1,6 @@
 """The settings of one root: parse `mdmem.toml`, report each mistake in it, and change single keys.
 
-To add a setting, add a field of `Settings`, a row of `KEYS`, and a row of the table in the guide.
+To add a setting, add a field of `Settings`, its name in `KEYS` if it is in a table, and a row of the guide's table.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated, Any, Literal, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict
@@ -54,16 +55,92 @@ class Profile(StrEnum):
 _FORMER_PROFILES = {"graphbase": "sessions", "sibyl": "research", "all": "test"}
 
 
-# The severity of a finding about an entry that is not current: one level lower than usual, or the same.
-Ended = Literal["lower", "same"]
-# Whether a one-sided supersession of a current entry only counts as a claim, or takes effect.
-OneSided = Literal["claim", "fact"]
-# Whether a finding that already existed before the change is only counted, or fails the run.
-Old = Literal["pass", "fail"]
-# Whether entries that are not on the default branch are shown, hidden, or treated like approved ones.
-Proposals = Literal["show", "hide", "count"]
-# Whether an approval by somebody who does not own the wing is accepted with a remark, or refused.
-Approvals = Literal["say", "refuse"]
+# A function that takes a key and its value, and returns the value to use; raises SettingsError.
+_Then = Callable[[str, Any], Any]
+
+
+def _refused(key: str, wanted: str, value: object) -> SettingsError:
+    return SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+
+
+def _only(wanted: str, accepts: Callable[[Any], object]) -> Meta:
+    """Return a mark for a type that allows only accepted values; `wanted` describes them in messages."""
+
+    def check(key: str, value: Any) -> Any:
+        if not accepts(value):
+            raise _refused(key, wanted, value)
+        return value
+
+    return Meta(description=wanted, extra={"then": check})
+
+
+def _from(least: int, most: int, unit: str) -> Meta:
+    return Meta(ge=least, le=most, description=f"a whole number of {unit} from {least} to {most}")
+
+
+def _named(joined_by: str) -> Callable[[str], object]:
+    words = re.compile(rf"[^\W_]+(?:{joined_by}[^\W_]+)*\Z")
+    return lambda name: name == name.lower() and words.match(name)
+
+
+def _is_below_root(path: str) -> bool:
+    """Return whether a path is below the root and not in a `.git` folder; every clone has the files that it names."""
+    refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
+    return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
+
+
+# Without the characters that would end a Markdown link or have another meaning in it.
+_PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
+# The allowed protocols. `ext::` runs a program, and git's other remote helpers may run anything, too.
+_PROTOCOLS = ("file", "git", "http", "https", "ssh")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
+# Matches `git@host:folder/name.git`. A single letter before the colon would be a Windows drive.
+_SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
+_PASSWORD = re.compile(r"://[^/@:]*:[^/@]*@")
+_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[\w.+/@#=,%-]+(?<![/.])(?<!\.lock)\Z")
+
+
+def is_path(url: str) -> bool:
+    """Return whether a repository is written as a path, not as a URL."""
+    return not _SCHEME.match(url) and not _SCP.match(url)
+
+
+def _repository(key: str, url: str) -> str:
+    """Return a valid repository: a URL with an allowed protocol, `user@host:path`, or a path relative to the root."""
+    if not url.isprintable() or url != url.strip() or url.startswith("-"):
+        raise _refused(key, "the URL or the path of a repository", url)
+    scheme = _SCHEME.match(url)
+    if _HELPER.match(url) or (scheme and scheme[1].lower() not in _PROTOCOLS):
+        allowed = ", ".join(f"`{protocol}`" for protocol in _PROTOCOLS)
+        raise SettingsError(f"mdmem.toml: `{key}` must use one of {allowed}, or be a path, found {url!r}")
+    if _PASSWORD.search(url):
+        raise SettingsError(f"mdmem.toml: `{key}` contains a password; store it in git's credential helper")
+    return url
+
+
+Text = Annotated[str, Meta(min_length=1, description="a text")]
+Texts = Annotated[tuple[str, ...], Meta(description="a list of texts")]
+Flag = Annotated[bool, Meta(description="true or false")]
+Count = Annotated[int, Meta(ge=0, description="a whole number from 0")]
+WingName = Annotated[str, _only("the name of a wing, such as `shared`", _named("_"))]
+RoomName = Annotated[str, _only("the name of a room, such as `anti-patterns`", _named("-"))]
+DiffPage = Annotated[
+    str,
+    _only(
+        "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in",
+        lambda text: _PAGE.fullmatch(text) and "{view}" not in text,
+    ),
+]
+FilesPage = Annotated[
+    str,
+    _only(
+        "an address such as `https://host.example/team/memory/{view}/main`",
+        lambda text: _PAGE.fullmatch(text) and text.count("{view}") == 1,
+    ),
+]
+BelowRoot = Annotated[str, _only("a path below the root, such as `.baseline.json`", _is_below_root)]
 
 
 class WingSettings(Struct, frozen=True, kw_only=True):
@@ -73,46 +150,51 @@ class WingSettings(Struct, frozen=True, kw_only=True):
     tag to follow (None for HEAD), and `commit` the commit that is read.
     """
 
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+    select: Texts = ()
+    ignore: Texts = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
-    git: str | None = None
-    ref: str | None = None
-    path: str | None = None
-    commit: str | None = None
+    git: Annotated[str, Meta(min_length=1, description="a text", extra={"then": _repository})] | None = None
+    ref: Annotated[str, _only("the name of a branch or a tag", _REF.match)] | None = None
+    path: BelowRoot | None = None
+    commit: Annotated[str, _only("the full hash of a commit, 40 digits", _COMMIT.match)] | None = None
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     """The settings of one root, as in `mdmem guide settings`; `source` is the file's content, which is not compared."""
 
-    default_wing: str | None = None
-    budget: int = 1500
-    review_after_days: int = 365
+    default_wing: Text | None = None
+    default_shared_wing: WingName = "shared"
+    rooms: Mapping[str, RoomName] = field(default_factory=lambda: dict(ROOMS))
+    commit: Flag = False
+    budget: Count = 1500
+    consultations: Flag = True
+    # Whether entries that are not on the default branch are shown, hidden, or treated like approved ones.
+    proposals: Literal["show", "hide", "count"] = "show"
+    # Whether a one-sided supersession of a current entry only counts as a claim, or takes effect.
+    one_sided: Literal["claim", "fact"] = "claim"
     fail_on: Severity = Severity.ERROR
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+    select: Texts = ()
+    ignore: Texts = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
-    ended: Ended = "lower"
-    old: Old = "pass"
-    baseline: str | None = None
-    wings: Mapping[str, WingSettings] = field(default_factory=dict)
-    entry_tokens: Mapping[str, int] = field(default_factory=dict)
+    # The severity of a finding about an entry that is not current: one level lower than usual, or the same.
+    ended: Literal["lower", "same"] = "lower"
+    # Whether a finding that already existed before the change is only counted, or fails the run.
+    old: Literal["pass", "fail"] = "pass"
+    baseline: BelowRoot | None = None
+    review_after_days: Count = 365
+    entry_tokens: Mapping[str, Count] = field(default_factory=dict)
     agent_status: Mapping[EntryType, Status] = field(default_factory=lambda: dict(AGENT_STATUS))
-    approvals: Approvals = "say"
-    global_writes: bool = True
-    token_seconds: int = 60
-    default_shared_wing: str = "shared"
-    rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
-    commit: bool = False
-    proposals: Proposals = "show"
-    one_sided: OneSided = "claim"
+    # Whether an approval by somebody who does not own the wing is accepted with a remark, or refused.
+    approvals: Literal["say", "refuse"] = "say"
+    global_writes: Flag = True
+    token_seconds: Annotated[int, _from(1, 86_400, "seconds")] = 60
     profile: Profile = Profile.CORE
-    timeout_seconds: int = 5
-    answer_tokens: int = 6_000
-    answer_bytes: int | None = None
-    diff_url: str | None = None
-    files_url: str | None = None
-    consultations: bool = True
+    timeout_seconds: Annotated[int, _from(1, 600, "seconds")] = 5
+    answer_tokens: Annotated[int, _from(250, 10_000, "tokens")] = 6_000
+    answer_bytes: Annotated[int, _from(1_000, 40_000, "bytes")] | None = None
+    diff_url: DiffPage | None = None
+    files_url: FilesPage | None = None
+    wings: Mapping[str, WingSettings] = field(default_factory=dict)
     source: bytes = b""
 
     @property
@@ -160,169 +242,53 @@ def _dotted_keys(lines: list[str]) -> Iterator[str]:
         yield table[:-1] if head else table + stated[1].translate(_QUOTES) if stated else ""
 
 
-# A function that takes a key and its value and returns the parsed value; raises SettingsError.
-_Reader = Callable[[str, Any], Any]
+_Keys = Mapping[str, Any]
 
 
-def _refused(key: str, wanted: str, value: object) -> SettingsError:
-    return SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+def _keys_of(kind: type[Struct], **tables: str) -> _Keys:
+    """Return the type of each setting by its dotted key; `tables` has the names of the fields in each table."""
+    places = {name: f"{table}.{name}" for table, names in tables.items() for name in names.split()}
+    hints = get_type_hints(kind, include_extras=True)
+    return {places.get(name, name): hint for name, hint in hints.items() if name not in ("wings", "source")}
 
 
-def _of(kind: Any, wanted: str, accepts: Callable[[Any], object] | None = None) -> _Reader:
-    """Return a reader of values of one type; it refuses a value for which `accepts` returns false."""
+KEYS = _keys_of(
+    Settings,
+    lineage="one_sided",
+    check="fail_on select ignore severity ended old baseline review_after_days entry_tokens",
+    governance="agent_status approvals global_writes token_seconds",
+    server="profile timeout_seconds answer_tokens answer_bytes",
+    site="diff_url files_url",
+)
+"""The keys of `mdmem.toml` with their types; the last part of a key is the name of its field in `Settings`."""
 
-    def read(key: str, value: Any) -> Any:
-        try:
-            found = convert(value, kind)
-        except ValidationError as error:
-            raise _refused(key, wanted, value) from error
-        if accepts is not None and not accepts(found):
-            raise _refused(key, wanted, value)
-        return found
-
-    return read
-
-
-def _number(least: int, most: int, unit: str) -> _Reader:
-    return _of(Annotated[int, Meta(ge=least, le=most)], f"a whole number of {unit} from {least} to {most}")
+WING_KEYS = _keys_of(WingSettings, check="select ignore severity")
+"""The keys of each table `[wings.NAME]` with their types."""
 
 
-def _choice(closed_set: Any) -> _Reader:
-    members = get_args(closed_set) or tuple(closed_set)
-    return _of(closed_set, f"one of {', '.join(f'`{member}`' for member in members)}")
-
-
-def _table(read: _Reader) -> _Reader:
-    """Return a reader of a table whose values are all parsed by the same reader."""
-
-    def read_table(key: str, value: Any) -> Any:
+def _read(key: str, value: Any, kind: Any, defaults: Any = None) -> Any:
+    """Return the value of a key as its type; raises SettingsError. The keys of non-empty defaults are the only ones."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = get_args(kind)[0]
+    base, *marks = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+    if get_origin(base) is Mapping:
         if not isinstance(value, dict):
             raise _refused(key, "a table", value)
-        return {name: read(f"{key}.{name}", inner) for name, inner in value.items()}
-
-    return read_table
-
-
-def _over(defaults: Mapping[Any, Any], read: _Reader) -> _Reader:
-    """Return a reader of a table whose values replace some of the defaults."""
-
-    def read_table(key: str, value: Any) -> Any:
-        stated = _table(read)(key, value)
-        for name in stated:
+        found = {name: _read(f"{key}.{name}", one, get_args(base)[1]) for name, one in value.items()}
+        for name in found if defaults else ():
             if name not in defaults:
                 raise SettingsError(_unknown(f"{key}.", name, defaults))
-        return {**defaults, **stated}
+        return {**(defaults or {}), **found}
+    mark = marks[0] if marks else Meta(description="one of " + ", ".join(f"`{one}`" for one in get_args(base) or base))
+    try:
+        found = convert(value, kind)
+    except ValidationError as error:
+        raise _refused(key, mark.description or "", value) from error
+    then: _Then | None = (mark.extra or {}).get("then")
+    return then(key, found) if then is not None else found
 
-    return read_table
-
-
-def _is_name(words: re.Pattern[str]) -> Callable[[str], bool]:
-    return lambda name: name == name.lower() and words.match(name) is not None
-
-
-_any_text = _of(Annotated[str, Meta(min_length=1)], "a text")
-_count = _of(Annotated[int, Meta(ge=0)], "a whole number from 0")
-_flag = _of(bool, "true or false")
-_texts = _of(tuple[str, ...], "a list of texts")
-_wing = _of(str, "the name of a wing, such as `shared`", _is_name(re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")))
-_room = _of(str, "the name of a room, such as `anti-patterns`", _is_name(re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")))
-
-# Without the characters that would end a Markdown link or have another meaning in it.
-_PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
-_page = _of(
-    str,
-    "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in",
-    lambda text: _PAGE.fullmatch(text) and "{view}" not in text,
-)
-_files = _of(
-    str,
-    "an address such as `https://host.example/team/memory/{view}/main`",
-    lambda text: _PAGE.fullmatch(text) and text.count("{view}") == 1,
-)
-
-
-def _is_below_root(path: str) -> bool:
-    """Return whether a path is below the root and not in a `.git` folder; every clone has the files that it names."""
-    refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
-    return not (path.startswith("/") or "\\" in path or path[1:2] == ":" or refused)
-
-
-_below_root = _of(str, "a path below the root, such as `.baseline.json`", _is_below_root)
-
-# The allowed protocols. `ext::` runs a program, and git's other remote helpers may run anything, too.
-_PROTOCOLS = ("file", "git", "http", "https", "ssh")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
-# Matches `git@host:folder/name.git`. A single letter before the colon would be a Windows drive.
-_SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
-_PASSWORD = re.compile(r"://[^/@:]*:[^/@]*@")
-_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
-_REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[\w.+/@#=,%-]+(?<![/.])(?<!\.lock)\Z")
-
-
-def is_path(url: str) -> bool:
-    """Return whether a repository is written as a path, not as a URL."""
-    return not _SCHEME.match(url) and not _SCP.match(url)
-
-
-def _repository(key: str, value: Any) -> str:
-    """Return a valid repository: a URL with an allowed protocol, `user@host:path`, or a path relative to the root."""
-    url: str = _any_text(key, value)
-    if not url.isprintable() or url != url.strip() or url.startswith("-"):
-        raise _refused(key, "the URL or the path of a repository", url)
-    scheme = _SCHEME.match(url)
-    if _HELPER.match(url) or (scheme and scheme[1].lower() not in _PROTOCOLS):
-        allowed = ", ".join(f"`{protocol}`" for protocol in _PROTOCOLS)
-        raise SettingsError(f"mdmem.toml: `{key}` must use one of {allowed}, or be a path, found {url!r}")
-    if _PASSWORD.search(url):
-        raise SettingsError(f"mdmem.toml: `{key}` contains a password; store it in git's credential helper")
-    return url
-
-
-_Keys = Mapping[str, _Reader]
-KEYS: _Keys = {
-    "default_wing": _any_text,
-    "default_shared_wing": _wing,
-    "rooms": _over(ROOMS, _room),
-    "commit": _flag,
-    "budget": _count,
-    "consultations": _flag,
-    "proposals": _choice(Proposals),
-    "lineage.one_sided": _choice(OneSided),
-    "check.fail_on": _choice(Severity),
-    "check.select": _texts,
-    "check.ignore": _texts,
-    "check.severity": _table(_choice(Severity)),
-    "check.ended": _choice(Ended),
-    "check.old": _choice(Old),
-    "check.baseline": _below_root,
-    "check.review_after_days": _count,
-    "check.entry_tokens": _table(_count),
-    "governance.agent_status": _over(AGENT_STATUS, _choice(Status)),
-    "governance.approvals": _choice(Approvals),
-    "governance.global_writes": _flag,
-    "governance.token_seconds": _number(1, 86_400, "seconds"),
-    "server.profile": _choice(Profile),
-    "server.timeout_seconds": _number(1, 600, "seconds"),
-    "server.answer_tokens": _number(250, 10_000, "tokens"),
-    "server.answer_bytes": _number(1_000, 40_000, "bytes"),
-    "site.diff_url": _page,
-    "site.files_url": lambda key, value: _files(key, value).rstrip("/"),
-}
-"""The keys of `mdmem.toml` with their readers; the last part of a key is the name of its field in `Settings`."""
 
 _WINGS = "wings"
-WING_KEYS: _Keys = {
-    "check.select": _texts,
-    "check.ignore": _texts,
-    "check.severity": _table(_choice(Severity)),
-    "git": _repository,
-    "ref": _of(str, "the name of a branch or a tag", _REF.match),
-    "path": _below_root,
-    "commit": _of(str, "the full hash of a commit, 40 digits", _COMMIT.match),
-}
-"""The keys of each table `[wings.NAME]`, with their readers."""
-
 _REMOTE_KEYS = ("git", "ref", "path", "commit")
 _Faults = list[tuple[str, str]]
 
@@ -342,7 +308,7 @@ def parse_settings(content: bytes) -> Settings:
         raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
     faults: _Faults = []
     wings = _wing_tables(stated.pop(_WINGS, {}), faults)
-    settings = Settings(**_values(stated, KEYS, "", faults), wings=wings, source=content)
+    settings = Settings(**_values(stated, Settings, "", faults), wings=wings, source=content)
     if faults:
         key, message = faults[0]
         raise SettingsError(message, readable=settings, line=settings.line_of(key))
@@ -365,9 +331,12 @@ def _is_too_large(value: object) -> bool:
     return any(map(_is_too_large, inner))
 
 
-def _values(stated: Mapping[str, Any], keys: _Keys, prefix: str, faults: _Faults) -> dict[str, Any]:
+def _values(
+    stated: Mapping[str, Any], kind: type[Settings | WingSettings], prefix: str, faults: _Faults
+) -> dict[str, Any]:
     """Return the parsed values of some tables by field name, and add those that are invalid to `faults`."""
-    tables, flat = _tables(keys), dict[str, Any]()
+    keys = KEYS if kind is Settings else WING_KEYS
+    tables, flat, defaults = _tables(keys), dict[str, Any](), kind()
     for name, value in stated.items():
         is_table = name in tables and isinstance(value, dict)
         flat |= {f"{name}.{key}": inner for key, inner in value.items()} if is_table else {name: value}
@@ -376,7 +345,8 @@ def _values(stated: Mapping[str, Any], keys: _Keys, prefix: str, faults: _Faults
         try:
             if key not in keys:
                 raise SettingsError(_unknown(prefix, key, keys))
-            values[key.rpartition(".")[2]] = keys[key](f"{prefix}{key}", value)
+            name = key.rpartition(".")[2]
+            values[name] = _read(f"{prefix}{key}", value, keys[key], getattr(defaults, name))
         except SettingsError as error:
             faults.append((f"{prefix}{key}", str(error)))
     return values
@@ -403,14 +373,14 @@ def _wing_tables(stated: object, faults: _Faults) -> dict[str, WingSettings]:
         if not isinstance(inner, dict):
             faults.append((table, f"mdmem.toml: `{table}` must be a table, found {inner!r}"))
             continue
-        values = _values(inner, WING_KEYS, f"{table}.", faults)
+        values = _values(inner, WingSettings, f"{table}.", faults)
         about = [key for key in _REMOTE_KEYS if key in values]
         if about and "git" not in values:
             key = f"{table}.{about[0]}"
             faults.append((key, f"mdmem.toml: `{key}` needs a repository; set `{table}.git`"))
         elif about:
             try:
-                _wing(table, name)
+                _read(table, name, WingName)
             except SettingsError as error:
                 faults.append((table, str(error)))
                 values = {key: value for key, value in values.items() if key not in _REMOTE_KEYS}
