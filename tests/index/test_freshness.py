@@ -237,21 +237,6 @@ def test_lock_does_not_matter_where_the_index_is_up_to_date(asked: Asked) -> Non
         assert as_answered(asked.said("search")) == (False, "index")
 
 
-def test_scores_are_the_same_from_index_changed_files_and_scan(asked: Asked) -> None:
-    for number in range(5):
-        write_crane(asked.folder, f"Number {number}", f"nav/rules/crane-{number}")
-    beside = asked.said("search")["hits"]
-    run_here(asked.capsys, "index", "--rebuild", cwd=asked.folder)
-    indexed = asked.said("search")["hits"]
-    for path in (asked.folder / INDEX).rglob("*"):
-        if path.is_file():
-            path.unlink()
-    with held_lock(asked.folder):
-        scanned = asked.said("search")
-    assert scanned["source"] == "scan"
-    assert beside == indexed == scanned["hits"]
-
-
 def each(pattern: str, change: Callable[[Path], object]) -> Callable[[Path], object]:
     """Return what changes each file of the index that a pattern matches."""
     return lambda folder: [change(path) for path in (folder / INDEX).glob(pattern)]
