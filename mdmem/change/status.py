@@ -162,10 +162,8 @@ _WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
 def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:
     """Update the search index; raises EnvironmentFaultError if somebody writes it, or if it cannot be written."""
     # All callers share the index, so it also contains the entries that this caller may not see.
-    whole = workspace.unlimited()
-    live, read = whole.catalog.digests, whole.texts
     try:
-        return workspace.index.refresh(live=live, read=read, progress=workspace.progress, rebuild=rebuild)
+        return workspace.index.refresh(workspace.unlimited().corpus, rebuild=rebuild)
     except IndexBusyError as error:
         raise EnvironmentFaultError("the index is being written; try again in a moment") from error
     except IndexWriteError as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.index.records import IndexDocument
+from mdmem.store.index.records import Corpus, IndexDocument
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 TOP = 10
@@ -40,13 +40,12 @@ def cranfield_questions() -> list[tuple[str, frozenset[str]]]:
 def scan(documents: Sequence[IndexDocument]) -> Search:
     """Return a search over documents in memory."""
     index, by_key = FullTextIndex(None), {document.key: document for document in documents}
-    live = {key: document.digest for key, document in by_key.items()}
-
-    def read(keys: Sequence[str]) -> Iterator[IndexDocument]:
-        return map(by_key.__getitem__, keys)
+    corpus = Corpus(
+        {key: document.digest for key, document in by_key.items()}, lambda keys: map(by_key.__getitem__, keys)
+    )
 
     def search(question: str) -> list[str]:
-        return [match.key for match in index.search(question, live=live, read=read).matches]
+        return [match.key for match in index.search(question, corpus).matches]
 
     return search
 

@@ -28,6 +28,8 @@ def document(key: str, body: str = "", **fields: Any) -> IndexDocument:
 class Tree:
     """A tree of documents as the index sees one, which remembers what was read of it."""
 
+    titles = None
+
     def __init__(self, *documents: IndexDocument) -> None:
         self._documents = {document.key: document for document in documents}
         self.asked: list[str] = []
@@ -68,8 +70,8 @@ def numbered(number: int, *, extra: str = "") -> IndexDocument:
 
 def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
     """Return the source of an answer, which must be the right one, and whether it is degraded."""
-    found = index.search(question, live=made.live, read=made.read)
-    right = FullTextIndex(None).search(question, live=made.live, read=made.read)
+    found = index.search(question, made)
+    right = FullTextIndex(None).search(question, made)
     assert found.matches == right.matches != []
     assert found.degraded == (found.why is not None)
     return found.source, found.degraded
@@ -78,6 +80,6 @@ def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tu
 def kept(made: Tree, folder: Path) -> FullTextIndex:
     """Return an index in a folder that holds a tree as it is."""
     index = FullTextIndex(folder)
-    index.refresh(live=made.live, read=made.read)
+    index.refresh(made)
     made.asked.clear()
     return index

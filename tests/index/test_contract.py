@@ -24,7 +24,7 @@ def scan(_made: Tree, _folder: Path) -> FullTextIndex:
 def index(made: Tree, folder: Path) -> FullTextIndex:
     """Hold the tree as it is."""
     kept = FullTextIndex(folder)
-    kept.refresh(live=made.live, read=made.read)
+    kept.refresh(made)
     return kept
 
 
@@ -39,7 +39,7 @@ def beside(made: Tree, folder: Path) -> FullTextIndex:
     kept = index(old, folder)
     # They stand behind those that follow by key.
     old.put(*(document(key, "executor executor queue") for key in keys[2::8]))
-    kept.refresh(live=old.live, read=old.read)
+    kept.refresh(old)
     return kept
 
 
@@ -49,8 +49,8 @@ def segments(made: Tree, folder: Path) -> FullTextIndex:
     kept = beside(made, folder)
     for end in range(0, len(keys), max(1, len(keys) // 4)):
         part = Tree(*made.read(keys[:end]), *(numbered(number) for number in range(end, end + 3)))
-        kept.refresh(live=part.live, read=part.read)
-    kept.refresh(live=made.live, read=made.read)
+        kept.refresh(part)
+    kept.refresh(made)
     return kept
 
 
@@ -64,13 +64,13 @@ def way(request: pytest.FixtureRequest) -> Way:
 
 def test_search_ranks_the_title_first_when_another_has_it_in_the_body(way: Way, tmp_path: Path) -> None:
     made = Tree(document("w/r/a", "the executor", title="One"), document("w/r/b", "two", title="The executor"))
-    found = way(made, tmp_path).search("executor", live=made.live, read=made.read)
+    found = way(made, tmp_path).search("executor", made)
     assert [match.key for match in found.matches] == ["w/r/b", "w/r/a"]
 
 
 def test_search_orders_by_key_when_scores_are_equal(way: Way, tmp_path: Path) -> None:
     made = Tree(*(document(f"w/r/{name}", "lock", title="x") for name in "cab"))
-    found = way(made, tmp_path).search("lock", live=made.live, read=made.read)
+    found = way(made, tmp_path).search("lock", made)
     assert [match.key for match in found.matches] == ["w/r/a", "w/r/b", "w/r/c"]
 
 
@@ -78,8 +78,8 @@ def test_search_keeps_scores_when_only_some_may_match(way: Way, tmp_path: Path) 
     made = tree(40)
     kept = way(made, tmp_path)
     among = {f"w/r/e{number}" for number in range(0, 40, 3)}
-    every = kept.search("executor lock", live=made.live, read=made.read).matches
-    some = kept.search("executor lock", live=made.live, read=made.read, among=among).matches
+    every = kept.search("executor lock", made).matches
+    some = kept.search("executor lock", made, among=among).matches
     assert some == [match for match in every if match.key in among] != []
 
 
@@ -88,7 +88,7 @@ def test_search_keeps_scores_when_only_some_may_match(way: Way, tmp_path: Path) 
 )
 def test_search_does_not_raise_when_question_is_anything(way: Way, tmp_path: Path, question: str) -> None:
     made = tree(12)
-    found = way(made, tmp_path).search(question, live=made.live, read=made.read)
+    found = way(made, tmp_path).search(question, made)
     assert bool(found.matches) == ("lock" in question)
 
 
@@ -107,10 +107,7 @@ QUESTIONS = [
 @pytest.mark.parametrize(("question", "syntax"), QUESTIONS)
 def test_search_gives_equal_bits_when_asked_in_each_way(tmp_path: Path, question: str, syntax: bool) -> None:
     made = tree(60)
-    answers = [
-        each(made, tmp_path / each.__name__).search(question, live=made.live, read=made.read, syntax=syntax)
-        for each in WAYS
-    ]
+    answers = [each(made, tmp_path / each.__name__).search(question, made, syntax=syntax) for each in WAYS]
     assert answers[0].matches
     assert [answer.matches for answer in answers[1:]] == [answers[0].matches] * 3
     assert [answer.source for answer in answers] == ["scan", "index", "index", "index"]
@@ -140,11 +137,11 @@ def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tre
     held, asked, question = case
 
     def answer(kept: FullTextIndex) -> TextAnswer:
-        return kept.search(question, live=asked.live, read=asked.read)
+        return kept.search(question, asked)
 
     with TemporaryDirectory() as folder:
         kept = index(held, Path(folder))
         expected = answer(FullTextIndex(None)).matches
         assert answer(kept).matches == expected
-        kept.refresh(live=asked.live, read=asked.read)
+        kept.refresh(asked)
         assert answer(kept).matches == expected

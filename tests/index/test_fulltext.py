@@ -2,10 +2,8 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
 from mdmem.store.index.fulltext import LOCK, FullTextIndex
-from mdmem.store.index.records import IndexDocument
+from mdmem.store.index.records import Corpus
 
 from .builders import Tree, ask, kept, numbered, tree
 
@@ -31,7 +29,7 @@ def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> N
     live = made.live | {"w/r/e1": "seen a moment ago"}
     for word in ("unheard", "later"):
         made.put(numbered(1, extra=word))
-        assert len(index.search(word, live=live, read=made.read, may_refresh=False).matches) == 1
+        assert len(index.search(word, Corpus(live, made.read), may_refresh=False).matches) == 1
 
 
 def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
@@ -40,7 +38,7 @@ def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
     ask(index, made)
     made.put(numbered(3, extra="unheard"))
     kept(made, tmp_path)
-    found = index.search("unheard", live=made.live, read=made.read)
+    found = index.search("unheard", made)
     assert [match.key for match in found.matches] == ["w/r/e3"]
     assert made.asked == []
 
@@ -68,7 +66,7 @@ def test_folder_stays_small_when_refreshed_often(tmp_path: Path) -> None:
     index = kept(made, tmp_path)
     for turn in range(24):
         made.put(numbered(turn % 12, extra=f"again {turn}"))
-        index.refresh(live=made.live, read=made.read)
+        index.refresh(made)
     assert ask(index, made, "again executor") == ("index", False)
     assert len(list(tmp_path.glob("*.toc"))) == 1
     assert len(list(tmp_path.glob("*.pst"))) <= 8
@@ -86,12 +84,12 @@ def test_first_index_serves_others_while_it_grows(tmp_path: Path, monkeypatch: p
         if done % 50 == 0:
             seen.append(other.state(live=made.live).documents)
 
-    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read, progress=look)
+    FullTextIndex(tmp_path, progress=look).refresh(made)
     assert seen == [50, 100, 150, 200]
 
 
-def titles(made: Tree, keys: Sequence[str]) -> Iterator[IndexDocument]:
-    return (replace(one, body="") for one in made.read(keys))
+def with_titles(made: Tree) -> Corpus:
+    return Corpus(made.live, made.read, lambda keys: (replace(one, body="") for one in made.read(keys)))
 
 
 def test_question_that_cannot_wait_finds_by_titles_what_is_not_yet_indexed(
@@ -99,31 +97,26 @@ def test_question_that_cannot_wait_finds_by_titles_what_is_not_yet_indexed(
 ) -> None:
     monkeypatch.setattr(fulltext, "_COMMIT_SECONDS", 0.0)
     made = tree(200)
-    asked: dict[str, Any] = {
-        "live": made.live,
-        "read": made.read,
-        "read_titles": lambda keys: titles(made, keys),
-        "is_timed": True,
-    }
     index = FullTextIndex(tmp_path)
-    found = index.search("entry199 150", **asked)
+    found = index.search("entry199 150", with_titles(made), is_timed=True)
     # Its title has the number, and no entry 199 is indexed yet.
     assert [match.key for match in found.matches] == ["w/r/e150"]
     assert (found.degraded, found.why) == (
         True,
         "the index is being built, so other entries were found by their titles only",
     )
-    index.refresh(live=made.live, read=made.read)
-    assert {match.key for match in index.search("entry199 150", **asked).matches} == {"w/r/e150", "w/r/e199"}
+    index.refresh(made)
+    assert {match.key for match in index.search("entry199 150", with_titles(made), is_timed=True).matches} == {
+        "w/r/e150",
+        "w/r/e199",
+    }
 
 
 @pytest.mark.usefixtures("impatient")
 def test_what_another_process_indexes_is_found_by_its_titles(tmp_path: Path) -> None:
     made = tree(200)
     with locked(tmp_path / LOCK, wait=0):
-        found = FullTextIndex(tmp_path).search(
-            "150", live=made.live, read=made.read, read_titles=lambda keys: titles(made, keys)
-        )
+        found = FullTextIndex(tmp_path).search("150", with_titles(made))
     assert ([match.key for match in found.matches], found.source, found.degraded) == (["w/r/e150"], "scan", True)
 
 
@@ -192,19 +185,19 @@ def die(*_a, **_k): os.kill(os.getpid(), signal.SIGKILL)
 made.put(*(numbered(n, extra="killed") for n in range(10)))
 step = sys.argv[3]
 if step == "reading":
-    index.refresh(live=made.live, read=made.read, progress=lambda done, total: done == 5 and die())
+    index = FullTextIndex(Path(sys.argv[2]), progress=lambda done, total: done == 5 and die())
 if step == "segment":
     whoosh.writing.SegmentWriter._commit_toc = die
 if step == "toc":
     whoosh.index.clean_files = die
-index.refresh(live=made.live, read=made.read)
+index.refresh(made)
 """
 
 WRITING = """
 for turn in range(8):
     made.put(*(numbered(n, extra=f"turn{turn}") for n in range(turn, 60, 8)))
-    found = index.search("executor lock turn7", live=made.live, read=made.read)
-    right = FullTextIndex(None).search("executor lock turn7", live=made.live, read=made.read)
+    found = index.search("executor lock turn7", made)
+    right = FullTextIndex(None).search("executor lock turn7", made)
     assert found.matches == right.matches, turn
 """
 

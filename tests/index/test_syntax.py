@@ -19,7 +19,7 @@ TREE = Tree(
 
 
 def keys(question: str) -> str:
-    found = FullTextIndex(None).search(question, live=TREE.live, read=TREE.read, syntax=True)
+    found = FullTextIndex(None).search(question, TREE, syntax=True)
     return "".join(sorted(match.key[-1] for match in found.matches))
 
 
@@ -44,16 +44,14 @@ def test_search_says_what_was_expected_when_question_cannot_be_read(question: st
 
 
 def test_search_reports_terms_when_question_is_in_the_language() -> None:
-    found = FullTextIndex(None).search(
-        "type:decision AND (Queues OR nav*) NOT lock", live=TREE.live, read=TREE.read, syntax=True
-    )
+    found = FullTextIndex(None).search("type:decision AND (Queues OR nav*) NOT lock", TREE, syntax=True)
     assert found.terms == ("queue", "nav*")
     assert found.words["queue"] == "Queues"
 
 
 def test_search_weighs_when_a_word_is_boosted() -> None:
     def best(question: str) -> str:
-        return FullTextIndex(None).search(question, live=TREE.live, read=TREE.read, syntax=True).matches[0].key
+        return FullTextIndex(None).search(question, TREE, syntax=True).matches[0].key
 
     assert best("lock^9 executor") == "ros2/rooms/b"
     assert best("lock executor^9") == "ros2/rooms/a"

@@ -48,7 +48,7 @@ def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
             content = pickle.dumps(Planted(tmp_path / "RAN"), 2)
             file.write_bytes(content + checksum(file.name, content) if is_summed else content)
             for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
-                assert index.search("lock executor", live=made.live, read=made.read).matches
+                assert index.search("lock executor", made).matches
             if not is_summed:
                 assert ask(FullTextIndex(folder), made) == ("index", False)
     assert not (tmp_path / "RAN").exists()

@@ -84,7 +84,7 @@ def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_lo
     before = workspace.reread()
     assert NEW in before.catalog.digests
     write_entry(workspace.location.root, NEW, title="Quaggas")
-    index.refresh(live=before.catalog.digests, read=before.texts)
+    index.refresh(before.corpus)
     after = workspace.reread()
-    found = index.search("quaggas", live=after.catalog.digests, read=after.texts)
+    found = index.search("quaggas", after.corpus)
     assert [match.key for match in found.matches] == [NEW]

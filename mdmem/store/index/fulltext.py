@@ -35,12 +35,12 @@ from whoosh.writing import MERGE_SMALL
 from mdmem.disk import locked, make_folder
 from mdmem.store.index.query import ParsedQuestion, containing_query, parse, plain
 from mdmem.store.index.records import (
+    Corpus,
     IndexBusyError,
     IndexState,
     IndexWriteError,
     Match,
     Progress,
-    Read,
     RefreshResult,
     Source,
     TextAnswer,
@@ -88,19 +88,14 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         return found
 
 
-def rank(
-    searcher: Searcher,
-    question: ParsedQuestion,
-    keys: Sequence[str],
-    *,
-    among: Collection[str] | None,
-    masked: Collection[int],
-) -> list[Match]:
-    """Return the matching documents, best first; matches with equal scores are sorted by key.
+# A state of the index that can be searched: the searcher, the key of each document number, and the numbers of outdated
+# documents, which never match.
+_View = tuple[Searcher, Sequence[str], frozenset[int]]
 
-    `keys` has the key of each document number. Only documents whose key is in `among` match (None means all), and never
-    those whose number is in `masked`.
-    """
+
+def rank(view: _View, question: ParsedQuestion, among: Collection[str] | None) -> list[Match]:
+    """Return the matching documents with a key in `among` (None means all), best first; equal scores go by key."""
+    searcher, keys, masked = view
     if not keys:
         return []
     chosen = frozenset(among) if among is not None else None
@@ -205,11 +200,6 @@ class _OpenIndex(Struct, eq=False):
 _NO_INDEX = _OpenIndex(())
 
 
-# A state of the index that can be searched: the searcher, the key of each document number, and the numbers of outdated
-# documents, which never match.
-_View = tuple[Searcher, Sequence[str], frozenset[int]]
-
-
 class FullTextIndex:
     """A full-text index in its own folder; without a folder, or with `persist=False`, it never writes to disk."""
 
@@ -227,40 +217,31 @@ class FullTextIndex:
     def search(
         self,
         question: str,
+        corpus: Corpus,
         *,
-        live: Mapping[str, str],
-        read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
         may_refresh: bool = True,
-        read_titles: Read | None = None,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the documents that match a question; raises QuerySyntaxError for an invalid query.
+        """Return the documents that match a question, of those in `among` (None means all).
 
-        Args:
-            question: plain words, any of which may match; with `syntax` a query in the query language.
-            live: the hash of each existing entry by key.
-            read: a function that reads documents which the index does not have.
-            among: the keys that may match; None means all.
-            syntax: whether the question is in the query language.
-            may_refresh: whether to update the index first; only allowed if `live` has all documents of the tree.
-            read_titles: a function that reads documents without their bodies, for searches while the index is built.
-            is_timed: whether the answer has a time limit, so that a new index is built only in part.
+        With `syntax` the question is in the query language, otherwise any of its words may match. The index is updated
+        first if `may_refresh`, which needs a corpus with all documents of the tree. If the answer has a time limit, a
+        new index is built only in part. Raises QuerySyntaxError.
         """
         parsed = parse(question) if syntax else plain(question)
         terms = tuple(parsed.words)
-        if parsed.is_empty or not live or (among is not None and not among):
+        if parsed.is_empty or not corpus.live or (among is not None and not among):
             return TextAnswer((), terms, parsed.words, "index")
         with self._turn:
             why, is_being_built = None, False
             if self._writes and may_refresh:
-                why, is_being_built = self._catch_up(live, read, is_timed=is_timed)
-            by_titles = None
-            if why and is_being_built and len(self._open().stale(live)) > OVERLAY_LIMIT:
-                # Another process is reading all documents for the index, so read only the titles here.
-                by_titles = read_titles
-            found, is_damaged = self._answer(parsed, live, by_titles or read, among, keep=not by_titles)
+                why, is_being_built = self._catch_up(corpus, is_timed=is_timed)
+            # If another process is reading all documents for the index, read only the titles here.
+            by_titles = bool(why and is_being_built and corpus.titles)
+            by_titles = by_titles and len(self._open().stale(corpus.live)) > OVERLAY_LIMIT
+            found, is_damaged = self._answer(parsed, corpus, among, by_titles=by_titles)
             source: Source = "scan" if self._opened is _NO_INDEX else "index"
         if is_damaged:
             why = "the index is damaged, so every entry was read"
@@ -268,35 +249,33 @@ class FullTextIndex:
             why = f"{why}, so other entries were found by their titles only"
         return TextAnswer(found, terms, parsed.words, source, why is not None, why)
 
-    def find_containing(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
+    def find_containing(self, texts: Collection[str], corpus: Corpus) -> list[str]:
         """Return the keys of documents that contain all words of at least one of the texts, best match first."""
         question = ParsedQuestion(containing_query(texts), {}, leaves={})
-        if question.is_empty or not live:
+        if question.is_empty or not corpus.live:
             return []
         with self._turn:
-            found, _ = self._answer(question, live, read)
+            found, _ = self._answer(question, corpus)
         return [match.key for match in found]
 
     def _answer(
         self,
         question: ParsedQuestion,
-        live: Mapping[str, str],
-        read: Read,
+        corpus: Corpus,
         among: Collection[str] | None = None,
         *,
-        keep: bool = True,
+        by_titles: bool = False,
     ) -> tuple[list[Match], bool]:
         """Return the matches, and whether the index was damaged, so that all documents were read instead."""
-        searcher, keys, masked = self._view(live, read, keep=keep)
-        is_damaged = False
+        view, is_damaged = self._view(corpus, by_titles=by_titles), False
         if self._opened is not _NO_INDEX:
             # Opening the index does not read all files, so a damaged file may only be found now.
             with suppress(Exception):
-                return rank(searcher, question, keys, among=among, masked=masked), False
+                return rank(view, question, among), False
             self._damaged, is_damaged = self._opened.stamp, True
             self.close()
-            searcher, keys, masked = self._view(live, read, keep=keep)
-        return rank(searcher, question, keys, among=among, masked=masked), is_damaged
+            view = self._view(corpus, by_titles=by_titles)
+        return rank(view, question, among), is_damaged
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
         """Return whether so many documents changed that the next search would update the index first."""
@@ -307,14 +286,7 @@ class FullTextIndex:
             return len(opened.stale(live)) > (0 if opened is _NO_INDEX else OVERLAY_LIMIT)
 
     def refresh(
-        self,
-        *,
-        live: Mapping[str, str],
-        read: Read,
-        progress: Progress | None = None,
-        rebuild: bool = False,
-        wait: float = _WAIT,
-        is_timed: bool = False,
+        self, corpus: Corpus, *, rebuild: bool = False, wait: float = _WAIT, is_timed: bool = False
     ) -> RefreshResult:
         """Update the index on disk; with `is_timed`, stop after the first commit.
 
@@ -325,8 +297,8 @@ class FullTextIndex:
             raise IndexWriteError("this index is not stored on disk")
         with self._turn:
             opened = self._open()
-            if opened.digests == live and not rebuild and opened is not _NO_INDEX:
-                return RefreshResult(len(live), 0, 0, rebuilt=False)
+            if opened.digests == corpus.live and not rebuild and opened is not _NO_INDEX:
+                return RefreshResult(len(corpus.live), 0, 0, rebuilt=False)
             try:
                 make_folder(folder)
                 with locked(folder / LOCK, wait=wait):
@@ -334,21 +306,19 @@ class FullTextIndex:
                         # Whoosh raises these errors for a damaged file. Rebuild the index below. If `read` raised
                         # the error, it raises the same error again during the rebuild.
                         with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
-                            return self._write(folder, live, read, progress, is_timed=is_timed)
+                            return self._write(folder, corpus, is_timed=is_timed)
                     _clear(folder)
                     self.close()
                     self._damaged = ()
-                    return replace(self._write(folder, live, read, progress, is_timed=is_timed), rebuilt=True)
+                    return replace(self._write(folder, corpus, is_timed=is_timed), rebuilt=True)
             except BlockingIOError as error:
                 raise IndexBusyError("the index is being written") from error
             except OSError as error:
                 raise IndexWriteError(f"the index cannot be written: {error.strerror or error}") from error
 
-    def _write(
-        self, folder: Path, live: Mapping[str, str], read: Read, progress: Progress | None, *, is_timed: bool
-    ) -> RefreshResult:
+    def _write(self, folder: Path, corpus: Corpus, *, is_timed: bool) -> RefreshResult:
         """Write the documents that changed; the caller must hold the lock."""
-        opened = self._opened
+        opened, live = self._opened, corpus.live
         stale, done = opened.stale(live), 0
         storage = CheckedStorage(folder)
         index = FileIndex(storage, SCHEMA)
@@ -357,12 +327,12 @@ class FullTextIndex:
         try:
             for number in opened.outdated(live):
                 writer.delete_document(number)
-            for done, document in enumerate(read(stale), start=1):
+            for done, document in enumerate(corpus.read(stale), start=1):
                 writer.add_document(**fields_of(document))
                 if time.process_time() - began > _COMMIT_SECONDS:
                     writer.commit(merge=False)
-                if progress is not None:
-                    progress(done, len(stale))
+                if self._progress is not None:
+                    self._progress(done, len(stale))
                 if writer.is_closed:
                     if is_timed:
                         break
@@ -411,26 +381,26 @@ class FullTextIndex:
                 self._damaged = stamp if self._opened is _NO_INDEX else ()
         return self._opened
 
-    def _catch_up(self, live: Mapping[str, str], read: Read, *, is_timed: bool) -> tuple[str | None, bool]:
+    def _catch_up(self, corpus: Corpus, *, is_timed: bool) -> tuple[str | None, bool]:
         """Update the index; return why it is still outdated (or None), and whether another process is building it."""
-        wait = 0.0 if is_timed or len(self._open().stale(live)) <= OVERLAY_LIMIT else _WAIT
+        wait = 0.0 if is_timed or len(self._open().stale(corpus.live)) <= OVERLAY_LIMIT else _WAIT
         why, is_being_built = "the index is being built" if is_timed else None, is_timed
         try:
-            self.refresh(live=live, read=read, progress=self._progress, wait=wait, is_timed=is_timed)
+            self.refresh(corpus, wait=wait, is_timed=is_timed)
         except (IndexBusyError, IndexWriteError) as error:
             why, is_being_built = str(error), is_timed or isinstance(error, IndexBusyError)
         # A few changed documents can be indexed in memory, without loss.
         opened = self._open()
-        is_near = opened is not _NO_INDEX and len(opened.stale(live)) <= OVERLAY_LIMIT
+        is_near = opened is not _NO_INDEX and len(opened.stale(corpus.live)) <= OVERLAY_LIMIT
         return (None, False) if is_near else (why, is_being_built)
 
-    def _view(self, live: Mapping[str, str], read: Read, *, keep: bool = True) -> _View:
+    def _view(self, corpus: Corpus, *, by_titles: bool) -> _View:
         """Return the index on disk together with the changed documents in memory; the last two results are cached."""
-        opened = self._open()
-        stale, masked = opened.stale(live), opened.outdated(live)
-        changed = [(key, live[key]) for key in stale]
+        opened, read = self._open(), corpus.titles if by_titles and corpus.titles else corpus.read
+        stale, masked = opened.stale(corpus.live), opened.outdated(corpus.live)
+        changed = [(key, corpus.live[key]) for key in stale]
         seen = (opened.stamp, tuple(changed), masked)
-        if keep and seen in self._views:
+        if not by_titles and seen in self._views:
             return self._views[seen]
         documents, whole = list(read(stale)) if stale else [], opened
         if documents:
@@ -443,7 +413,7 @@ class FullTextIndex:
         reader = MultiReader(whole.readers)
         view = Searcher(reader, weighting=_LiveBM25F(reader, whole.lengths, masked)), whole.keys, masked
         # Do not cache the result if a file changed after the listing, so that the next search reads the file again.
-        if keep and [(one.key, one.digest) for one in documents] == changed:
+        if not by_titles and [(one.key, one.digest) for one in documents] == changed:
             if len(self._views) >= _KEPT_VIEWS:
                 self._views.clear()
             self._views[seen] = view

@@ -26,6 +26,18 @@ class IndexDocument(Struct, frozen=True):
 Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
 """A function that reads documents by key; documents that can no longer be read are left out."""
 
+
+class Corpus(Struct, frozen=True):
+    """The documents to search: the hash of each by its key, and a function that reads some of them.
+
+    `titles` reads documents without their bodies, for a search while the index is being built.
+    """
+
+    live: Mapping[str, str]
+    read: Read
+    titles: Read | None = None
+
+
 Progress = Callable[[int, int], None]
 """A function that is called with the number of documents done, and the number of all documents."""
 

@@ -25,7 +25,7 @@ from mdmem.store.catalog.snapshot import EntryCache
 from mdmem.store.git.merge import merge
 from mdmem.store.git.process import resolve, staged_index
 from mdmem.store.git.status import list_tracked
-from mdmem.store.index.records import IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
+from mdmem.store.index.records import Corpus, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state.files import Places, places
 from mdmem.store.tree import (
@@ -320,25 +320,28 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             whole = (self.index_source or self).unlimited()
             # If the index cannot be updated, the search reads the visible files.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
-                index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
+                index.refresh(whole.corpus)
         return index.search(
             words,
-            live=self.catalog.digests,
-            read=self.texts,
+            self.corpus,
             among=None if among is self.catalog.everything else among,
             syntax=syntax,
             may_refresh=not is_part,
-            read_titles=self.titles,
             is_timed=self.is_timed,
         )
 
     def find_containing(self, texts: Collection[str]) -> list[str]:
         """Return the entries that contain all words of at least one of the texts, best match first."""
-        return self.index.find_containing(texts, live=self.catalog.digests, read=self.texts)
+        return self.index.find_containing(texts, self.corpus)
 
-    def titles(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
-        """Yield the index documents of entries without their bodies, so that no file is read."""
-        return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
+    @property
+    def corpus(self) -> Corpus:
+        """Return the entries as the index reads them."""
+
+        def titles(addresses: Sequence[str]) -> Iterator[IndexDocument]:
+            return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
+
+        return Corpus(self.catalog.digests, self.texts, titles)
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield the index documents of entries; an entry whose file was deleted since loading is left out."""
