@@ -48,10 +48,6 @@ def test_resources_and_templates_are_listed(root: Path, mode: str) -> None:
     assert templates == TEMPLATES
 
 
-def test_page_of_the_guide_is_read(root: Path) -> None:
-    assert text(root, "mdmem://guide/asking") == page("asking")
-
-
 def test_entry_is_quoted_below_its_state(root: Path) -> None:
     assert text(root, "mdmem://entry/nav/architecture/threads") == (
         "### decision: Use two threads\n\n`nav/architecture/threads` (current)\ncreated_at: 2026-03-05\n\n"
@@ -62,11 +58,6 @@ def test_entry_is_quoted_below_its_state(root: Path) -> None:
     commit_all(root.parent)
     said = text(root, "mdmem://entry/nav/architecture/threads")
     assert "`nav/architecture/threads` (replaced by nav/architecture/one)\n" in said
-
-
-def test_entry_is_found_by_an_escaped_name(root: Path) -> None:
-    write_entry(root, "nav/rules/größe", "Groß.\n")
-    assert "`nav/rules/größe`" in text(root, "mdmem://entry/nav/rules/gr%C3%B6%C3%9Fe")
 
 
 def test_wing_lists_its_current_entries(root: Path) -> None:
@@ -80,9 +71,10 @@ def test_wing_lists_its_current_entries(root: Path) -> None:
     ]
 
 
-def test_text_has_nothing_that_acts_on_a_terminal(root: Path) -> None:
-    write_entry(root, "nav/rules/evil", "One \x1b]0;owned\x07 \u202e\n")
-    assert "One <U+001B>]0;owned<U+0007> <U+202E>" in text(root, "mdmem://entry/nav/rules/evil")
+def test_entry_has_an_escaped_name_and_nothing_that_acts_on_a_terminal(root: Path) -> None:
+    write_entry(root, "nav/rules/größe", "One \x1b]0;owned\x07 \u202e\n")
+    said = text(root, "mdmem://entry/nav/rules/gr%C3%B6%C3%9Fe")
+    assert ("`nav/rules/größe`" in said, "One <U+001B>]0;owned<U+0007> <U+202E>" in said) == (True, True)
 
 
 @pytest.mark.parametrize("uri", ["mdmem://wing/nav", "mdmem://lineage/nav/rules/odd"])
@@ -139,13 +131,10 @@ def test_lineage_is_what_why_says(root: Path, capsys: pytest.CaptureFixture[str]
     assert content.text == run_here(capsys, "why", "nav/architecture/threads", cwd=root).out.rstrip("\n")
 
 
-def test_guide_names_every_kind_of_resource_and_is_read_without_a_memory(nowhere: Provider) -> None:
+def test_without_a_memory_the_fixed_ones_are_read_and_the_others_say_why(nowhere: Provider) -> None:
     said = read(server_over(nowhere), "mdmem://guide").text
     assert all(f"`{one}`" in said for one in TEMPLATES)
-
-
-def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(nowhere: Provider) -> None:
-
+    assert read(server_over(nowhere), "mdmem://guide/asking").text == page("asking")
     listed = with_client(server_over(nowhere), lambda client: client.list_resources())
     assert [one.uri for one in listed.resources] == FIXED
     code, said = refused(server_over(nowhere), "mdmem://invariants")

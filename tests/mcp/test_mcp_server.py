@@ -42,12 +42,11 @@ EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 @pytest.mark.parametrize("mode", ERAS)
 def test_tools_are_listed_with_their_hints(root: Path, mode: str) -> None:
     listed = with_client(server_over(root), lambda client: client.list_tools(), mode=mode)
-    tools = {tool.name: tool for tool in listed.tools}
-    assert set(tools) == set(TOOLS)
-    assert tools["retrieve"].annotations.read_only_hint is True
-    assert tools["save_context"].annotations.read_only_hint is False
-    assert tools["save_context"].annotations.idempotent_hint is False
-    assert tools["save_context"].annotations.destructive_hint is False
+    hints = {tool.name: tool.annotations for tool in listed.tools}
+    assert set(hints) == set(TOOLS)
+    assert hints["retrieve"].read_only_hint is True
+    saving = hints["save_context"]
+    assert [saving.read_only_hint, saving.idempotent_hint, saving.destructive_hint] == [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -66,40 +65,31 @@ def test_text_holds_nothing_that_a_terminal_obeys(root: Path, tool: str, argumen
     assert ACTING.findall(answer.replace("\n", "")) == []
 
 
-def test_what_no_contract_fixes_is_sent_once_as_text(root: Path) -> None:
+def test_what_no_contract_fixes_is_sent_once_as_text_or_as_json_without_noise(root: Path) -> None:
     answer = call(server_over(root), "retrieve", query="threads")
     assert answer.structured_content is None
     said = text(answer)
     assert said.index("### invariant: ") < said.index("### decision: Use two threads")
     assert "\n> A callback must not block its executor.\n" in said
-
-
-@pytest.mark.parametrize("budget", [200, 500, 1_500])
-def test_a_budget_is_what_is_printed_beside_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
-    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
-    said = text(call(server_over(root), "retrieve", query="retry order submission", wing="myapp", budget=budget))
-    sections = said.rpartition("\n\n_")[0].split("\n\n### ")
-    beside = [section for section in sections if not section.startswith("invariant")]
-    assert len("\n\n### ".join(beside).encode()) <= 4 * budget + 250
-
-
-@pytest.mark.parametrize("budget", [200, 500])
-def test_a_budget_counts_json_where_json_is_sent(tmp_path: Path, budget: int) -> None:
-    server = server_over(shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory"))
-    asked = {"query": "retry order submission", "wing": "myapp", "budget": budget}
-    found = json.loads(text(call(server, "retrieve", **asked, format="json")))
-    beside = [*(one for one in found["items"] if one["type"] != "invariant"), *found.get("omitted", ())]
-    assert len(json.dumps(beside, ensure_ascii=False).encode()) <= 4 * budget + 250
-    shown = text(call(server, "retrieve", **asked))
-    assert [item["address"] for item in found["items"] if f"`{item['address']}`" not in shown] == []
-
-
-def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> None:
     answer = call(server_over(root), "retrieve", query="threads", format="json")
     assert answer.structured_content is None
     invariant, decision = facts(answer)["items"]
     assert (invariant["address"], decision["address"]) == ("nav/rules/callbacks", "nav/architecture/threads")
     assert {"via", "overrides", "standing", "form", "score", "status"}.isdisjoint(decision)
+
+
+@pytest.mark.parametrize("budget", [200, 500, 1_500])
+def test_a_budget_is_what_is_sent_beside_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
+    server = server_over(shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory"))
+    asked = {"query": "retry order submission", "wing": "myapp", "budget": budget}
+    said = text(call(server, "retrieve", **asked))
+    sections = said.rpartition("\n\n_")[0].split("\n\n### ")
+    beside = [section for section in sections if not section.startswith("invariant")]
+    assert len("\n\n### ".join(beside).encode()) <= 4 * budget + 250
+    found = json.loads(text(call(server, "retrieve", **asked, format="json")))
+    counted = [*(one for one in found["items"] if one["type"] != "invariant"), *found.get("omitted", ())]
+    assert len(json.dumps(counted, ensure_ascii=False).encode()) <= 4 * budget + 250
+    assert [item["address"] for item in found["items"] if f"`{item['address']}`" not in said] == []
 
 
 def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
@@ -110,9 +100,8 @@ def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
 def test_why_tells_the_chain_and_check_what_is_wrong(root: Path) -> None:
     write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
     server = server_over(root)
-    assert [link["address"] for link in asked(server, "why", address="threads")["chain"]] == [
-        "nav/architecture/threads"
-    ]
+    (link,) = asked(server, "why", address="threads")["chain"]
+    assert link["address"] == "nav/architecture/threads"
     assert [one["code"] for one in asked(server, "check", select="dangling-link")["findings"]] == ["dangling-link"]
 
 
@@ -121,9 +110,7 @@ def test_propose_writes_a_draft(root: Path) -> None:
     found = asked(server_over(root), "propose", title="Poll sensors", body=body, agent="pilot", tags="a,b")
     written = (root / "nav/architecture/poll-sensors.md").read_text()
     assert found["entry_status"] == "draft"
-    assert "status: draft" in written
-    assert "agent: pilot" in written
-    assert "tags: [a, b]" in written
+    assert all(f"\n{line}\n" in written for line in ("status: draft", "agent: pilot", "tags: [a, b]"))
 
 
 def test_propose_supersedes_an_entry_that_is_named_in_full_and_leaves_its_file(root: Path) -> None:
@@ -153,10 +140,7 @@ def test_propose_refuses_what_a_check_would(root: Path) -> None:
     assert not (root / "nav/architecture/keys.md").exists()
 
 
-NO_PROJECT = [{}, {"project_id": ""}, {"project_id": None}]
-
-
-@pytest.mark.parametrize("named", NO_PROJECT)
+@pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
 def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract_even_with_a_default_wing(
     root: Path, named: Any
 ) -> None:
@@ -184,10 +168,8 @@ def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
     assert (wrong["status"], wrong["next_step"]) == ("failed", "fix the call and repeat it")
     shutil.rmtree(root)
     gone = call(server, "save_context", **stated).structured_content
-    assert (gone["status"], gone["next_step"]) == (
-        "failed",
-        "the call is not at fault: tell a person, go on without the memory, and call again once it is mended",
-    )
+    advice = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
+    assert (gone["status"], gone["next_step"]) == ("failed", advice)
 
 
 def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) -> None:

@@ -26,12 +26,10 @@ def retrieved(server: object, **arguments: object) -> str:
     return text(call(server, "retrieve", **{"query": "threads", **arguments}))
 
 
-def test_fresh_gives_it_again(server: MemoryServer) -> None:
+def test_fresh_gives_it_again_and_so_does_a_change_and_a_context(root: Path, server: MemoryServer) -> None:
     assert [RULE in retrieved(server, fresh=fresh) for fresh in (False, True, False)] == [True, True, False]
-
-
-def test_what_changed_is_given_again(root: Path, server: MemoryServer) -> None:
-    retrieved(server)
+    # A context is handed on, so it is whole each time.
+    assert [RULE in text(call(server, "context", goal="threads")) for _ in range(2)] == [True, True]
     write_entry(root, "nav/rules/callbacks", "Callbacks never block.\n\nRationale: x.\n", type="invariant")
     assert "> Callbacks never block." in retrieved(server)
 
@@ -48,11 +46,6 @@ def test_a_cut_answer_is_given_with_its_last_page(tmp_path: Path) -> None:
         pages.append(retrieved(server, cursor=cut[1]))
     assert [number for number in range(4) if f"X{number} must hold" not in "".join(pages)] == []
     assert "must hold" not in retrieved(server)
-
-
-def test_a_context_is_whole_each_time_since_it_is_handed_on(server: MemoryServer) -> None:
-    retrieved(server)
-    assert [RULE in text(call(server, "context", goal="threads")) for _ in range(2)] == [True, True]
 
 
 def test_without_a_session_everything_is_given_each_time(root: Path) -> None:

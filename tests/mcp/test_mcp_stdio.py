@@ -109,7 +109,9 @@ def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path,
         names = {tool.name for tool in (await client.list_tools()).tools}
         return names, [text(await client.call_tool("retrieve", {"query": "threads"})) for _ in range(2)]
 
+    before = snapshot(repository)
     names, (first, second) = with_client(process(repository), work, mode=mode)
+    assert snapshot(repository) == before, "reading changes no file"
     assert {"retrieve", "search", "propose"} <= names
     assert "\n> Navigation uses two threads." in first
     assert "\nAlready shown: [invariant] callbacks; [decision] threads\n" in second
@@ -154,17 +156,10 @@ def test_a_wing_limits_what_is_seen(repository: Path) -> None:
     assert "there is no entry `nav/rules/callbacks`" in said
 
 
-def test_reading_changes_no_file(repository: Path) -> None:
-    before = snapshot(repository)
-    facts(call(process(repository), "retrieve", format="json", query="threads"))
-    assert snapshot(repository) == before
-
-
 def test_what_was_asked_before_the_end_of_input_is_answered(server: Any) -> None:
     send(server, asking(2, "search", query="threads"))
     received(server)
-    asked = asking(3, "search", query="threads")
-    out, _ = server.communicate(asked, timeout=10)
+    out, _ = server.communicate(asking(3, "search", query="threads"), timeout=10)
     assert "nav/architecture/threads" in json.loads(out)["result"]["content"][0]["text"]
 
 
@@ -219,10 +214,9 @@ def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> No
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"
     )
-    asked = asking(2, "why", address="threads")
     with running(repository, program=program) as server:
         hello(server)
-        send(server, asked)
+        send(server, asking(2, "why", address="threads"))
         first = received(server)
         out, err = server.communicate(timeout=10)
     assert first["id"] == 2

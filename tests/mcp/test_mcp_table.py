@@ -25,21 +25,10 @@ from mdmem.mcp.tools.tool import AsText, Choice, Listed, Objects, Record, Texts,
 from mdmem.store.settings import Profile, parse_settings
 
 _GRAPHBASE = {
-    "retrieve_context",
-    "get_scope_state",
-    "save_session",
-    "store_session_with_learnings",
-    "save_decision",
-    "save_pattern",
-    "save_context",
-    "upsert_entity_with_deps",
-    "run_hygiene",
-    "get_save_status",
-    "request_global_write_approval",
-    "memory_surface",
+    *("retrieve_context", "get_scope_state", "run_hygiene", "get_save_status", "memory_surface"),
+    *("save_session", "store_session_with_learnings", "save_decision", "save_pattern", "save_context"),
+    *("upsert_entity_with_deps", "request_global_write_approval"),
 }
-
-
 _ALL = TOOLS | {tool.name: tool for tool in HubAnswers.tools_of("test")}
 
 
@@ -48,8 +37,11 @@ def tool(request: pytest.FixtureRequest) -> Tool:
     return _ALL[request.param]
 
 
-def test_description_is_short(tool: Tool) -> None:
+def test_descriptions_are_short_and_every_parameter_says_what_it_is(tool: Tool) -> None:
     assert len(tool.about) <= 600
+    properties = tool.input_schema["properties"]
+    assert [name for name, one in properties.items() if not one["description"].endswith(".")] == []
+    assert [name for name in properties if not re.fullmatch(r"[a-z_]{1,30}", name)] == []
 
 
 @pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
@@ -68,36 +60,23 @@ def test_instructions_are_short_and_say_first_when_to_call() -> None:
     assert INSTRUCTIONS.startswith("Call ")
 
 
-def test_schemas_are_schemas_of_2020(tool: Tool) -> None:
-    Draft202012Validator.check_schema(tool.input_schema)
-    Draft202012Validator.check_schema(tool.output_schema or {})
-
-
 def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Tool) -> None:
     schema = tool.input_schema
-    assert schema["type"] == "object"
-    assert schema["additionalProperties"] is False
+    Draft202012Validator.check_schema(schema)
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
     found = {key for inner in subschemas(schema) for key in inner}
     assert found.isdisjoint({"anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "if"})
     assert [inner["type"] for inner in subschemas(schema) if not isinstance(inner.get("type", ""), str)] == []
+    for one in schema["properties"].values():
+        if "default" in one:
+            Draft202012Validator(one).validate(one["default"])
 
 
 def test_a_tool_of_no_contract_has_no_output_schema_and_takes_a_format(tool: Tool) -> None:
     schema = tool.output_schema
+    Draft202012Validator.check_schema(schema or {})
     assert (schema is None) is ("format" in tool.input_schema["properties"])
     assert schema is None or (schema["type"] == "object" and {"anyOf", "oneOf", "allOf"}.isdisjoint(schema))
-
-
-def test_every_parameter_says_what_it_is(tool: Tool) -> None:
-    properties = tool.input_schema["properties"]
-    assert [name for name, one in properties.items() if not one["description"].endswith(".")] == []
-    assert [name for name in properties if not re.fullmatch(r"[a-z_]{1,30}", name)] == []
-
-
-def test_defaults_fit_their_schema(tool: Tool) -> None:
-    for one in tool.input_schema["properties"].values():
-        if "default" in one:
-            Draft202012Validator(one).validate(one["default"])
 
 
 def test_who_writes_has_no_cursor_and_who_reads_has_one(tool: Tool) -> None:
@@ -191,15 +170,9 @@ def test_a_value_is_read_when_its_form_is_harmless(name: str, sent: object, mean
     assert read(**{name: sent})[name] == meant
 
 
-def test_null_is_what_is_left_out() -> None:
+def test_null_is_what_is_left_out_and_unknown_and_missing_parameters_are_refused() -> None:
     assert read(limit=None, tags=None) == read()
-
-
-def test_an_unknown_parameter_is_refused_with_those_that_there_are() -> None:
     assert refusal(task="x").startswith('there is no parameter "task"; it takes `query`, `kind`, `limit`')
-
-
-def test_a_missing_parameter_is_named_with_its_description() -> None:
     with pytest.raises(UsageError, match=r"^`query` is missing: What is looked for\. In plain words$"):
         _PROBE.parse({})
 
