@@ -61,9 +61,7 @@ def test_keys_that_are_missing_come_first_and_those_that_are_there_not_at_all(re
 )
 def test_values(reader: Hand, line: str, expected: list[str]) -> None:
     assert labels(reader, FRONT.format(line)) == expected
-
-
-def test_a_value_is_parted_from_its_colon(reader: Hand) -> None:
+    # A value is parted from its colon.
     assert "\nowner: Ada\n" in taken(reader, FRONT.format("owner:|"), "Ada")
 
 
@@ -73,6 +71,7 @@ def test_addresses_that_are_in_force_come_first_and_other_projects_not_at_all(re
     assert found[-2:] == ["nav/architecture/three-threads", "nav/architecture/one-thread"], "a draft, then what ended"
     assert "ros/rules/clocks" in found
     assert not any(one.startswith("shop/") for one in found)
+    assert "ros/rules/clocks" not in labels(reader, FRONT.format("see: [ros/rules/clocks, |]")), "it is there already"
     item = offered(reader, FRONT.format("see: [|]"))[-1]
     assert (item.tags, item.detail) == ([types.CompletionItemTag.Deprecated], "decision · Use one thread · superseded")
 
@@ -94,20 +93,14 @@ def test_addresses_in_fields_and_in_the_text(reader: Hand, text: str, label: str
     assert begun == "tw" or f"{begun}{label}" not in taken(reader, FRONT.format(text), label)
 
 
-def test_an_address_that_the_field_names_is_not_offered_again(reader: Hand) -> None:
-    assert "ros/rules/clocks" not in labels(reader, FRONT.format("see: [ros/rules/clocks, |]"))
-
-
 def test_paths_of_the_code_with_the_files_that_they_meet(reader: Hand) -> None:
     found = offered(reader, FRONT.format('applies_to: ["src/n|"]'))
     assert [(one.label, one.detail) for one in found] == [("src/nav/**", "2 files")]
     assert 'applies_to: ["src/nav/**"]' in taken(reader, FRONT.format('applies_to: ["src/n|"]'), "src/nav/**")
-    assert 'applies_to: ["src/nav/plan.py"]' in taken(
-        reader, FRONT.format("applies_to: [src/nav/p|]"), "src/nav/plan.py"
-    )
-    assert [(one.label, one.detail) for one in offered(reader, FRONT.format("applies_to: ['**/*.py|']"))] == [
-        ("**/*.py", "3 files")
-    ]
+    written = taken(reader, FRONT.format("applies_to: [src/nav/p|]"), "src/nav/plan.py")
+    assert 'applies_to: ["src/nav/plan.py"]' in written
+    (glob,) = offered(reader, FRONT.format("applies_to: ['**/*.py|']"))
+    assert (glob.label, glob.detail) == ("**/*.py", "3 files")
 
 
 def test_an_entry_in_an_empty_file_leaves_no_finding_once_it_is_filled_in(reader: Hand) -> None:

@@ -31,27 +31,23 @@ def places(hand: Hand) -> list[tuple[str, str]]:
     return [(one.place.path, one.code) for one in hand.document(RULE).memory.findings]
 
 
-def test_an_open_document_counts_in_place_of_its_file(hand: Hand) -> None:
+def test_an_open_document_counts_in_place_of_its_file_also_if_it_cannot_be_parsed(hand: Hand) -> None:
     memory = hand.open(RULE).memory
     document = hand.type(RULE, "do not block", "never block")
     assert memory.catalog.entries["nav/rules/callbacks"].title == "Callbacks never block"
     assert document.version == 2
+    hand.type(RULE, "---\n\n", "")
+    assert list(memory.catalog.broken) == ["nav/rules/callbacks.md"]
     hand.close(RULE)
     assert memory.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
-
-
-def test_a_document_that_cannot_be_parsed_is_a_broken_file(hand: Hand) -> None:
-    hand.open(RULE)
-    memory = hand.type(RULE, "---\n\n", "").memory
-    assert list(memory.catalog.broken) == ["nav/rules/callbacks.md"]
-    hand.type(RULE, "A callback", "---\n\nA callback")
-    assert "nav/rules/callbacks" in memory.catalog.entries
 
 
 def test_code_of_the_project_belongs_to_the_memory_and_other_files_to_none(hand: Hand) -> None:
     document = hand.open("src/nav.py", "print()\n")
     assert (document.memory.location.root.name, document.path, document.code_path) == ("memory", None, "src/nav.py")
     assert hand.memories.document((hand.folder.parent / "other.md").as_uri()) is None
+    # This machine may be named in a URI.
+    assert hand.memories.document(hand.uri(RULE).replace("file://", "file://localhost")) is not None
 
 
 @pytest.mark.parametrize(
@@ -70,10 +66,6 @@ def test_a_uri_that_names_no_file_belongs_to_no_memory(hand: Hand, uri: str) -> 
     named = uri.replace("{here}", hand.uri("memory/nav"))
     assert hand.memories.document(named) is None
     assert hand.memories.update(named) is None
-
-
-def test_this_machine_may_be_named_in_a_uri(hand: Hand) -> None:
-    assert hand.memories.document(hand.uri(RULE).replace("file://", "file://localhost")) is not None
 
 
 def test_an_edit_is_found_in_other_files_and_an_undo_clears_both(hand: Hand) -> None:

@@ -38,6 +38,9 @@ def test_an_address_tells_its_entry_with_its_chain_and_reasons(reader: Hand) -> 
     assert "decision · current · nav team" in told(reader, "[see: nav/architecture/|threads]")
 
 
+FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n---\n\n"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -52,24 +55,17 @@ def test_other_things_tell_what_they_mean(reader: Hand, text: str, said: str) ->
 
 
 @pytest.mark.parametrize("text", ["We decided, |so.", "We decided `ros/rules/|clocks`."])
-def test_nothing_is_told_of_prose_and_code(reader: Hand, text: str) -> None:
-    front = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n---\n\n"
-    assert told(reader, front + text) == ""
-
-
-def test_a_place_beyond_the_text_is_its_end(reader: Hand) -> None:
-    document = reader.document(THREADS)
+def test_nothing_is_told_of_prose_and_code_and_beyond_the_text(reader: Hand, text: str) -> None:
+    assert told(reader, FRONT + text) == ""
     params = types.HoverParams(reader.named(THREADS), types.Position(9_999, 9_999))
-    assert hover(document, params) is None
+    assert hover(reader.document(THREADS), params) is None
 
 
 def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
-    front = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n---\n\n"
-    lines = told(reader, f"{front}We do, for we tried. [see: ros/rules/|hostile]\n").splitlines()
+    lines = told(reader, f"{FRONT}We do, for we tried. [see: ros/rules/|hostile]\n").splitlines()
     assert (lines[0], lines[-1]) == ("```text", "```")
     inner = "\n".join(lines[1:-1])
-    assert "```" not in inner
-    assert "\u202e" not in inner
+    assert ("```" in inner, "\u202e" in inner) == (False, False)
     assert re.search(r"<[/!?A-Za-z]", inner) is None
     assert "command:rm" in inner, "it is shown, as text"
 
@@ -96,10 +92,8 @@ def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(re
     both = "```text\ninvariant: Callbacks do not block\ndecision: Use two threads\n```"
     assert told(reader, "|x = 1\n", NODE) == both
     assert told(reader, "|print()\n", "src/ui.py") == ""
-    assert (
-        told(reader, "\nx = 1  # 😀 see memory/nav/rules/call|backs.md.\n", NODE).splitlines()[2]
-        == "Callbacks do not block"
-    )
+    seen = told(reader, "\nx = 1  # 😀 see memory/nav/rules/call|backs.md.\n", NODE).splitlines()
+    assert seen[2] == "Callbacks do not block"
     assert told(reader, "\nx = a/b/|c\n", NODE) == ""
     assert told(reader, "\n# nav/architecture/one-|thread\n", NODE).splitlines()[2] == "Use one thread"
 
@@ -110,10 +104,10 @@ def test_code_tells_how_many_rules_bind_whatever_the_file_is(hand: Hand) -> None
 
 
 def test_an_entry_that_cannot_be_read_says_so(reader: Hand) -> None:
-    reader.open(ONE, "---\ntype: [\n---\n")
-    assert "nav/architecture/one-thread cannot be parsed\nline 3: " in told(
-        reader, "[see: nav/architecture/one|-thread]"
-    )
+    document = reader.open(ONE, "---\ntype: [\n---\n")
+    said = told(reader, "[see: nav/architecture/one|-thread]")
+    assert "nav/architecture/one-thread cannot be parsed\nline 3: " in said
+    assert lenses(document, types.CodeLensParams(reader.named(ONE))) == []
     reader.close(ONE)
 
 
@@ -149,12 +143,8 @@ def test_code_beside_wings_at_the_top_of_a_repository_is_code(tmp_path: Path) ->
     write(folder, "src/a.py", "")
     write(folder, "docs/en/a.md", "# A\n")
     commit_all(folder)
-    hand = Hand(folder)
-    assert (
-        titles(hand, "src/a.py")
-        == titles(hand, "docs/en/a.md")
-        == ["1 decision applies to this file, +1 that applies everywhere"]
-    )
+    hand, both = Hand(folder), ["1 decision applies to this file, +1 that applies everywhere"]
+    assert titles(hand, "src/a.py") == titles(hand, "docs/en/a.md") == both
     write(folder, "setup.py", "")
     assert titles(hand, "setup.py") == []
     assert titles(hand, "nav/rules/docs.md") == ["applies to 5 files"]
@@ -173,12 +163,6 @@ def test_a_click_on_a_lens_leads_to_what_it_speaks_of(reader: Hand) -> None:
             {"title": "decision: Use two threads", "uri": reader.uri(THREADS)},
         ],
     ]
-
-
-def test_a_text_that_cannot_be_read_has_no_lens(reader: Hand) -> None:
-    document = reader.open(RULE, "---\nstatus: [\n---\n")
-    assert lenses(document, types.CodeLensParams(reader.named(RULE))) == []
-    reader.close(RULE)
 
 
 @pytest.mark.parametrize(

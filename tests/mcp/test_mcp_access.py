@@ -42,11 +42,11 @@ def _calls() -> list[tuple[str, dict[str, Any]]]:
     return calls
 
 
-def _resources() -> list[str]:
-    uris = ["mdmem://invariants", *(f"mdmem://wing/{wing}" for wing in ("app", "vault", "vaul"))]
-    for kind in ("entry", "lineage"):
-        uris += [f"mdmem://{kind}/{one}" for one in ("app/rules/granite", "app/rules/marble", "vault/rules/onyx")]
-    return uris
+_ENTRIES = ("app/rules/granite", "app/rules/marble", "vault/rules/onyx")
+_RESOURCES = (
+    *("mdmem://invariants", "mdmem://wing/app", "mdmem://wing/vault", "mdmem://wing/vaul"),
+    *(f"mdmem://{kind}/{one}" for kind in ("entry", "lineage") for one in _ENTRIES),
+)
 
 
 def _answers(root: Path) -> dict[str, str]:
@@ -55,7 +55,7 @@ def _answers(root: Path) -> dict[str, str]:
         for name, arguments in _calls():
             answer = await client.call_tool(name, arguments)
             found[f"{name} {arguments}"] = answer.model_dump_json()
-        for uri in _resources():
+        for uri in _RESOURCES:
             try:
                 found[uri] = (await client.read_resource(uri)).model_dump_json()
             except MCPError as error:

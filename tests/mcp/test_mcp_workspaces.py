@@ -36,8 +36,7 @@ def test_how_entries_stand_is_as_the_branches_are_now(root: Path, provider: Prov
         view = view_of(provider.workspace())
         return [one.catalog.entries["nav/architecture/threads"].title for one in (view.effective, view.checkout)]
 
-    assert titles() == ["Use two threads", "Use three threads"]
-    assert titles() == ["Use two threads", "Use three threads"]
+    assert titles() == titles() == ["Use two threads", "Use three threads"]
     git(root, "branch", "-f", "main", "HEAD")
     assert titles() == ["Use three threads", "Use three threads"]
     git(root, "checkout", "-q", "main")
@@ -75,13 +74,13 @@ def test_after_each_change_a_server_has_what_a_new_one_has(
 
     def seen(server: Provider) -> list[object]:
         view = view_of(server.workspace())
-        both = [view.effective, view.checkout]
-        found = [[match.key for match in one.find_text("threads", one.catalog.everything).matches] for one in both]
-        catalogs = [
-            (one.catalog.entries, one.catalog.file_digests, one.catalog.stances, one.catalog.wings) for one in both
-        ]
-        paths = [[file.path for file in (*one.catalog.files, *one.catalog.others)] for one in both]
-        return [found, catalogs, paths, view.overridden, view.alternatives]
+        found: list[object] = [view.overridden, view.alternatives]
+        for one in (view.effective, view.checkout):
+            catalog = one.catalog
+            found += [match.key for match in one.find_text("threads", catalog.everything).matches]
+            found += [catalog.entries, catalog.file_digests, catalog.stances, catalog.wings]
+            found += [file.path for file in (*catalog.files, *catalog.others)]
+        return found
 
     before = seen(provider)
     for step, change in _STEPS.items():
@@ -98,8 +97,7 @@ def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> No
     write_entry(root, "arm/rules/x")
     narrow = Access.to_wings(["arm"])
     assert addresses(provider) == ["arm/rules/x", "nav/architecture/threads", "nav/rules/callbacks"]
-    assert addresses(provider, narrow) == ["arm/rules/x"]
-    assert addresses(provider, narrow) == ["arm/rules/x"]
+    assert addresses(provider, narrow) == addresses(provider, narrow) == ["arm/rules/x"]
     assert len(addresses(provider)) == 3
 
 
