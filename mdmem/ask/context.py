@@ -191,7 +191,7 @@ def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[str, tuple[str, dict[st
         some = {one.entry.address: one for one in chosen if one.memory.is_private is is_private}
         for address, document in next(iter(some.values())).catalog.documents(list(some)) if some else ():
             if document.fields is None:
-                raise GoneError(f"{document.path} went away while it was read; ask again")
+                raise GoneError(f"{document.path} was deleted while it was read; ask again")
             written = document.fields.get(METADATA)
             try:
                 metadata = json.loads(written) if isinstance(written, str) else {}

@@ -62,7 +62,7 @@ def _disputes(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
         for one in (head for other in others for head in lineage.heads(other) if head not in heads):
             for head in heads:
                 if one in chosen or head in chosen:
-                    yield head, one, f"{one} claims to replace {old}, which does not name it"
+                    yield head, one, f"{one} has `supersedes: {old}`, which does not link back"
 
 
 def _cycles(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:

@@ -62,10 +62,10 @@ def _misplaced(catalog: Catalog) -> Iterator[Finding]:
         character = acting_in(file.path)
         if character is not None:
             code = "control-characters" if category(character) == "Cc" else "invisible-characters"
-            message = f"its name holds U+{ord(character):04X}, so it is not read"
+            message = f"its name contains U+{ord(character):04X}, so it is not read"
             yield fault(code, message, Place(file.path), "rename it with `git mv`")
         else:
-            message = "it lies at another depth than `wing/room/entry-id.md`, so it is not read"
+            message = "its path is not of the form `wing/room/entry-id.md`, so it is not read"
             yield fault("wrong-depth", message, Place(file.path), "move it into a room")
 
 

@@ -72,7 +72,7 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     `status` is the status of the entry today, so that an expired entry is under review.
     """
     if entry.address in catalog.lineage.contradictory:
-        yield "contradictory: it supersedes what supersedes it"
+        yield "contradictory: it and another entry supersede each other"
     if status is Status.UNDER_REVIEW:
         doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
         yield f"{doubt}: confirm before relying on it"

@@ -384,8 +384,8 @@ class Selection(Struct, frozen=True, dict=True):
         is_replaced = entry.is_in_force and not catalog.lineage.is_current(entry.address)
         if is_replaced or entry.status is Status.DEPRECATED:
             heads = catalog.lineage.heads(entry.address)
-            why = f"ended: {entry.why_ended}" if entry.why_ended else "ended, no reason given"
-            yield f"ended: replaced by {', '.join(heads)}" if heads else why
+            why = f"not current: {entry.why_ended}" if entry.why_ended else "not current, no reason given"
+            yield f"not current: replaced by {', '.join(heads)}" if heads else why
         if note:
             yield note
 

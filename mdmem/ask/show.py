@@ -182,10 +182,10 @@ def show_about(
     UsageError if there is another number of texts.
     """
     if not all(one.strip() for one in words):
-        raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")
+        raise UsageError("`about` is empty; write some words, or leave it out to get the whole text")
     if len(words) not in (1, len(names)):
         raise UsageError(
-            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
+            f"`about` has {len(words)} values for {len(names)} addresses; give one for all, or one for each"
         )
     checkout = view_of(workspace).checkout
     # Do not update the index only to find mentions.

@@ -128,7 +128,7 @@ def _remark_if_behind(workspace: Workspace, first: str, second: str, instead: st
         is_behind = merge_base(repository, first, second) not in (resolve(repository, name) for name in (first, second))
     except (NoCommonAncestorError, ShallowHistoryError):
         return ()
-    return (f"{first} has moved on, and its new commits look undone here; {instead}",) if is_behind else ()
+    return (f"{first} has newer commits, which look like removals here; {instead}",) if is_behind else ()
 
 
 def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:

@@ -173,7 +173,7 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
         get_check(code)
     for key, code, line in _stated_codes(settings):
         if find_check(code) is None:
-            message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is not a check; {nearest_codes(code)}"
+            message = f"mdmem.toml:{line}: `{key}` contains `{code}`, which is not a check; {nearest_codes(code)}"
             raise SettingsError(message, readable=settings, line=line)
     wanted = selected or codes_of(settings, "").union(*(codes_of(settings, f"{wing}/") for wing in settings.wings))
     return tuple(code for code in get_checks() if code in wanted and code not in ignore)
@@ -209,5 +209,5 @@ def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
             close = nearest(name, tuple(wings))
             hint = f"did you mean `{close}`?" if close else "remove the table"
             line = settings.line_of(f"wings.{name}")
-            message = f"mdmem.toml:{line}: `wings.{name}` is about a wing that is not there; {hint}"
+            message = f"mdmem.toml:{line}: `wings.{name}` is for a wing that does not exist; {hint}"
             raise SettingsError(message, readable=settings, line=line)

@@ -35,14 +35,14 @@ _ALL = "all"
 @click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
 @click.option("--token", "governance_token", metavar="TOKEN", help="The output of `mdmem token`, for a shared wing.")
-@click.option("--agent", metavar="NAME", help="The agent that saves it; the entry states it.")
+@click.option("--agent", metavar="NAME", help="The name of the agent, written into the entry.")
 @click.option("--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that stays current.")
 @click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
 @click.option("--waiting", is_flag=True, help="List the saves that failed, or that a similar entry stopped.")
 @click.option(
     "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one of them again, or all."
 )
-@click.option("--drop", "dropped", metavar="ID", help="Give up one of them.")
+@click.option("--drop", "dropped", metavar="ID", help="Drop one of them.")
 @click.option("--yes", "is_sure", is_flag=True, help="With --drop: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="The format of --waiting and --retry.")
 @shared_options()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
 @click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
 @click.option("--base", metavar="REV", help="Compare with the merge base of the tree and REV, and mark new findings.")
-@click.option("--merge", "merge_into", metavar="REV", help="Check the result of merging into REV, before it happens.")
+@click.option("--merge", "merge_into", metavar="REV", help="Check the result of a merge into REV, before you merge.")
 @click.option("--fix", is_flag=True, help="Make the fixes that keep the meaning.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make fixes that decide something for you, too.")
 @click.option("--diff", is_flag=True, help="Show what would be fixed, and write nothing.")
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--update-baseline",
     is_flag=True,
-    help="Record all findings in the baseline that the settings name, else in .baseline.json, and name that there.",
+    help="Accept all findings: record them in the baseline (default: .baseline.json, added to the settings).",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option("--explain", metavar="CODE", shell_complete=complete.code, help="Explain a check; `all` lists them.")
@@ -60,7 +60,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     if explain is not None:
         return _explain(explain)
     if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
-        raise click.UsageError("--no-baseline reads none; leave it out, or the other option about a baseline")
+        raise click.UsageError("--no-baseline cannot be combined with another option about a baseline")
     staged = options["staged"]
     snapshot = snapshot_to_check(
         push_target(os.environ), revision=options["revision"], staged=staged, merge_into=options["merge_into"]
@@ -134,7 +134,7 @@ def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: lis
     from mdmem.change.resolve import left_to_stage
 
     for step in filter(None, map(left_to_stage, workspaces)):
-        given.remark(f"decided on disk, not staged: `{step}`")
+        given.remark(f"resolved on disk, but not staged: `{step}`")
     # git sets this variable when it runs a hook.
     if "GIT_INDEX_FILE" in os.environ:
         # The user may want to commit in spite of errors that were there before.

@@ -67,11 +67,11 @@ class Globals(Struct, frozen=True):
         self.remark(*written.remarks)
         if workspace.location.repository is not None and written.commit is None and not written.is_dry:
             if any(one.before is not None and one.path != one.to for one in written.changes):
-                self.remark("commit these files together, with `git add` of the new places: `git commit -a` loses them")
+                self.remark("commit these files together, with `git add` first: `git commit -a` omits the new ones")
             elif len(written.changes) > 1 and any(one.before is None for one in written.changes):
                 self.remark("commit these files together: some link to a file that git does not have yet")
         if not written.changes:
-            self.remark("nothing to change: the files say so already")
+            self.remark("nothing to change: the files are like this already")
 
     def text_of_written(self, workspace: Workspace, written: WriteResult) -> str:
         """Return the changes of a write with paths from the working directory; for a dry run, return the diff."""

@@ -251,7 +251,10 @@ def grant_command(given: Globals, *, name: str, places: tuple[str, ...], sees_al
 
 
 @_command(
-    "revoke", _NAME, _PLACES, click.option("--all", "sees_all", is_flag=True, help="Take back what `grant --all` gave.")
+    "revoke",
+    _NAME,
+    _PLACES,
+    click.option("--all", "sees_all", is_flag=True, help="Revoke what `grant --all` gave."),
 )
 def revoke_command(given: Globals, *, name: str, places: tuple[str, ...], sees_all: bool) -> None:
     """Take back grants of a token or a role, or all of them.
@@ -277,7 +280,7 @@ def grants_command(given: Globals, *, name: str | None) -> None:
     "token",
     _NAME,
     click.option("--rotate", "is_rotated", is_flag=True, help="Replace its text by another one."),
-    click.option("--drop", "is_dropped", is_flag=True, help="End it, with all its grants."),
+    click.option("--drop", "is_dropped", is_flag=True, help="Remove it, with all its permissions."),
 )
 def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bool) -> None:
     """Make a token and print it, this once. `grant` lets it read.
@@ -285,12 +288,12 @@ def token_command(given: Globals, *, name: str, is_rotated: bool, is_dropped: bo
     The hub stores only its hash. For the hub's owner.
     """
     if is_rotated and is_dropped:
-        raise click.UsageError("--rotate keeps the token and --drop ends it; give one of them")
+        raise click.UsageError("--rotate replaces the token and --drop removes it; give one of them")
     with _opened() as connection:
         if is_dropped:
             drop_token(connection, name)
             print_text(f"`{name}` is no longer valid")
             return
         text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
-    shown = f"{text}\n{name}: it is shown this once; its user sets it as MDMEM_HUB_TOKEN"
+    shown = f"{text}\n{name}: it is shown only once; its user sets it as MDMEM_HUB_TOKEN"
     given.print_result({"token": text, "name": name}, shown)

@@ -45,7 +45,7 @@ GROUPS = {
     },
     "Review": {
         "check": "Check every file and every link of the memory.",
-        "diff": "Show which rules a change adds, replaces or ends.",
+        "diff": "Show which rules a change adds, replaces or deprecates.",
         "resolve": "List the conflicts that a merge left, or resolve one.",
     },
     "Team": {

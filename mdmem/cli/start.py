@@ -78,7 +78,7 @@ def status_command(given: Globals, limit: int, *, is_audit: bool, rebuild: bool)
     if is_audit and rebuild:
         raise click.UsageError("give --audit or --rebuild, not both")
     if given.revision is not None and (is_audit or rebuild):
-        raise click.UsageError("--at is for neither --audit nor --rebuild")
+        raise click.UsageError("--at cannot be combined with --audit or --rebuild")
     workspace = given.open()
     if is_audit:
         lines = list(read_audit(workspace.state_folder))

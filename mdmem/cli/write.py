@@ -258,7 +258,7 @@ def approve_command(
 
 @click.command("doubt")
 @click.argument("address", shell_complete=complete.address)
-@click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry states it during the review.")
+@click.option("--reason", "-m", metavar="TEXT", help="The doubt, which the entry shows during the review.")
 @click.option("--done", is_flag=True, help="End the review: the entry is right.")
 @write_options
 def doubt_command(given: Globals, address: str, reason: str | None, wanted: WriteOptions, *, done: bool) -> None:

@@ -364,7 +364,7 @@ def _give_status(record: ForeignRecord, reading: StatusReading, unstated: Status
         if in_records:
             record.status, why = Status.ACTIVE, f"{why}; a decision record counts as accepted"
         elif unstated is Status.ACTIVE and not reading.is_unknown:
-            record.status, why = unstated, f"{why}; it says what was decided"
+            record.status, why = unstated, f"{why}; it contains a decision"
         else:
             sureness = Sureness.GUESS
         record.guess("status", why, sureness)
@@ -375,7 +375,7 @@ def _give_date(record: ForeignRecord, asked: str | None, facts: Sequence[Fact], 
     dates = {one.key: read for one in reversed(facts) if one.key in _DATES and (read := read_date(one.value))}
     best = (read_date(asked) if asked else None) or next((dates[key] for key in _DATES if key in dates), None)
     if best is None and asked is None and reading.began is not None:
-        best = reading.began, "the day of its status"
+        best = reading.began, "the date of its status"
     if best is None:
         odd = asked or next((one.value for one in facts if one.key == "date" and one.value), None)
         record.messages += [f"`{odd}` is not a date"] if odd else []

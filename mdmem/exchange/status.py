@@ -173,7 +173,7 @@ def read_status(written: str, *, own: int | None = None) -> StatusReading:
         text,
         claims,
         is_whole and len(meant) == 1,
-        f"it says {listed}; the later status is taken" if len(meant) > 1 else "",
+        f"it has the statuses {listed}; the later one counts" if len(meant) > 1 else "",
         day=next((day for _, day in reversed(chosen) if day), None),
         began=min(starts)[1] if starts else None,
         is_refused=all(word in _REFUSALS for word, _ in chosen),

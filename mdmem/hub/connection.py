@@ -104,7 +104,7 @@ def open_hub(
     repository, because a clone must not decide where data is sent.
     """
     if not dsn:
-        raise UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
+        raise UsageError("no hub is set: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
     with connected(dsn, token=token or None, limits=limits) as connection:
         if not may_lack:
             require(connection)

@@ -186,7 +186,7 @@ class _Comparison:
                     yield _finding("row-differs", path, f"the row differs in {differing}")
         wanted = (entries, stated.is_shared, list(map(plain_text, stated.owners)))
         if had != wanted:
-            yield _finding("figures-differ", wing.name, f"the wing's row says {had}, its files {wanted}")
+            yield _finding("figures-differ", wing.name, f"the row of the wing has {had}, but its files give {wanted}")
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()

@@ -102,7 +102,7 @@ def new(ls: Server, uri: str, type_: str, place: str, title: str) -> None:
     document = _document(ls, uri)
     workspace = document.memory.workspace
     if type_ not in list(EntryType):
-        raise UsageError(f"`{type_}` is no type; write {', '.join(EntryType)}")
+        raise UsageError(f"`{type_}` is not a type; write {', '.join(EntryType)}")
     kind = EntryType(type_)
     draft = Draft(type=kind, place=place_of(workspace, kind, place or None), title=title)
     address = address_of(draft)

@@ -49,7 +49,7 @@ _TRIES = 2
 _AT_ONCE = 4
 # Advice for the caller if the call is wrong, and if the memory cannot be read.
 _MEND_CALL = "fix the call and repeat it"
-_MEND_MEMORY = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
+_MEND_MEMORY = "the call is correct: tell a person, go on without the memory, and call again when it is repaired"
 
 
 class Page(Struct, frozen=True):

@@ -144,7 +144,7 @@ class HubAnswers:
             with self._opened() as cursor:
                 return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.tool_arguments))
         if named is None or named == EVERYWHERE:
-            raise UsageError("`repository` takes one name; `hub_search` searches all of them and names those to ask")
+            raise UsageError("`repository` takes one name; `hub_search` searches all of them and lists those to ask")
         copy = self._copy(named)
         # The session remembers shown entries of the local memory. The repository may have the same addresses.
         answer = replace(asked, shown={}).run(copy)

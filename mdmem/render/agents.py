@@ -64,7 +64,7 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
 
 def new_bearer_text(text: str, bearer: BearerToken) -> str:
     """Return a new token (`text`) on a line of its own, then its permissions on the next line."""
-    return f"{text}\n{bearers_text([bearer])}; it is shown this once, send it as `Authorization: Bearer TOKEN`"
+    return f"{text}\n{bearers_text([bearer])}; it is shown only once, send it as `Authorization: Bearer TOKEN`"
 
 
 def bearers_text(bearers: Sequence[BearerToken]) -> str:

@@ -44,7 +44,7 @@ def push_text(result: PushResult) -> str:
 def kept_remarks(result: PushResult) -> list[str]:
     """Return a sentence about the pinned wings that were kept as they are, if there are any."""
     kept = ", ".join(f"`{name}`" for name in result.kept)
-    why = "other repositories read it, too, so that only the hub's owner sends it again"
+    why = "other repositories read it, too; only the hub's owner can send it again"
     return [f"pinned {kept} stays as it was: {why}"] if kept else []
 
 
@@ -137,7 +137,7 @@ def search_remarks(result: HubResult) -> list[str]:
     """Return remarks about words without a match, and about results that are not shown."""
     remarks = []
     if result.beginnings:
-        remarks.append(f"no entry has {', '.join(result.beginnings)}; shown are entries with words that begin so")
+        remarks.append(f"no entry has {', '.join(result.beginnings)}; these entries have words that begin with it")
     if not result.entries:
         remarks.append("nothing found in the repositories that you may read")
     if not result.is_all:

@@ -260,7 +260,7 @@ class _Writer(Struct, frozen=True):
                 continue
             yield 0, self.entry(one.before)
             if not one.after:
-                yield 1, self.mark("strong", "→ nothing current replaces it")
+                yield 1, self.mark("strong", "→ no current entry replaces it")
             for ref in one.after:
                 there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
                 yield 1, f"→ {self.entry(ref)}{there}"
@@ -338,7 +338,7 @@ class _Writer(Struct, frozen=True):
         is_elsewhere = one.entry.address.split("/", 1)[0] != one.on.split("/", 1)[0]
         where = ", in another wing" if is_elsewhere else ""
         how = " and ".join(f"in its {name}" if name == "text" else f"in {self.code(name)}" for name in one.how)
-        then = f"now replaced by {self.codes(one.heads)}" if one.heads else "which nothing current replaces"
+        then = f"now replaced by {self.codes(one.heads)}" if one.heads else "which no current entry replaces"
         return f"{self.entry(one.entry)}, {owners}{where}: mentions {self.code(one.on)} {how}, {then}"
 
     def contradiction(self, one: model.ContradictionChange) -> str:

@@ -89,7 +89,7 @@ def add_server_lines(base: Path, *, profile: str, clients: Iterable[str]) -> Ite
         gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
         return f"{text}{gap}{ours}".encode()
 
-    yield add_piece(base, NAME, f"changed {NAME}: it names the tools of the server", lines, grow)
+    yield add_piece(base, NAME, f"changed {NAME}: it lists the tools of the server", lines, grow)
     yield from point_to_agents(base, clients)
 
 

@@ -142,7 +142,7 @@ def wake(workspace: Workspace) -> Brief:
     if pack["problems"]:
         number = len(pack["problems"])
         files = "1 file" if number == 1 else f"{number} files"
-        notes.insert(0, f"{files} of the memory cannot be read in full and may contain rules; `mdmem check` tells why.")
+        notes.insert(0, f"{files} of the memory cannot be read in full and may contain rules; `mdmem check` shows why.")
     if not items and not pack["problems"]:
         return Brief()
     quoted = []

@@ -376,7 +376,7 @@ def board_context(facts: SiteFacts) -> Mapping[str, Any]:
         (
             "Under review",
             [one for one in facts.entries if facts.rows[one.address].state == "under review"],
-            "They still apply, and somebody doubts them.",
+            "They still apply, but somebody doubts them.",
         ),
         (
             "Overdue",

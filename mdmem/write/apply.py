@@ -79,7 +79,7 @@ def put(root: Path, changes: Sequence[Change]) -> None:
             path = one.new
             _rename(writing, one, contents)
     except (LostRaceError, OSError) as error:
-        left = "" if writing.undo() else " and what was written before could not be taken back"
+        left = "" if writing.undo() else " and the earlier changes could not be undone"
         places = (one.relative_to(root).as_posix() for one in writing.kept)
         kept = "".join(f"; `{one}` keeps a text that was saved meanwhile" for one in places)
         then = "`mdmem check` says what is left to do" if left else "nothing was changed"

@@ -59,8 +59,8 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
             raise UsageError(f"{address} supersedes {link}, which {fact}; fix that first")
     replaced = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
     instead = (
-        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
-        f"`mdmem deprecate {address} --reason TEXT` gives it up"
+        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` makes it the "
+        f"successor of that, `mdmem deprecate {address} --reason TEXT` rejects it"
     )
     for old in replaced:
         refuse_unfit(catalog, old, approved, instead=instead)
@@ -102,7 +102,7 @@ def approval_remarks(settings: Settings, wing: Wing, person: str, *, option: str
         remark = f"`{person}` is not an owner of the wing `{wing.name}`; {owners}"
     else:
         # The manifest of the wing may be the file that cannot be parsed.
-        remark = f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md"
+        remark = f"the wing `{wing.name}` has no owner; write `owners` into {wing.name}/README.md"
     if settings.approvals != "say":
         raise UsageError(f"{refused}: {remark}")
     return (remark,)
@@ -156,7 +156,7 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
     refuse_unread_below(workspace, name)
     drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
     if not drafts:
-        raise UsageError(f"no draft waits in {name}; `mdmem approve --active {name}` approves its active rules")
+        raise UsageError(f"there is no draft in {name}; `mdmem approve --active {name}` approves its active rules")
     return drafts
 
 
@@ -167,7 +167,7 @@ def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
         meant = set(resolve_names(workspace, names))
         found = [one for one in found if one in meant]
     if not found:
-        raise UsageError("no agent's decision waits here that was merged and not approved")
+        raise UsageError("no merged decision of an agent lacks approval here")
     entries = workspace.catalog.entries
     sorter = TopologicalSorter({one: [old for old in entries[one].supersedes if old in found] for one in found})
     try:

@@ -51,7 +51,7 @@ def _old_place(workspace: Workspace, name: str) -> str:
     is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
     if name.endswith("/"):
         if not is_folder or plain.count("/") > 1:
-            raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` names the entries")
+            raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` lists the entries")
         return plain
     if f"{plain}.md" in workspace.catalog.broken:
         return plain
@@ -99,7 +99,7 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
         moves |= below(case, old, new)
     moving = MoveFix(case, moves, folders=folders, under=under)
     if not moves:
-        raise NotFoundError(f"there is nothing in `{next(iter(moved))}/`; `mdmem list` names the entries")
+        raise NotFoundError(f"there is nothing in `{next(iter(moved))}/`; `mdmem list` lists the entries")
     if moving.unmovable:
         raise UsageError(f"`{moving.unmovable[0]}` is not a regular file; move it by hand, then try again")
     for old, new in moved.items() if folders else ():

@@ -304,7 +304,7 @@ class Saver:
         try:
             self.ledger.remember_blocked(blocked)
         except EnvironmentFaultError as error:
-            return replace(result, message=f"{result.message}; that could not be remembered: {error}")
+            return replace(result, message=f"{result.message}; that could not be recorded: {error}")
         return result
 
     def _spend_token(self, request: SaveRequest) -> None:

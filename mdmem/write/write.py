@@ -170,7 +170,7 @@ def _faults(workspace: Workspace, catalog: Catalog, touched: Iterable[str]) -> I
             for link in entry.links(name):
                 if link not in catalog.addresses or link == entry.address:
                     why = "is the entry itself" if link == entry.address else "does not exist"
-                    message = f"`{name}` names `{link}`, which {why}"
+                    message = f"`{name}` contains `{link}`, which {why}"
                     yield Finding("dangling-link", message, Place(entry.path), "name another entry", entry.address)
 
 

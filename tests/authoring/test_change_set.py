@@ -104,7 +104,7 @@ def test_plan_that_fails_half_way_leaves_everything_as_it_was(root: Path, monkey
 def test_plan_that_cannot_be_taken_back_says_so(root: Path, monkeypatch: Patch) -> None:
     full_disk(monkeypatch, "put")
     monkeypatch.setattr(FileTransaction, "undo", lambda self: False)
-    says = r"could not be taken back; `mdmem check` says what is left to do"
+    says = r"could not be undone; `mdmem check` says what is left to do"
     refused(root, *BOTH, says=says, kind=EnvironmentFaultError)
     assert contents(root) == (b"new a\n", b"old b\n")
 

@@ -47,7 +47,7 @@ def test_code_in_the_settings_that_does_not_exist_is_named_with_its_line(content
     settings = parse_settings(content.encode())
     with pytest.raises(SettingsError) as caught:
         chosen_codes(settings)
-    sentence = f"mdmem.toml:{line}: `{key}` names `body-emty`, which is not a check; did you mean `body-empty`"
+    sentence = f"mdmem.toml:{line}: `{key}` contains `body-emty`, which is not a check; did you mean `body-empty`"
     assert (str(caught.value)[: len(sentence)], caught.value.line) == (sentence, line)
     assert caught.value.readable == settings
 
@@ -57,7 +57,7 @@ def test_table_of_a_wing_that_is_not_there_is_refused_with_the_nearest() -> None
     require_known_wings(settings, ["ap"])
     with pytest.raises(SettingsError) as caught:
         require_known_wings(settings, ["shop", "app"])
-    assert str(caught.value) == "mdmem.toml:2: `wings.ap` is about a wing that is not there; did you mean `app`?"
+    assert str(caught.value) == "mdmem.toml:2: `wings.ap` is for a wing that does not exist; did you mean `app`?"
 
 
 def found(message: str, line: int = 1, path: str = "app/rules/a.md", code: str = EMPTY) -> Finding:

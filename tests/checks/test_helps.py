@@ -103,9 +103,9 @@ def test_number_of_a_record_is_corrected_to_its_address(tmp_path: Path, capsys: 
     write_entry(root, "nav/rules/paging", amends="4")
     write_entry(root, "nav/how/streams", amends="ADR-0004")
     ran = run_here(capsys, "check", "--root", str(root), "--select", "dangling-link", cwd=tmp_path)
-    assert "`amends` names `4`, which is a number, not an address" in ran.out
+    assert "`amends` contains `4`, which is a number, not an address" in ran.out
     assert "help: write `nav/rules/0004-rest-api`, or remove the link" in ran.out
-    assert "`amends` names `ADR-0004`, which does not exist" in ran.out, "two rooms have that number"
+    assert "`amends` contains `ADR-0004`, which does not exist" in ran.out, "two rooms have that number"
     run_here(capsys, "check", "--root", str(root), "--fix", cwd=tmp_path)
     assert "amends: nav/rules/0004-rest-api\n" in (root / "nav/rules/paging.md").read_text()
 

@@ -66,8 +66,8 @@ def test_second_draft_for_one_entry_is_refused_with_the_first_address(root: Path
     assert ran.code == 4
     assert ran.err == (
         f"mdmem: {OLD} is superseded by {NEW} already; nav/architecture/late stays a draft: `mdmem supersede {NEW} "
-        "--by nav/architecture/late --reason TEXT` puts it behind that one, `mdmem deprecate nav/architecture/late "
-        "--reason TEXT` gives it up\n"
+        "--by nav/architecture/late --reason TEXT` makes it the successor of that, `mdmem deprecate "
+        "nav/architecture/late --reason TEXT` rejects it\n"
     )
 
 
@@ -111,7 +111,7 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(r
     texts = [(root / f"{one}.md").read_text() for one in (OLD, NEW, "nav/rules/next")]
     assert ["status: deprecated" in text for text in texts] == [True, True, False]
     ran = run("approve", "nav/rules/", cwd=root)
-    said = "mdmem: no draft waits in nav/rules/; `mdmem approve --active nav/rules/` approves its active rules\n"
+    said = "mdmem: there is no draft in nav/rules/; `mdmem approve --active nav/rules/` approves its active rules\n"
     assert (ran.code, ran.err) == (2, said)
 
 

@@ -154,9 +154,9 @@ def test_without_three_dots_it_says_where_the_first_has_moved_on(top: Path, run:
     git(top, "checkout", "-q", "main")
     write_entry(top / "memory", "nav/rules/late", title="Late")
     commit_all(top)
-    said = "main has moved on, and its new commits look undone here; main...work compares from where work left\n"
+    said = "main has newer commits, which look like removals here; main...work compares from where work left\n"
     assert said in run("diff", "main..work", "--no-check").out
     assert "moved on" not in run("diff", "main...work", "--no-check").out
     git(top, "checkout", "-q", "work")
-    said = "main has moved on, and its new commits look undone here; --base main compares from where HEAD left\n"
+    said = "main has newer commits, which look like removals here; --base main compares from where HEAD left\n"
     assert said in run("diff", "main", "--no-check").out

@@ -106,7 +106,7 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(repo: Pa
     assert ran.out.splitlines()[:3] == [
         "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
-        "changed AGENTS.md: it names the tools of the server",
+        "changed AGENTS.md: it lists the tools of the server",
     ]
     assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
     assert (repo / "AGENTS.md").read_text().count("Before you change code") == 1
@@ -199,7 +199,7 @@ def test_what_was_exported_is_no_word_of_somebody(folder: Path, run: Run) -> Non
     exported = (folder / "AGENTS.md").read_text()
     assert "`mdmem retrieve --path FILE`" in exported
     ran = run("init", "--client", "codex")
-    assert "changed AGENTS.md: it names the tools of the server" in ran.out
+    assert "changed AGENTS.md: it lists the tools of the server" in ran.out
     assert (folder / "AGENTS.md").read_text().startswith(f"{exported}\nBefore you change code")
     assert run("export", "agents-md", "--check").code == 0
 

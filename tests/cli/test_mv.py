@@ -237,7 +237,7 @@ def test_mv_keeps_line_ends_and_a_mark(root: Path, run: Run) -> None:
 def test_mv_says_what_to_commit_together(folder: Path, run: Run) -> None:
     write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
     commit_all(folder)
-    together = "commit these files together, with `git add` of the new places: `git commit -a` loses them\n"
+    together = "commit these files together, with `git add` first: `git commit -a` omits the new ones\n"
     ran = run("mv", OLD, NEW)
     assert ran.out == (
         f"changed memory/nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved memory/{OLD}.md → memory/{NEW}.md\n"

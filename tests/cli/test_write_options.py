@@ -211,4 +211,4 @@ def test_verify_ends_a_review_and_takes_a_day_and_twice_changes_nothing(root: Pa
         "  x-review-reason: removed (is it so?)\n"
     )
     again = run("verify", OLD, "--at", "2026-11-20", cwd=root)
-    assert (again.code, again.out, again.err) == (0, "", "nothing to change: the files say so already\n")
+    assert (again.code, again.out, again.err) == (0, "", "nothing to change: the files are like this already\n")

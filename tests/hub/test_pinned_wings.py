@@ -203,7 +203,7 @@ def test_a_damaged_pinned_wing_is_written_anew_by_whom_it_is_for_alone(dsn: str,
     pushed(dsn, two.root, repository="other")
     rows(dsn, damage)
     result = pushed_by(token, dsn, two.root, is_whole=True)
-    assert "only the hub's owner sends it again" in kept_remarks(result)[0]
+    assert "only the hub's owner can send it again" in kept_remarks(result)[0]
     assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(3,)]
     assert pushed(dsn, two.root, repository="other", is_whole=True).kept == ()
     assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(0,)]

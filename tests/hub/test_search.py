@@ -127,7 +127,7 @@ def test_filters_and_repositories_narrow(asked: Asked) -> None:
 def test_a_word_without_a_match_stands_for_what_begins_with_it(asked: Asked, typed: Callable[..., Ran]) -> None:
     found = asked("search", "durab")
     assert (addresses(found), found["begun"]) == ([f"acme/mill:{QUEUE}", f"acme/shop:{QUEUE}"], ["durab"])
-    assert "no entry has durab; shown are entries with words that begin so" in typed("hub", "search", "durab").err
+    assert "no entry has durab; these entries have words that begin with it" in typed("hub", "search", "durab").err
 
 
 def test_nothing_found_and_what_is_not_there_are_sentences(typed: Callable[..., Ran]) -> None:

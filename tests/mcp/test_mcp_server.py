@@ -168,7 +168,7 @@ def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
     assert (wrong["status"], wrong["next_step"]) == ("failed", "fix the call and repeat it")
     shutil.rmtree(root)
     gone = call(server, "save_context", **stated).structured_content
-    advice = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
+    advice = "the call is correct: tell a person, go on without the memory, and call again when it is repaired"
     assert (gone["status"], gone["next_step"]) == ("failed", advice)
 
 

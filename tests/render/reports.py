@@ -16,7 +16,7 @@ TEXT = "---\ntype: decision\nsee: nav/rules/nowhere\n---\n\nWé decided.\n"
 
 def finding(
     code: str = "dangling-link",
-    message: str = "`see` names `nav/rules/nowhere`, which is nowhere",
+    message: str = "`see` contains `nav/rules/nowhere`, which is nowhere",
     *,
     place: Place | None = None,
     **more: Any,

@@ -32,7 +32,7 @@ def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
     found = finding(other=Place("nav/rules/b.md", 7, 2), fix=MEND)
     assert rendered("text", checked(found)) == (
         "error[dangling-link] ../nav/rules/a.md:3:6\n"
-        "  `see` names `nav/rules/nowhere`, which is nowhere\n"
+        "  `see` contains `nav/rules/nowhere`, which is nowhere\n"
         "  3 | see: nav/rules/nowhere\n"
         "    |      ^^^^^^^^^^^^^^^^^\n"
         "  other end: ../nav/rules/b.md:7:2\n"
@@ -447,7 +447,7 @@ def test_result_names_rule_level_message_and_region() -> None:
     assert (worst["ruleId"], worst["level"]) == ("no-final-newline", "error")
     assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("dangling-link", 0, "warning")
     assert run_checks["tool"]["driver"]["rules"][0]["id"] == "dangling-link"
-    assert result["message"]["text"] == "`see` names `nav/rules/nowhere`, which is nowhere\nwrite an address"
+    assert result["message"]["text"] == "`see` contains `nav/rules/nowhere`, which is nowhere\nwrite an address"
     assert result["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "memory/nav/rules/a.md", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 3, "startColumn": 6, "endColumn": 23},

@@ -119,7 +119,7 @@ def test_each_address_has_words_of_its_own(folder: Path, capsys: Capture) -> Non
     words = ("--about", "orders the queue holds", "--about", "threads")
     assert "The queue holds 40 orders." in run_here(capsys, "show", "queue", "threads", *words, cwd=folder).out
     refused = run_here(capsys, "show", "queue", *words, cwd=folder)
-    assert (refused.code, "`about` came 2 times, the addresses are 1;" in refused.err) == (2, True)
+    assert (refused.code, "`about` has 2 values for 1 addresses;" in refused.err) == (2, True)
     refused = run_here(capsys, "show", "queue", "--about", "", cwd=folder)
     assert (refused.code, refused.err.partition(";")[0]) == (2, "mdmem: `about` is empty")
 

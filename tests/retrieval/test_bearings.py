@@ -62,7 +62,7 @@ def test_successor_that_the_old_entry_names_holds_and_the_claimant_contradicts_i
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/named"]
     (one,) = answer.basis.conflicts
-    assert (one.a, one.b, one.why) == ("app/a/named", NEW, f"{NEW} claims to replace {OLD}, which does not name it")
+    assert (one.a, one.b, one.why) == ("app/a/named", NEW, f"{NEW} has `supersedes: {OLD}`, which does not link back")
 
 
 # --- amendments ---

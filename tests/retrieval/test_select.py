@@ -319,9 +319,9 @@ def test_deprecated_entries_come_only_where_asked_for_and_name_what_replaced_the
         told = {item.entry.address: item.reason.split("; ")[-1] for item in answer.items}
         assert told == {
             "app/a/new": "replaces app/a/old, which matched",
-            "app/a/ended": "ended: nobody used it",
-            "app/a/old": "ended: replaced by app/a/new",
-            "app/a/silent": "ended, no reason given",
+            "app/a/ended": "not current: nobody used it",
+            "app/a/old": "not current: replaced by app/a/new",
+            "app/a/silent": "not current, no reason given",
         }
         assert names(answer.items)[0] == "app/a/new"
 
@@ -427,7 +427,7 @@ def test_entries_on_a_cycle_are_shown_and_marked(status: str, tmp_path: Path) ->
     put(root, "app/a/y", "Queue", status=status, supersedes=["app/a/x"], superseded_by=["app/a/x"])
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/x", "app/a/y"]
-    assert all("contradictory: it supersedes what supersedes it" in item.reason for item in answer.items)
+    assert all("contradictory: it and another entry supersede each other" in item.reason for item in answer.items)
     assert [(one.a, one.b, one.why) for one in answer.basis.conflicts] == [
         ("app/a/x", "app/a/y", "2 entries supersede one another")
     ]

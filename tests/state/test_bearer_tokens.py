@@ -46,7 +46,7 @@ def test_removed_token_is_good_no_more_for_whoever_has_the_file_open(tmp_path: P
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("ci", "there is a token `ci` already; `mdmem token remove ci` ends it"),
+        ("ci", "there is a token `ci` already; `mdmem token remove ci` removes it"),
         *((odd, "is not a token name") for odd in ("", "CI", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "é")),
     ],
 )

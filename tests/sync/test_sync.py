@@ -218,7 +218,7 @@ def test_result_that_breaks_the_graph_is_not_pushed(ours: Path, theirs: Path, ca
     assert ran.code == 1
     first, finding, step = ran.err.splitlines()
     assert first.startswith("mdmem: on top of origin/main the memory has a new finding; nothing was pushed")
-    assert finding.startswith("  nav/rules/ours.md:6: error dangling-link `see` names `nav/rules/idea`")
+    assert finding.startswith("  nav/rules/ours.md:6: error dangling-link `see` contains `nav/rules/idea`")
     assert (
         step == "type `git pull --rebase` and `mdmem check --base origin/main`, fix and commit, then `mdmem sync` again"
     )

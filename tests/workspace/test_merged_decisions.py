@@ -149,6 +149,6 @@ def test_approve_merged_ends_a_draft_that_another_of_them_supersedes(tmp_path: P
 def test_approve_merged_without_any_is_a_usage_error(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     ran = run_here(capsys, "approve", "--merged", cwd=folder)
-    said_of_it = "mdmem: no agent's decision waits here that was merged and not approved\n"
+    said_of_it = "mdmem: no merged decision of an agent lacks approval here\n"
     assert (ran.code, ran.err) == (2, said_of_it)
     assert run_here(capsys, "approve", cwd=folder).code == 2

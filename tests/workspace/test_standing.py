@@ -117,7 +117,7 @@ def test_entry_that_a_branch_took_away_still_binds(is_committed: bool, tmp_path:
         commit_all(folder)
     [rule, _] = said(capsys, "retrieve", cwd=folder)["items"]
     assert (rule["address"], rule["standing"]) == (RULE, "binding")
-    assert "only proposed" in rule["reason"]
+    assert "not on the default branch" in rule["reason"]
 
 
 def test_entry_that_cannot_be_parsed_on_disk_still_binds_and_is_a_problem(tmp_path: Path, capsys: Capture) -> None:

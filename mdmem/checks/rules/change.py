@@ -281,7 +281,7 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
         current = " and ".join(f"`{head}`" for head in case.catalog.lineage.heads(address) if head != address)
         help_ = f"undo the change{f', and write it in {current}' if current else ''}"
         place = case.catalog.place(address, fields[0]) if one.keeps_text else _first_reworded(case, one)
-        yield Finding("", f"the entry had ended, and the change alters {what}", place, help_, address)
+        yield Finding("", f"the entry was no longer current, and the change alters {what}", place, help_, address)
 
 
 _STORIES = {

@@ -175,5 +175,5 @@ def expired(case: Case) -> Iterator[Finding]:
             continue
         days = (case.today - day_of(entry.expires_at)).days
         message = f"expired {days} {'day' if days == 1 else 'days'} ago, on {day_of(entry.expires_at)}"
-        help_ = f"end it with `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
+        help_ = f"run `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
         yield case.on_entry(entry, message, help_, field="expires_at")

@@ -215,7 +215,7 @@ def dangling_link(case: Case) -> Iterator[Finding]:
         fate = missing.fate(link.written, link.entry.address)
         is_url = "://" in link.written
         story = "is a URL and not an address" if is_url else fate.story
-        message = f"`{link.field}` names `{link.written}`, which {story}"
+        message = f"`{link.field}` contains `{link.written}`, which {story}"
         # Suggest the entries that say they are linked with this one, but that this one does not list, first.
         ends = {"superseded_by": lineage.successors, "supersedes": lineage.predecessors}.get(link.field, {})
         named = link.entry.links(link.field)
@@ -244,7 +244,7 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
             continue
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
-        message = f"`{link.field}` names `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
+        message = f"`{link.field}` contains `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
         add = shlex.quote(case.facts.from_top(path))
         help_ = f"run `git add {'--force ' if ignored else ''}{add}` at the repository's top"
         severity = None if ignored or case.in_ci else Severity.WARNING
@@ -293,7 +293,7 @@ def needless_link(case: Case) -> Iterator[Finding]:
         address, meant = link.entry.address, link.target or link.written
         earlier = first.setdefault((address, link.field, meant), link)
         if meant == address and earlier is link:
-            message, help_ = f"`{link.field}` names the entry itself", "remove it, or write what was meant"
+            message, help_ = f"`{link.field}` contains the entry itself", "remove it, or write what was meant"
             found = case.on_link(link, message, help_, former="self-link")
             # Offer no fix if the link is the only override, or the only explanation why the entry is deprecated.
             is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
@@ -304,7 +304,7 @@ def needless_link(case: Case) -> Iterator[Finding]:
             yield found
         elif meant != address and earlier is not link:
             other = case.catalog.place(address, earlier.field, earlier.item)
-            message, level, former = f"`{link.field}` names `{meant}` twice", Severity.WARNING, "duplicate-link"
+            message, level, former = f"`{link.field}` contains `{meant}` twice", Severity.WARNING, "duplicate-link"
             found = case.on_link(link, message, "remove this one", other=other, severity=level, former=former)
             document = case.catalog.document(link.entry.path)
             yield with_fix(found, "Remove the second", remove_item, document, link.field, link.item)

@@ -57,7 +57,7 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
                 continue
             linked = {link for name in _RELATED for link in entry.links(name)}
             if target not in linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings):
-                message = f"the text says that it amends `{target}`, and `amends` does not"
+                message = f"the text says that it amends `{target}`, but `amends` does not list it"
                 help_ = f"add `{target}` to `amends`, or to `supersedes` if it no longer applies at all"
                 yield case.in_body(entry.address, message, help_, offset=offset)
 
@@ -101,7 +101,7 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
             help_, place = f"write `type: {old.type}`, or {see}", case.catalog.place(old.address, "type")
             yield case.on_link(link, message, help_, other=place, former="amends-across-types")
         if not may_speak_for(entry, old, case.catalog.wings):
-            message = f"amends `{old.address}`, which is not {entry.wing}'s to amend"
+            message = f"amends `{old.address}`, which the wing {entry.wing} cannot amend"
             help_ = f"write the amendment in the wing {old.wing}, or {see}"
             yield case.on_link(link, message, help_, other=Place(old.path), former="amends-across-wings")
         if Status.DRAFT in (entry.status, old.status) or case.is_current(old.address):
@@ -184,7 +184,7 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
         # An invalid value is reported by another check.
         is_declared = any(one.field == "overrides" for one in case.file_facts(entry.path).links)
         if not is_declared and "overrides" not in entry.unread:
-            message = "labelled `local-override`, and does not say what it overrides"
+            message = "labelled `local-override`, but without `overrides`"
             yield case.on_entry(entry, message, "add `overrides:` with the address of the shared rule", field="label")
 
 
@@ -213,7 +213,9 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
                 continue
             seen.add(pair)
             message = f"contradicts `{target}`, and both are current"
-            help_ = f"end one, as with `mdmem deprecate {target} --reason TEXT`, or narrow one and remove the link"
+            help_ = (
+                f"deprecate one, as with `mdmem deprecate {target} --reason TEXT`, or narrow one and remove the link"
+            )
             place, other_place = _conflict_place(case, entry, target), _conflict_place(case, other, entry.address)
             yield Finding("", message, place, help_, entry.address, other_place)
 

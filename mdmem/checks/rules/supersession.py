@@ -66,8 +66,8 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
     for edge in _edges(case, EdgeKind.MISSING_BACK):
         yield _missing_back(case, edge)
     for edge in _edges(case, EdgeKind.MISSING_FORWARD):
-        message = f"superseded by `{edge.new}`, whose `supersedes` does not name this entry"
-        help_ = f"add `supersedes: [{edge.old}]` to `{edge.new}.md`, or name the right successor here"
+        message = f"superseded by `{edge.new}`, whose `supersedes` does not list this entry"
+        help_ = f"add `supersedes: [{edge.old}]` to `{edge.new}.md`, or write the right successor here"
         other, document = case.catalog.place(edge.new, "supersedes"), case.catalog.document(f"{edge.new}.md")
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
         title = f"Add `supersedes` to `{edge.new}.md`"
@@ -75,7 +75,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
     for old, edges in _by_old(case, EdgeKind.MISMATCH):
         named = [edge.new for edge in edges if edge.by_old]
         claimant = next(edge.new for edge in edges if not edge.by_old)
-        message = f"`superseded_by` names {_named(named)}, but `{claimant}` supersedes this entry"
+        message = f"`superseded_by` lists {_named(named)}, but `{claimant}` supersedes this entry"
         help_ = f"write `superseded_by: [{claimant}]`, or remove `{old}` from `supersedes` in `{claimant}.md`"
         place, other = case.link_place(old, "superseded_by", named[0]), case.link_place(claimant, "supersedes", old)
         found = Finding("", message, place, help_, old, other, former="supersession-mismatch")
@@ -88,7 +88,7 @@ def supersession_one_sided(case: Case) -> Iterator[Finding]:
 
 def _missing_back(case: Case, edge: Edge) -> Finding:
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
-    message = f"supersedes `{edge.old}`, whose `superseded_by` does not name this entry"
+    message = f"supersedes `{edge.old}`, whose `superseded_by` does not list this entry"
     help_ = f"type `mdmem supersede {edge.old} --by {edge.new} --reason TEXT`"
     other = case.catalog.place(edge.old, "superseded_by")
     found = Finding("", message, _at_new(case, edge), help_, edge.new, other)
@@ -128,7 +128,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         is_head = old in case.catalog.lineage.heads(old)
         if is_head:
             # The successors are not current either, so deprecating this entry would leave no current entry.
-            help_ = f"remove the links on both ends if this entry is current again, else {help_}"
+            help_ = f"remove the links in both files if this entry is current again, else {help_}"
         found = case.on_entry(entry, message, help_, field="status", other=_at_new(case, edges[0]))
         if not is_head and not any(is_in_part(case, old, new) for new in successors):
             is_safe = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
@@ -194,7 +194,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
         ended = case.catalog.entries[edge.new].deprecated_at
         if ended is not None:
             message = f"superseded by `{edge.new}`, which had already ended on {day_of(ended)}"
-            help_ = "name the current entry instead, or remove the links on both ends and write `status: active`"
+            help_ = "name the current entry instead, or remove the links in both files and write `status: active`"
             other = case.catalog.place(edge.new, "deprecated_at")
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other, former="superseded-by-dead")
             yield with_fix(found, "Make the old entry active again", _undo, case, edge, is_safe=False)
@@ -399,7 +399,7 @@ def successor_older(case: Case) -> Iterator[Finding]:
         if new.created_at and old.created_at and day_of(new.created_at) < day_of(old.created_at):
             first, later = day_of(new.created_at), day_of(old.created_at)
             message = f"created on {first}, but supersedes `{old.address}`, created on {later}"
-            help_ = "correct `created_at`, or turn the link round on both ends"
+            help_ = "correct `created_at`, or reverse the link in both files"
             other = case.catalog.place(old.address, "created_at")
             yield case.on_entry(new, message, help_, field="created_at", other=other)
 

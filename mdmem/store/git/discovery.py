@@ -54,7 +54,7 @@ def find_repository(folder: Path) -> Repository | None:
         # A commit may have brought along the folder that a file or link `.git` points to. The git directories of
         # worktrees and submodules are outside the work tree.
         if real != top / ".git" and (real.is_relative_to(top) or may_be_tracked(real)):
-            where = f"{top / '.git'} names {real}, a folder inside the work tree"
+            where = f"{top / '.git'} leads to {real}, a folder inside the work tree"
             raise GitError(f"{where}; mdmem does not run git there")
         return Repository(Path(shown), Path(git_dir), (top / common).resolve())
     return None

@@ -154,7 +154,7 @@ class BearerTokens(Struct, frozen=True):
         with refusal_named(self.state), write_lock(self.state / "bearers"):
             known = self.all()
             if any(one.name == name for one in known):
-                raise UsageError(f"there is a token `{name}` already; `mdmem token remove {name}` ends it")
+                raise UsageError(f"there is a token `{name}` already; `mdmem token remove {name}` removes it")
             self._write([*known, new_bearer(name, text, access, now)])
         return text
 

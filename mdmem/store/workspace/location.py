@@ -260,7 +260,7 @@ def _at_date(repository: Repository, name: str, today: date) -> tuple[Snapshot, 
     commit, when = found
     remarks = [f"as of {name}: commit {commit[:10]} of {branch.ref}, from {when} UTC"]
     if day > today:
-        remarks.append(f"{name} is in the future: this is the state of today, judged by that day")
+        remarks.append(f"{name} is in the future: this is the state of today, with its dates compared to that day")
     return Snapshot(commit, name=name, is_dated=True, remarks=tuple(remarks)), day
 
 

@@ -304,8 +304,8 @@ class _Composition(Struct, frozen=True):
         """Describe in a few words the proposal to change an approved entry."""
         standing = self.standings.found.get(f"{address}.md")
         if standing is None:
-            return "it is deleted here, which is only proposed"
-        where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
+            return "it is deleted here, but not on the default branch"
+        where = "a commit of this branch" if standing is Standing.PROPOSED else "the uncommitted file"
         heads = self.checkout.catalog.lineage.heads(address)
         if heads and address not in heads:
             return f"{where} proposes to replace it by {', '.join(heads)}"

@@ -130,4 +130,4 @@ def refuse_remote(workspace: Workspace, wing: str) -> None:
     """Raise UsageError for a wing of another repository, since its files cannot be changed here."""
     stated = workspace.settings.remote_wings.get(wing)
     if stated is not None:
-        raise UsageError(f"the wing `{wing}` lives in {stated.git}: change it there, then type `mdmem sync --wings`")
+        raise UsageError(f"the wing `{wing}` is in {stated.git}: change it there, then type `mdmem sync --wings`")
