@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -95,18 +94,14 @@ def save_command(
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
     """Save one record, or a session together with the decisions and patterns in its arguments."""
-    if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
-        _refuse_unknown(arguments, {kind, "project_id", "decisions", "patterns"}, ("focus", "agent"))
-        return Saver(workspace).save_with_learnings(arguments)
-    taken = {kind, "project_id", *(["related_entities"] if kind == "entity" else [])}
-    _refuse_unknown(arguments, taken, ("focus", "governance_token", "agent", "room"))
-    return Saver(workspace).save(kind, arguments)
-
-
-def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tuple[str, ...]) -> None:
+    has_learnings = kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments)
+    known = ("focus", "agent") if has_learnings else ("focus", "governance_token", "agent", "room")
+    parts = ("decisions", "patterns") if has_learnings else ("related_entities",) if kind == "entity" else ()
     for name in arguments:
-        if name not in taken and name not in known:
+        if name not in (kind, "project_id", *parts, *known):
             raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
+    saver = Saver(workspace)
+    return saver.save_with_learnings(arguments) if has_learnings else saver.save(kind, arguments)
 
 
 @click.group("token", invoke_without_command=True)
@@ -156,7 +151,10 @@ def add(given: Globals, name: str, wings: tuple[str, ...], *, all_wings: bool, m
     now = datetime.now(UTC)
     text = BearerTokens(workspace.state_folder).add(name, access, now)
     bearer = new_bearer(name, text, access, now)
-    given.print_result({"token": text, **rendered.bearer_json(bearer)}, rendered.new_bearer_text(text, bearer))
+    shown = (
+        f"{text}\n{rendered.bearers_text([bearer])}; it is shown only once, send it as `Authorization: Bearer TOKEN`"
+    )
+    given.print_result({"token": text, **rendered.bearer_json(bearer)}, shown)
 
 
 @token_command.command("list")

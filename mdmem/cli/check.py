@@ -58,7 +58,12 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
     if explain is not None:
-        return _explain(explain)
+        from mdmem.checks.check import get_check, get_checks
+        from mdmem.render.findings.text import check_list, explanation
+
+        text = check_list(get_checks().values()) if explain == "all" else explanation(explain, get_check(explain))
+        print_text(text, is_page=explain != "all")
+        return 0
     if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
         raise click.UsageError("--no-baseline cannot be combined with another option about a baseline")
     staged = options["staged"]
@@ -74,11 +79,11 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     if snapshot.revision is not None and snapshot.merge_into is None:
         workspaces = [one.as_of(snapshot.revision) for one in workspaces]
         given.remark(*(remark for one in workspaces for remark in one.snapshot.remarks))
+    request = _request(paths, options, None if given.quiet else Progress("checking {} files"))
     if options["update_baseline"]:
-        return _update_baseline(given, workspaces, paths, options)
+        return _update_baseline(given, workspaces, request)
     from mdmem.render.findings.report import ReportStyle, old_line, summary
 
-    request = _request(paths, options, None if given.quiet else Progress("checking {} files"))
     runs = [_run(given, workspace, request, options) for workspace in workspaces]
     is_for_people = form in (None, "text", "concise")
     if options["diff"]:
@@ -144,7 +149,7 @@ def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: lis
         given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
 
 
-def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress | None = None) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
 
     return CheckRequest(
@@ -182,36 +187,21 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
     else:
         report = check(workspace, request)
     given.remark(*report.remarks, *remarks)
-    return CheckedRoot(
-        report=report, under=workspace.location.under, line_of=workspace.line_of, show_path=from_here(workspace)
-    )
+    return CheckedRoot(report, workspace.location.under, workspace.line_of, from_here(workspace))
 
 
-def _update_baseline(
-    given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
-) -> int:
+def _update_baseline(given: Globals, workspaces: list[Workspace], request: CheckRequest) -> int:
     from mdmem.checks.run import update_baseline
     from mdmem.store.workspace.addresses import from_here
 
-    if paths:
+    if request.paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        done, show = update_baseline(workspace, _request(paths, options)), from_here(workspace)
+        done, show = update_baseline(workspace, request), from_here(workspace)
         path = show(os.fspath(done.path))
         given.remark(f"{path} records {count(done.number, 'finding')}")
         if done.settings is not None:
             named = show(os.fspath(done.settings))
             add = f"git add {shlex.quote(path)} {shlex.quote(named)}"
             given.remark(f"{named} names it; {'both are staged' if done.is_staged else f'commit both: {add}'}")
-    return 0
-
-
-def _explain(code: str) -> int:
-    from mdmem.checks.check import get_check, get_checks
-    from mdmem.render.findings.text import check_list, explanation
-
-    if code == "all":
-        print_text(check_list(get_checks().values()))
-    else:
-        print_text(explanation(code, get_check(code)), is_page=True)
     return 0

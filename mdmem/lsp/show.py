@@ -9,6 +9,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from lsprotocol import types
 
@@ -30,11 +31,8 @@ SHOW = "mdmem.show"
 # The width of hover texts in characters, since editors do not wrap fenced text.
 _WIDTH = 88
 _LINE, _SUMMARY = 200, 600
-_MOST_OF_CHAIN, _MOST_FILES, _MOST_TARGETS = 8, 10, 20
+_MOST_OF_CHAIN, _MOST_TARGETS = 8, 20
 _FIELDS = {field.name: field for field in FIELDS}
-
-# The title and the URI of a file that a code lens can open.
-Target = tuple[str, str]
 
 
 def plain_line(line: str) -> str:
@@ -156,15 +154,6 @@ def _token_lines(document: Document, token: Token) -> Iterator[str]:
             yield f"line {fault.place.line}: {fault.message}"
     elif token.kind is TokenKind.CODE:
         yield from _check_lines(token.text)
-    elif token.kind is TokenKind.WING and token.text in document.memory.catalog.wings:
-        wing = document.memory.catalog.wings[token.text]
-        owners = f"owners {', '.join(wing.owners)}" if wing.owners else ""
-        yield " · ".join(filter(None, (f"{wing.kind.value} wing {wing.name}", owners)))
-        yield from filter(None, (wing.description,))
-    elif token.kind is TokenKind.GLOB:
-        files = files_matching(document.memory.tracked_files, (token.text,))
-        yield count(len(files), "file")
-        yield from files[:_MOST_FILES]
 
 
 def _check_lines(code: str) -> list[str]:
@@ -176,41 +165,38 @@ def _check_lines(code: str) -> list[str]:
 
 def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
     """Return the code lenses at the top of an entry, and at the top of code to which rules apply."""
-    commands = []
-    for title, targets in _lenses(document):
-        listed = [{"title": text, "uri": uri} for text, uri in targets[:_MOST_TARGETS]]
-        commands.append(types.Command(title, SHOW, arguments=[title, listed]))
-    return [types.CodeLens(START, command) for command in commands]
+    memory, entry, found = document.memory, document.entry, list[types.CodeLens]()
 
+    def add(title: str, targets: Iterable[tuple[str, str]]) -> None:
+        listed = [{"title": text, "uri": uri} for text, uri in islice(targets, _MOST_TARGETS)]
+        found.append(types.CodeLens(START, types.Command(title, SHOW, arguments=[title, listed])))
 
-def _targets(memory: OpenMemory, addresses: Iterable[str]) -> list[Target]:
-    here = [address for address in addresses if memory.has_file(address)]
-    return [(title_line(memory.catalog.entries[one]), memory.uri_of(f"{one}.md")) for one in here]
+    def files_of(addresses: Iterable[str]) -> Iterator[tuple[str, str]]:
+        here = (address for address in addresses if memory.has_file(address))
+        return ((title_line(memory.catalog.entries[one]), memory.uri_of(f"{one}.md")) for one in here)
 
-
-def _lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
-    memory, entry = document.memory, document.entry
     rules, more = rules_for_code(document) if document.is_code else ((), "")
     if rules:
         counts = Counter(rule.type.value for rule in rules)
         listed = ", ".join(count(number, kind) for kind, number in counts.items())
         applies = f"{listed} {'apply' if len(rules) > 1 else 'applies'} to this file"
-        yield ", ".join(filter(None, (applies, more))), _targets(memory, [rule.address for rule in rules])
+        add(", ".join(filter(None, (applies, more))), files_of(rule.address for rule in rules))
     if document.is_code or entry is None:
-        return
+        return found
     lineage, address = memory.catalog.lineage, entry.address
     heads = tuple(head for head in lineage.heads(address) if head != address)
     for story, others in (("superseded", heads), ("one-sided supersession", lineage.claimed_by(address))):
         if others:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-            yield f"{story} by {others[0].removeprefix(f'{document.wing}/')}{more}", _targets(memory, others)
+            add(f"{story} by {others[0].removeprefix(f'{document.wing}/')}{more}", files_of(others))
     linking = memory.linked_from(entry.address)
     if linking:
         verb = "mentions" if len(linking) == 1 else "mention"
-        yield f"{entries(len(linking))} {verb} this", _targets(memory, linking)
+        add(f"{entries(len(linking))} {verb} this", files_of(linking))
     if entry.is_in_force and entry.applies_to:
         files = files_matching(memory.tracked_files, entry.applies_to)
-        yield f"applies to {count(len(files), 'file')}", [(path, memory.uri_of_code(path)) for path in files]
+        add(f"applies to {count(len(files), 'file')}", ((path, memory.uri_of_code(path)) for path in files))
+    return found
 
 
 def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:

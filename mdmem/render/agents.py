@@ -13,8 +13,6 @@ from mdmem.store.state.tokens import BearerToken
 from mdmem.write.records import blocked_fields
 
 ID_LENGTH = 12
-
-
 RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`"
 
 
@@ -62,23 +60,17 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
     return write.verb
 
 
-def new_bearer_text(text: str, bearer: BearerToken) -> str:
-    """Return a new token (`text`) on a line of its own, then its permissions on the next line."""
-    return f"{text}\n{bearers_text([bearer])}; it is shown only once, send it as `Authorization: Bearer TOKEN`"
-
-
 def bearers_text(bearers: Sequence[BearerToken]) -> str:
     """Return one line for each token: its name and permissions."""
+
+    def wings(names: frozenset[str] | None) -> str:
+        return "every wing" if names is None else " ".join(sorted(names)) or "nothing"
+
     lines = []
     for one in bearers:
         since = f", since {one.created.date().isoformat()}" if one.created else ""
-        writes = f"writes {_wings(one.access.writable)}" if one.access.writable != frozenset() else "writes nothing"
-        lines.append(f"{one.name}: reads {_wings(one.access.readable)}, {writes}{since}")
+        lines.append(f"{one.name}: reads {wings(one.access.readable)}, writes {wings(one.access.writable)}{since}")
     return "\n".join(lines)
-
-
-def _wings(names: frozenset[str] | None) -> str:
-    return "every wing" if names is None else " ".join(sorted(names))
 
 
 def bearer_json(bearer: BearerToken) -> dict[str, Any]:

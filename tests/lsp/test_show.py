@@ -46,8 +46,6 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n
     [
         ("---\nsta|tus: active\n---\n", "status: whether it applies; a draft has no effect yet"),
         ("---\nignore: {local-|path: yes}\n---\n", "local-path (warning)"),
-        ("---\nshared_wings: [ro|s]\n---\n", "shared wing ros · owners Ada\nWhat robots share"),
-        ('---\napplies_to: ["src/n|av/**"]\n---\n', "2 files\nsrc/nav/node.py\nsrc/nav/plan.py"),
     ],
 )
 def test_other_things_tell_what_they_mean(reader: Hand, text: str, said: str) -> None:
