@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import mdmem.guide
 from mdmem.ask.facets import ROWS
-from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS, PROGRAMS
 from mdmem.mcp.tools import PROFILES, TOOLS
 from mdmem.mcp.tools.sessions import SAVING
-from mdmem.model.finding import Severity
 from mdmem.render.fields import guide_table
 
 _FOLDER = Path(mdmem.guide.__file__).parent
@@ -29,16 +26,6 @@ def _facets() -> Iterator[str]:
 
 def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _checks() -> Iterator[str]:
-    for theme, checks in groupby(get_checks().values(), key=lambda check: check.theme):
-        codes: dict[Severity, list[str]] = {}
-        for check in checks:
-            codes.setdefault(check.severity, []).append(check.code)
-        yield f"- *{theme}*: " + "; ".join(
-            f"{severity}s {_codes(codes[severity])}" for severity in Severity if severity in codes
-        )
 
 
 def _commands() -> Iterator[str]:
@@ -91,7 +78,6 @@ TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("asking", "facets"): lambda: "\n".join(_facets()),
     ("fields", "fields"): guide_table,
     ("commands", "commands"): lambda: "\n".join(_commands()),
-    ("checking", "checks"): lambda: "\n".join(_checks()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),
 }
